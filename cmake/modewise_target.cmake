@@ -1,0 +1,42 @@
+# Every target of the project gets its warnings and its include root here.
+add_library(modewise_flags INTERFACE)
+target_include_directories(modewise_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+target_compile_options(modewise_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror -fno-math-errno)
+if(MODEWISE_SANITIZE)
+  target_compile_options(modewise_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer)
+  target_link_options(modewise_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr)
+endif()
+if(MODEWISE_COVERAGE)
+  target_compile_options(modewise_flags INTERFACE --coverage -O0)
+  target_link_options(modewise_flags INTERFACE --coverage)
+endif()
+
+# libtorch as a system library: its headers are not ours to warn about.
+add_library(modewise_torch INTERFACE)
+
+# modewise_library(<layer> SOURCES a.cpp ... LINK core io ...)
+function(modewise_library layer)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(modewise_${layer} SHARED ${ARG_SOURCES})
+  target_link_libraries(modewise_${layer} PUBLIC modewise_flags)
+  foreach(dependency ${ARG_LINK})
+    if(TARGET modewise_${dependency})
+      target_link_libraries(modewise_${layer} PUBLIC modewise_${dependency})
+    else()
+      target_link_libraries(modewise_${layer} PUBLIC ${dependency})
+    endif()
+  endforeach()
+endfunction()
+
+# modewise_test(<room> SOURCES a_test.cpp ... LINK ops ...): one GoogleTest program a room.
+function(modewise_test room)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${room}_test ${ARG_SOURCES})
+  target_link_libraries(${room}_test PRIVATE modewise_flags GTest::gtest GTest::gmock GTest::gtest_main)
+  foreach(dependency ${ARG_LINK})
+    target_link_libraries(${room}_test PRIVATE modewise_${dependency})
+  endforeach()
+  target_compile_definitions(${room}_test PRIVATE
+    MODEWISE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MODEWISE_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  gtest_discover_tests(${room}_test TEST_PREFIX "${room}." DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
+endfunction()

@@ -1,0 +1,25 @@
+#pragma once
+// What this program is and what it runs on; printed by `info`, kept in every run's manifest.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace modewise {
+
+struct BuildInfo {
+  std::string version, commit, compiler, build_type;
+};
+struct MachineInfo {
+  std::string processor, system, host;
+  int cores = 0;
+  double memory_gib = 0;
+  std::vector<std::string> instruction_sets;  // of those kernels care about: avx2, fma, avx512f, avx512_bf16, amx_bf16
+};
+
+BuildInfo build_info();
+MachineInfo machine_info();
+nlohmann::json to_json(const BuildInfo& build);
+nlohmann::json to_json(const MachineInfo& machine);
+
+}  // namespace modewise

@@ -1,0 +1,229 @@
+#include "modewise/core/fields.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+#include <toml++/toml.h>
+#include <type_traits>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/nearest_name.h"
+
+namespace modewise {
+namespace {
+
+template <class T>
+struct is_list : std::false_type {};
+template <class T>
+struct is_list<std::vector<T>> : std::true_type {};
+
+template <class T>
+std::string type_name() {
+  if constexpr (std::is_same_v<T, bool>) return "true or false";
+  if constexpr (std::is_same_v<T, int64_t>) return "an integer";
+  if constexpr (std::is_same_v<T, double>) return "a number";
+  if constexpr (std::is_same_v<T, std::string>) return "a string";
+  if constexpr (is_list<T>::value) return "a list, each element " + type_name<typename T::value_type>();
+}
+
+/// The shortest decimal that reads back as the same double.
+std::string number_text(double value) {
+  std::string text = fmt::format("{}", value);
+  if (std::isfinite(value) && text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+template <class T>
+std::string text_of(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    std::ostringstream out;
+    out << toml::value<std::string>(value);
+    return out.str();
+  } else if constexpr (std::is_same_v<T, double>) {
+    return number_text(value);
+  } else if constexpr (is_list<T>::value) {
+    std::vector<std::string> parts;
+    for (const auto& element : value) parts.push_back(text_of(element));
+    return fmt::format("[{}]", fmt::join(parts, ", "));
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+/// Empty when `value` obeys `rule`, else what is wanted.
+template <class T>
+std::string broken_rule(const T& value, const Rule& rule) {
+  if constexpr (is_list<T>::value) {
+    for (const auto& element : value)
+      if (std::string wanted = broken_rule(element, rule); !wanted.empty()) return wanted;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (!rule.one_of.empty() && std::find(rule.one_of.begin(), rule.one_of.end(), value) == rule.one_of.end())
+      return fmt::format("one of {}{}", fmt::join(rule.one_of, ", "), nearest_name_hint(value, rule.one_of));
+  } else if constexpr (!std::is_same_v<T, bool>) {
+    const double number = static_cast<double>(value);
+    if (std::isfinite(rule.max) && !(number >= rule.min && number <= rule.max))
+      return fmt::format("a number from {} to {}", rule.min, rule.max);
+    if (!(number >= rule.min)) return fmt::format("a number of at least {}", rule.min);
+  }
+  return "";
+}
+
+/// Reads a TOML node into `out`; false when the type is wrong.
+template <class T>
+bool read_node(const toml::node& node, T& out) {
+  if constexpr (is_list<T>::value) {
+    const toml::array* array = node.as_array();
+    if (array == nullptr) return false;
+    T list;
+    for (const toml::node& element : *array) {
+      typename T::value_type item;
+      if (!read_node(element, item)) return false;
+      list.push_back(std::move(item));
+    }
+    out = std::move(list);
+    return true;
+  } else if constexpr (std::is_same_v<T, double>) {
+    const auto value = node.value<double>();  // integers are numbers too
+    if (!value || node.is_boolean()) return false;
+    out = *value;
+    return true;
+  } else {
+    const auto value = node.value_exact<T>();
+    if (!value) return false;
+    out = *value;
+    return true;
+  }
+}
+
+std::string where(const std::string& source, const toml::source_position& position) {
+  return fmt::format("{}:{}:{}", source, position.line, position.column);
+}
+
+}  // namespace
+
+std::string Fields::value_text(const Field& field) {
+  return std::visit([](const auto* value) { return text_of(*value); }, field.value);
+}
+
+Field& Fields::find(std::string_view path, const std::string& place, bool usage) {
+  std::vector<std::string> names;
+  for (Field& field : list_) {
+    if (field.path == path) return field;
+    names.push_back(field.path);
+  }
+  fail(usage ? ErrorKind::usage : ErrorKind::config, "{}: unknown key '{}'{}", place, path,
+       nearest_name_hint(path, names));
+}
+
+void Fields::load_toml_file(const std::string& path) { load_toml(read_file(path), path); }
+
+void Fields::load_toml(std::string_view text, const std::string& source) {
+  toml::table root;
+  try {
+    root = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    fail(ErrorKind::config, "{}: {}", where(source, error.source().begin), error.description());
+  }
+  const auto load = [&](const auto& self, const toml::table& table, const std::string& prefix) -> void {
+    for (const auto& [key, node] : table) {
+      const std::string path = prefix + std::string(key.str());
+      const auto place = where(source, key.source().begin);
+      if (const toml::table* nested = node.as_table()) {
+        const bool known = std::any_of(list_.begin(), list_.end(),
+                                       [&](const Field& f) { return f.path.starts_with(path + "."); });
+        if (!known) find(path, place, false);
+        self(self, *nested, path + ".");
+        continue;
+      }
+      Field& field = find(path, place, false);
+      std::visit(
+          [&](auto* value) {
+            using T = std::remove_pointer_t<decltype(value)>;
+            require(read_node(node, *value), ErrorKind::config, "{}: {} must be {}", place, path, type_name<T>());
+            const std::string wanted = broken_rule(*value, field.rule);
+            require(wanted.empty(), ErrorKind::config, "{}: {} must be {}, got {}", place, path, wanted,
+                    text_of(*value));
+          },
+          field.value);
+    }
+  };
+  load(load, root, "");
+}
+
+void Fields::set(std::string_view assignment) {
+  const size_t equals = assignment.find('=');
+  require(equals != std::string_view::npos, ErrorKind::usage, "--set {}: expected key=value", assignment);
+  const std::string path(assignment.substr(0, equals));
+  const std::string raw(assignment.substr(equals + 1));
+  const std::string place = "--set " + path;
+  Field& field = find(path, place, true);
+  std::visit(
+      [&](auto* value) {
+        using T = std::remove_pointer_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, std::string>) {
+          *value = raw;
+        } else {
+          // The value is read as TOML; a bare list may omit brackets, and bare words in it may omit quotes.
+          std::string text = raw;
+          if constexpr (is_list<T>::value) {
+            if (!text.starts_with("[")) {
+              std::vector<std::string> parts;
+              std::istringstream in(text);
+              for (std::string part; std::getline(in, part, ',');)
+                parts.push_back(std::is_same_v<T, std::vector<std::string>> ? text_of(part) : part);
+              text = fmt::format("[{}]", fmt::join(parts, ", "));
+            }
+          }
+          bool ok = false;
+          try {
+            const toml::table table = toml::parse("v = " + text);
+            ok = read_node(*table.get("v"), *value);
+          } catch (const toml::parse_error&) {
+          }
+          require(ok, ErrorKind::usage, "{}: must be {}, got '{}'", place, type_name<T>(), raw);
+        }
+        const std::string wanted = broken_rule(*value, field.rule);
+        require(wanted.empty(), ErrorKind::usage, "{}: must be {}, got '{}'", place, wanted, raw);
+      },
+      field.value);
+}
+
+void Fields::validate(const std::string& source) const {
+  for (const Field& field : list_)
+    std::visit(
+        [&](const auto* value) {
+          const std::string wanted = broken_rule(*value, field.rule);
+          require(wanted.empty(), ErrorKind::config, "{}: {} must be {}, got {}", source, field.path, wanted,
+                  text_of(*value));
+        },
+        field.value);
+}
+
+std::string Fields::to_toml(bool with_help) const {
+  // TOML wants the keys of a table together: fields are printed group by group, in order of first appearance.
+  std::vector<std::string> groups;
+  const auto group_of = [](const Field& field) {
+    const size_t dot = field.path.rfind('.');
+    return dot == std::string::npos ? std::string() : field.path.substr(0, dot);
+  };
+  for (const Field& field : list_)
+    if (std::find(groups.begin(), groups.end(), group_of(field)) == groups.end())
+      groups.push_back(group_of(field));
+  std::stable_partition(groups.begin(), groups.end(), [](const std::string& group) { return group.empty(); });
+  std::string out;
+  for (const std::string& group : groups) {
+    if (!group.empty()) out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", group);
+    for (const Field& field : list_) {
+      if (group_of(field) != group) continue;
+      if (with_help) out += fmt::format("# {}\n", field.help);
+      out += fmt::format("{} = {}\n", field.path.substr(group.empty() ? 0 : group.size() + 1), value_text(field));
+    }
+  }
+  return out;
+}
+
+}  // namespace modewise

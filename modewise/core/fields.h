@@ -1,0 +1,84 @@
+#pragma once
+// The fields of a config struct, listed once. Defaults, TOML files, `--set a.b=c`, help, validation and the
+// saved file all come from that list.
+//
+//   struct OptimizerConfig {
+//     std::string name = "adamw";
+//     double learning_rate = 1e-3;
+//     void fields(Fields& f) {
+//       f.add("name", name, "adamw or adam", {.one_of = {"adamw", "adam"}});
+//       f.add("learning_rate", learning_rate, "peak learning rate", {.min = 0});
+//     }
+//   };
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace modewise {
+
+/// What a value must obey. For lists the rule holds for each element.
+struct Rule {
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  std::vector<std::string> one_of = {};
+};
+
+struct Field {
+  using Value = std::variant<bool*, int64_t*, double*, std::string*, std::vector<int64_t>*, std::vector<double>*,
+                             std::vector<std::string>*>;
+  std::string path;  // dotted, from the root struct
+  Value value;       // points into the config struct
+  std::string help;
+  Rule rule;
+};
+
+class Fields {
+ public:
+  template <class T>
+  void add(std::string_view name, T& value, std::string_view help, Rule rule = {}) {
+    list_.push_back({prefix_ + std::string(name), &value, std::string(help), std::move(rule)});
+  }
+  /// The fields of a nested struct, under `name.`.
+  template <class Struct>
+  void group(std::string_view name, Struct& nested) {
+    const std::string outer = prefix_;
+    prefix_ += std::string(name) + ".";
+    nested.fields(*this);
+    prefix_ = outer;
+  }
+
+  const std::vector<Field>& list() const { return list_; }
+
+  /// Reads a TOML file over the current values. An unknown key, a wrong type or a value outside its rule is a
+  /// config error with file, line and column, and for unknown keys the nearest name.
+  void load_toml_file(const std::string& path);
+  void load_toml(std::string_view text, const std::string& source);
+  /// Applies one `a.b=value` (`--set`); lists are written `[1, 2]` or `1,2`. Errors are usage errors.
+  void set(std::string_view assignment);
+  /// Checks every rule; called by the loaders, and to be called after values were set from code.
+  void validate(const std::string& source) const;
+  /// The whole config as TOML, `[group]` by group; `with_help` puts each field's help above it.
+  std::string to_toml(bool with_help = false) const;
+  /// `path = value` of one field.
+  static std::string value_text(const Field& field);
+
+ private:
+  Field& find(std::string_view path, const std::string& where, bool usage);
+
+  std::string prefix_;
+  std::vector<Field> list_;
+};
+
+/// The fields of `config` (anything with `void fields(Fields&)`).
+template <class Config>
+Fields fields_of(Config& config) {
+  Fields fields;
+  config.fields(fields);
+  return fields;
+}
+
+}  // namespace modewise

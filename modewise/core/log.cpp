@@ -1,0 +1,60 @@
+#include "modewise/core/log.h"
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+namespace modewise {
+namespace {
+
+bool environment_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
+spdlog::color_mode color_mode(const std::string& color) {
+  if (color == "always") return spdlog::color_mode::always;
+  if (color == "never") return spdlog::color_mode::never;
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_color != nullptr && *no_color != '\0') return spdlog::color_mode::never;
+  if (environment_set("FORCE_COLOR") || environment_set("CLICOLOR_FORCE")) return spdlog::color_mode::always;
+  return stderr_is_terminal() ? spdlog::color_mode::always : spdlog::color_mode::never;
+}
+
+}  // namespace
+
+bool stderr_is_terminal() {
+  const char* term = std::getenv("TERM");
+  return ::isatty(STDERR_FILENO) == 1 && !(term != nullptr && std::string_view(term) == "dumb");
+}
+
+void set_up_logging(int verbosity, const std::string& color) {
+  auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(color_mode(color));
+  auto logger = std::make_shared<spdlog::logger>("modewise", sink);
+  const auto level = verbosity < 0    ? spdlog::level::err
+                     : verbosity == 0 ? spdlog::level::info
+                     : verbosity == 1 ? spdlog::level::debug
+                                      : spdlog::level::trace;
+  sink->set_level(level);
+  sink->set_pattern("%^%v%$");
+  logger->set_level(spdlog::level::trace);
+  logger->flush_on(spdlog::level::info);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+void log_to_file(const std::string& path) {
+  auto& sinks = spdlog::default_logger()->sinks();
+  if (sinks.size() > 1) sinks.resize(1);
+  if (path.empty()) return;
+  auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
+  file->set_level(spdlog::level::debug);
+  file->set_pattern("%Y-%m-%dT%H:%M:%S%z %l %v");
+  sinks.push_back(std::move(file));
+}
+
+}  // namespace modewise
