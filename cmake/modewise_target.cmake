@@ -1,6 +1,6 @@
 # Every target of the project gets its warnings and its include root here.
 add_library(modewise_flags INTERFACE)
-target_include_directories(modewise_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+target_include_directories(modewise_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(modewise_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror -fno-math-errno)
 if(MODEWISE_SANITIZE)
   target_compile_options(modewise_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer)
@@ -11,10 +11,11 @@ if(MODEWISE_COVERAGE)
   target_link_options(modewise_flags INTERFACE --coverage)
 endif()
 
-# libtorch as a system library: its headers are not ours to warn about.
+# libtorch; its headers are system headers, not ours to warn about.
 add_library(modewise_torch INTERFACE)
+target_link_libraries(modewise_torch INTERFACE torch)
 
-# modewise_library(<layer> SOURCES a.cpp ... LINK core io ...)
+# modewise_library(<layer> SOURCES a.cpp ... LINK core io torch ...): one shared library a layer.
 function(modewise_library layer)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(modewise_${layer} SHARED ${ARG_SOURCES})

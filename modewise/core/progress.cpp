@@ -1,6 +1,7 @@
 #include "modewise/core/progress.h"
 
 #include <fmt/format.h>
+#include <spdlog/sinks/sink.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>

@@ -1,0 +1,104 @@
+#include "modewise/core/fields.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "modewise/core/error.h"
+
+namespace modewise {
+namespace {
+
+using testing::HasSubstr;
+
+struct InnerConfig {
+  std::string name = "adamw";
+  double rate = 1e-3;
+  std::vector<int64_t> modes = {0, 1};
+  void fields(Fields& f) {
+    f.add("name", name, "which", {.one_of = {"adamw", "adam"}});
+    f.add("rate", rate, "how fast", {.min = 0, .max = 1});
+    f.add("modes", modes, "which modes", {.min = 0});
+  }
+};
+struct OuterConfig {
+  int64_t seed = 1;
+  bool flag = false;
+  InnerConfig optimizer;
+  void fields(Fields& f) {
+    f.add("seed", seed, "the seed");
+    f.group("optimizer", optimizer);
+    f.add("flag", flag, "a flag");
+  }
+};
+
+std::string message_of(const std::function<void()>& action, ErrorKind kind) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind);
+    return error.what();
+  }
+  ADD_FAILURE() << "no error was thrown";
+  return "";
+}
+
+TEST(Fields, SavedConfigReadsBackAsItself) {
+  OuterConfig config;
+  config.seed = -7;
+  config.flag = true;
+  config.optimizer.rate = 0.1 + 0.2 / 3;
+  config.optimizer.modes = {};
+  const std::string text = fields_of(config).to_toml(true);
+  OuterConfig other;
+  fields_of(other).load_toml(text, "saved");
+  EXPECT_EQ(fields_of(other).to_toml(), fields_of(config).to_toml());
+  EXPECT_EQ(other.optimizer.rate, config.optimizer.rate);
+}
+
+TEST(Fields, UnknownKeyNamesPlaceAndNearestKey) {
+  OuterConfig config;
+  const auto message = message_of([&] { fields_of(config).load_toml("[optimizer]\nrat = 0.1\n", "a.toml"); },
+                                  ErrorKind::config);
+  EXPECT_EQ(message, "a.toml:2:1: unknown key 'optimizer.rat' (did you mean 'optimizer.rate'?)");
+}
+
+TEST(Fields, UnknownTableIsAnError) {
+  OuterConfig config;
+  EXPECT_THAT(message_of([&] { fields_of(config).load_toml("[optimiser]\nrate = 0.1\n", "a.toml"); },
+                         ErrorKind::config),
+              HasSubstr("unknown key 'optimiser'"));
+}
+
+TEST(Fields, WrongTypeAndBrokenRuleAreErrors) {
+  OuterConfig config;
+  EXPECT_THAT(message_of([&] { fields_of(config).load_toml("seed = 'x'", "a.toml"); }, ErrorKind::config),
+              HasSubstr("a.toml:1:1: seed must be an integer"));
+  EXPECT_THAT(message_of([&] { fields_of(config).load_toml("optimizer.rate = 2", "a.toml"); }, ErrorKind::config),
+              HasSubstr("optimizer.rate must be a number from 0 to 1, got 2"));
+  EXPECT_THAT(message_of([&] { fields_of(config).load_toml("optimizer.name = 'adem'", "a.toml"); },
+                         ErrorKind::config),
+              HasSubstr("did you mean 'adam'?"));
+  EXPECT_THAT(message_of([&] { fields_of(config).load_toml("seed = = 1", "a.toml"); }, ErrorKind::config),
+              HasSubstr("a.toml:1:"));
+}
+
+TEST(Fields, CommandLineSetsEveryType) {
+  OuterConfig config;
+  Fields fields = fields_of(config);
+  fields.set("seed=3");
+  fields.set("flag=true");
+  fields.set("optimizer.name=adam");
+  fields.set("optimizer.rate=1e-4");
+  fields.set("optimizer.modes=2,5");
+  EXPECT_EQ(config.seed, 3);
+  EXPECT_TRUE(config.flag);
+  EXPECT_EQ(config.optimizer.name, "adam");
+  EXPECT_EQ(config.optimizer.rate, 1e-4);
+  EXPECT_EQ(config.optimizer.modes, (std::vector<int64_t>{2, 5}));
+  EXPECT_THAT(message_of([&] { fields.set("optimizer.modes=-1"); }, ErrorKind::usage), HasSubstr("at least 0"));
+  EXPECT_THAT(message_of([&] { fields.set("optimizer.modes=a"); }, ErrorKind::usage), HasSubstr("got 'a'"));
+  EXPECT_THAT(message_of([&] { fields.set("sed=1"); }, ErrorKind::usage), HasSubstr("did you mean 'seed'"));
+}
+
+}  // namespace
+}  // namespace modewise
