@@ -1,0 +1,31 @@
+#pragma once
+// Colours of figures. The qualitative colours are those of Okabe and Ito (2008), told apart with any common
+// colour blindness. The sequential and diverging scales run along straight lines in Oklab (Ottosson 2020) and
+// are spaced by arc length, so equal steps of a value are equal steps to the eye; lightness is monotone
+// (sequential) or symmetric about the middle (diverging), so they survive grey printing.
+
+#include <cstdint>
+#include <string>
+
+namespace modewise::report {
+
+struct Color {
+  uint8_t red = 0, green = 0, blue = 0;
+  bool operator==(const Color&) const = default;
+  /// `#rrggbb`.
+  std::string hex() const;
+};
+
+enum class ColorScale { sequential, diverging };
+
+/// The colour at `position` in [0, 1] (clamped); 0 is the lightest of the sequential scale.
+Color scale_color(ColorScale scale, double position);
+
+/// Lightness in Oklab, 0 black to 1 white.
+double lightness(Color color);
+
+/// Number of qualitative colours; series beyond it repeat them with another dash pattern.
+inline constexpr int kSeriesColors = 7;
+Color series_color(int index, bool dark = false);
+
+}  // namespace modewise::report

@@ -1,0 +1,54 @@
+#pragma once
+// A report as one self-contained HTML file: no network, no script, light and dark by the reader's setting,
+// printable. Every text is escaped.
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modewise/report/figure.h"
+#include "modewise/report/table.h"
+
+namespace modewise::report {
+
+struct CaptionedFigure {
+  Figure figure;
+  std::string caption;
+};
+
+class HtmlPage {
+ public:
+  explicit HtmlPage(std::string title, std::string subtitle = "");
+
+  /// The header's list: run name, date, machine, ….
+  void add_fact(std::string name, std::string value);
+  /// A heading that the table of contents lists; level 2 or 3.
+  void add_section(const std::string& heading, int level = 2);
+  void add_paragraph(const std::string& text);
+  void add_figure(const Figure& figure, const std::string& caption = "");
+  /// Figures side by side, each at least `min_width` CSS pixels wide, as many as the window holds.
+  void add_figure_grid(const std::vector<CaptionedFigure>& figures, double min_width = 420);
+  void add_table(const Table& table, const std::string& caption = "");
+  /// Monospaced text, such as a config; folded under `summary` when that is not empty.
+  void add_preformatted(const std::string& text, const std::string& summary = "");
+
+  std::string html() const;
+  /// Writes html() atomically.
+  void write(const std::filesystem::path& path) const;
+
+ private:
+  struct Heading {
+    std::string text, id;
+    int level;
+  };
+  std::string next_figure(const Figure& figure, const std::string& caption, double width);
+
+  std::string title_, subtitle_;
+  std::vector<std::pair<std::string, std::string>> facts_;
+  std::vector<Heading> headings_;
+  std::string body_;
+  int figures_ = 0, tables_ = 0;
+};
+
+}  // namespace modewise::report

@@ -1,0 +1,22 @@
+#pragma once
+// Text made safe inside HTML and XML.
+
+#include <string>
+#include <string_view>
+
+namespace modewise::report {
+
+/// Escapes & < > " ' for element content and attribute values; control characters and bytes that are not
+/// UTF-8 become U+FFFD, so the result is always well-formed.
+std::string escape_markup(std::string_view text);
+
+/// Columns a terminal needs for UTF-8 `text`: combining marks 0, wide East Asian characters 2.
+int display_width(std::string_view text);
+
+/// Approximate width in pixels in a sans-serif font of `size` pixels; errs wide.
+double text_width(std::string_view text, double size);
+
+/// At most `characters` characters, the last an ellipsis when some were cut.
+std::string shorten(std::string_view text, int characters);
+
+}  // namespace modewise::report
