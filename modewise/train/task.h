@@ -1,0 +1,98 @@
+#pragma once
+// What the trainer knows of a task: a module, batches, a loss, an evaluation, and which way is better. The
+// trainer knows no model and no data set.
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace modewise::train {
+
+/// Values by name, in the order in which they were set.
+class Metrics {
+ public:
+  using Entry = std::pair<std::string, double>;
+
+  Metrics() = default;
+  Metrics(std::initializer_list<Entry> entries) {
+    for (const Entry& entry : entries) set(entry.first, entry.second);
+  }
+  /// Adds `name`, or replaces its value in place.
+  void set(std::string_view name, double value);
+  std::optional<double> find(std::string_view name) const;
+  /// Throws an internal error that lists the names there are.
+  double at(std::string_view name) const;
+  bool empty() const { return entries_.empty(); }
+  size_t size() const { return entries_.size(); }
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+  bool operator==(const Metrics&) const = default;
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+/// An object in the order of the metrics; values that are not finite become null.
+nlohmann::ordered_json to_json(const Metrics& metrics);
+/// The reverse; null becomes NaN. Values that are not numbers are left out.
+Metrics metrics_from_json(const nlohmann::ordered_json& object);
+
+/// The metric by which weights are compared: best weights, early stopping.
+struct Criterion {
+  std::string metric;
+  bool lower_is_better = true;
+};
+
+/// What Task::load prepares on the loader's thread and Task::loss consumes.
+class Batch {
+ public:
+  virtual ~Batch() = default;
+};
+
+struct NamedTensor {
+  std::string name;
+  at::Tensor tensor;
+};
+
+/// Thrown by Task::evaluate when it saw core's stop_signal(): the trainer saves a checkpoint at once, and the
+/// evaluation is made anew on resume.
+struct EvaluationInterrupted {};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  /// The module whose parameters are trained, float32 (or float64 in tests). bfloat16 is the module's own
+  /// matter: it casts these master weights inside its forward.
+  virtual torch::nn::Module& module() = 0;
+  virtual int64_t training_samples() const = 0;
+  /// Prepares the samples (0 ≤ index < training_samples()) of one batch. Called on the loader's thread while
+  /// loss() or evaluate() run: it must touch no state that those change.
+  virtual std::unique_ptr<Batch> load(std::span<const int64_t> samples) const = 0;
+  /// The loss to minimise, a scalar with gradient, the mean over the batch's samples. `step` counts training
+  /// forward passes from 0 and keys the dropout; equal (seed, step) must give equal bits for any number of
+  /// threads, so the loss is reduced by a fixed tree.
+  virtual at::Tensor loss(const Batch& batch, uint64_t seed, uint64_t step) = 0;
+  /// Validation metrics in order, e.g. {"val_mse", …}. The module is in evaluation mode, gradients are off.
+  virtual Metrics evaluate() = 0;
+  virtual Criterion criterion() const = 0;
+
+  /// State of the task's own that checkpoints keep, besides the module's parameters and buffers.
+  virtual nlohmann::json state() const { return nlohmann::json::object(); }
+  virtual void load_state(const nlohmann::json&) {}
+  /// Tensors of the task's own that checkpoints keep. They are restored in place.
+  virtual std::vector<NamedTensor> extra_tensors() { return {}; }
+  /// Names the training data, e.g. content_hash of the file; a resume with other data is refused. "": unknown.
+  virtual std::string data_hash() const { return ""; }
+};
+
+}  // namespace modewise::train
