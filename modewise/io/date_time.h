@@ -1,0 +1,68 @@
+#pragma once
+// Dates and times of day on the proleptic Gregorian calendar without time zones: an instant is the number of
+// seconds since 1970-01-01T00:00:00 on the clock that the file's author read.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace modewise::io {
+
+/// How a file writes its dates, so that forecasts continue it in the same way.
+struct DateStyle {
+  enum Order { year_first, month_first, day_first };
+  enum Clock { no_clock, hours, minutes, seconds };
+
+  Order order = year_first;
+  char separator = '-';        // between year, month and day; 0: none, 20160701
+  char clock_separator = ' ';  // between date and clock: ' ' or 'T'
+  Clock clock = seconds;
+  int fraction_digits = 0;     // digits after the seconds; always written as zeros
+  bool has_day = true;         // false: 2016-07
+  bool padded = true;          // 07/01/2016 or 7/1/2016
+  bool padded_hour = true;     // 09:00 or 9:00
+  bool short_year = false;     // 7/1/16
+  bool twelve_hours = false;   // 1:00 PM
+  bool has_offset = false;     // ends in Z or +01:00
+  bool zulu = false;           // … in Z
+  int offset_minutes = 0;      // the offset from UTC, the same in every row
+  bool order_guessed = false;  // both month_first and day_first fit every row; month_first was taken
+
+  bool operator==(const DateStyle&) const = default;
+  /// For notes to the user, e.g. "month/day/year hour:minute".
+  std::string text() const;
+};
+
+struct CivilTime {
+  int64_t year = 1970;
+  int month = 1, day = 1, hour = 0, minute = 0, second = 0;
+  bool operator==(const CivilTime&) const = default;
+};
+
+/// Seconds of a calendar time; the fields must be in range (days up to the month's length).
+int64_t to_seconds(const CivilTime& time);
+CivilTime to_civil(int64_t seconds);
+int days_in_month(int64_t year, int month);
+
+/// `months` later at the same clock; the day is cut to the month's length (31 January + 1 = 28 or 29
+/// February).
+int64_t add_months(int64_t seconds, int64_t months);
+
+/// Reads ISO 8601 (2016-07-01, 2016-07-01 00:00[:00[.000]], …T…, 2016-07, trailing Z or ±hh:mm),
+/// 2016/07/01 …, 01.07.2016 … (day first), 07/01/2016 … and 7/1/16 … (month first unless only day first
+/// fits), 20160701, clocks of twelve hours with AM or PM. Fractions of a second are dropped; an offset from
+/// UTC is subtracted. Nothing for any other text and for days or clocks that do not exist.
+std::optional<int64_t> parse_date_time(std::string_view text);
+
+/// A date as written: what `text` says and in which style, before it is decided which of two numbers is the
+/// day.
+struct WrittenDate {
+  CivilTime time;   // under style.order
+  DateStyle style;  // order_guessed: day and month may be exchanged
+};
+std::optional<WrittenDate> read_date_time(std::string_view text);
+
+std::string format_date_time(int64_t seconds, const DateStyle& style = {});
+
+}  // namespace modewise::io
