@@ -1,0 +1,16 @@
+#pragma once
+// Which random numbers a dropout draws. They depend on the key and on the element's place alone, so that any
+// thread may draw any element and nothing is saved for the backward pass.
+
+#include <cstdint>
+
+namespace modewise::ops {
+
+/// Stream `site` at step `step` under `seed` (modewise/core/random.h); dropout sites begin at 16.
+struct DropoutKey {
+  uint64_t seed = 0;
+  uint64_t step = 0;
+  uint32_t site = 0;
+};
+
+}  // namespace modewise::ops

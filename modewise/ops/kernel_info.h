@@ -1,0 +1,32 @@
+#pragma once
+// Which kernels the operators have, in order of preference, which instruction set they use here, and which
+// one ran.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace modewise::ops {
+
+struct KernelSummary {
+  std::string op;
+  std::vector<std::string> kernels;  // fastest first, reference last
+};
+
+/// One entry an operator, sorted by name.
+std::vector<KernelSummary> kernel_summary();
+
+/// Instruction sets the loops were built for and this machine has, lowest first: "scalar", "avx2", "avx512".
+std::vector<std::string> available_isas();
+/// The one in use: the highest available, or the one the environment variable MODEWISE_ISA names.
+std::string active_isa();
+/// For tests: uses `isa` from now on. Raises ValueError when this machine or build lacks it.
+void use_isa(const std::string& isa);
+
+/// The kernel that `op` ran last in this process ("" when none), for tests that prove that a fast path was
+/// taken.
+std::string last_kernel(std::string_view op);
+/// For tests and comparisons: makes every operator run its reference (plain ATen) while true.
+void use_reference(bool on);
+
+}  // namespace modewise::ops

@@ -1,0 +1,19 @@
+#pragma once
+// Pooling of a token tensor onto each of its modes (HOT, section 4.2, g_pool), all modes in one pass.
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <vector>
+
+namespace modewise::ops {
+
+enum class Pooling { sum, mean };
+
+/// x [B, N_1 … N_k, D] -> for each mode i a [B, N_i, D]: sum or mean over all other modes. With `token_mask`
+/// [B, N_1 … N_k] bool only valid cells count (mean over the valid ones, 0 where there is none) and values
+/// under invalid cells, NaN included, change no bit of the result. Accumulates in float32 for bfloat16.
+std::vector<at::Tensor> mode_pool(const at::Tensor& x, Pooling pooling,
+                                  const std::optional<at::Tensor>& token_mask = {});
+
+}  // namespace modewise::ops
