@@ -128,7 +128,8 @@ void Fields::load_toml(std::string_view text, const std::string& source) {
   } catch (const toml::parse_error& error) {
     fail(ErrorKind::config, "{}: {}", where(source, error.source().begin), error.description());
   }
-  const auto load = [&](const auto& self, const toml::table& table, const std::string& prefix) -> void {
+  const auto load = [&](const auto& self, const toml::table& table, const std::string& prefix,
+                        const Field* only) -> void {  // only: the one preset to set, or null for plain fields
     for (const auto& [key, node] : table) {
       const std::string path = prefix + std::string(key.str());
       const auto place = where(source, key.source().begin);
@@ -136,10 +137,11 @@ void Fields::load_toml(std::string_view text, const std::string& source) {
         const bool known = std::any_of(list_.begin(), list_.end(),
                                        [&](const Field& f) { return f.path.starts_with(path + "."); });
         if (!known) find(path, place, false);
-        self(self, *nested, path + ".");
+        self(self, *nested, path + ".", only);
         continue;
       }
       Field& field = find(path, place, false);
+      if (only != nullptr ? &field != only : static_cast<bool>(field.after)) continue;
       std::visit(
           [&](auto* value) {
             using T = std::remove_pointer_t<decltype(value)>;
@@ -149,9 +151,12 @@ void Fields::load_toml(std::string_view text, const std::string& source) {
                     text_of(*value));
           },
           field.value);
+      if (field.after) field.after();
     }
   };
-  load(load, root, "");
+  for (const Field& field : list_)
+    if (field.after) load(load, root, "", &field);
+  load(load, root, "", nullptr);
 }
 
 void Fields::set(std::string_view assignment) {
@@ -190,6 +195,7 @@ void Fields::set(std::string_view assignment) {
         require(wanted.empty(), ErrorKind::usage, "{}: must be {}, got '{}'", place, wanted, raw);
       },
       field.value);
+  if (field.after) field.after();
 }
 
 void Fields::validate(const std::string& source) const {

@@ -12,6 +12,7 @@
 //   };
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -34,13 +35,21 @@ struct Field {
   Value value;       // points into the config struct
   std::string help;
   Rule rule;
+  std::function<void()> after;  // run when the value was set, for fields that set others
 };
 
 class Fields {
  public:
   template <class T>
   void add(std::string_view name, T& value, std::string_view help, Rule rule = {}) {
-    list_.push_back({prefix_ + std::string(name), &value, std::string(help), std::move(rule)});
+    list_.push_back({prefix_ + std::string(name), &value, std::string(help), std::move(rule), {}});
+  }
+  /// A field that sets others, such as a preset: `after` runs when it was set. In a file it takes effect before
+  /// the plain fields, so that those win wherever they stand.
+  template <class T>
+  void add_preset(std::string_view name, T& value, std::string_view help, Rule rule,
+                  std::function<void()> after) {
+    list_.push_back({prefix_ + std::string(name), &value, std::string(help), std::move(rule), std::move(after)});
   }
   /// The fields of a nested struct, under `name.`.
   template <class Struct>

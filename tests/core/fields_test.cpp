@@ -100,5 +100,38 @@ TEST(Fields, CommandLineSetsEveryType) {
   EXPECT_THAT(message_of([&] { fields.set("sed=1"); }, ErrorKind::usage), HasSubstr("did you mean 'seed'"));
 }
 
+struct PresetConfig {
+  std::string preset = "small";
+  int64_t width = 1, depth = 1;
+  void fields(Fields& f) {
+    f.add("width", width, "a field that the preset sets");
+    f.add_preset("preset", preset, "sets the others", {.one_of = {"small", "large"}},
+                 [this] { width = depth = preset == "large" ? 100 : 1; });
+    f.add("depth", depth, "another");
+  }
+};
+
+TEST(Fields, PlainFieldsWinOverPresetsWhereverTheyStandInAFile) {
+  PresetConfig config;
+  fields_of(config).load_toml("depth = 7\npreset = 'large'", "a.toml");
+  EXPECT_EQ(config.width, 100);
+  EXPECT_EQ(config.depth, 7);
+  PresetConfig again;
+  fields_of(again).load_toml(fields_of(config).to_toml(), "saved");
+  EXPECT_EQ(again.width, 100);
+  EXPECT_EQ(again.depth, 7);
+}
+
+TEST(Fields, PresetsOnTheCommandLineActInOrder) {
+  PresetConfig config;
+  Fields fields = fields_of(config);
+  fields.set("width=5");
+  fields.set("preset=large");
+  EXPECT_EQ(config.width, 100);
+  fields.set("width=5");
+  EXPECT_EQ(config.width, 5);
+  EXPECT_EQ(config.depth, 100);
+}
+
 }  // namespace
 }  // namespace modewise
