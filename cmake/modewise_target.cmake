@@ -21,12 +21,6 @@ target_link_libraries(modewise_torch INTERFACE torch)
 # modewise_library(<layer> SOURCES a.cpp ... LINK core io torch ...): one shared library a layer.
 function(modewise_library layer)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
-  foreach(source ${ARG_SOURCES})  # TEMPORARY-FILTER
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-      message(WARNING "missing source ${layer}/${source}")
-      list(REMOVE_ITEM ARG_SOURCES ${source})
-    endif()
-  endforeach()  # TEMPORARY-FILTER-END
   add_library(modewise_${layer} SHARED ${ARG_SOURCES})
   target_link_libraries(modewise_${layer} PUBLIC modewise_flags)
   foreach(dependency ${ARG_LINK})
@@ -41,12 +35,6 @@ endfunction()
 # modewise_test(<room> SOURCES a_test.cpp ... LINK ops ...): one GoogleTest program a room.
 function(modewise_test room)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
-  foreach(source ${ARG_SOURCES})  # TEMPORARY-FILTER
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-      message(WARNING "missing source ${room}/${source}")
-      list(REMOVE_ITEM ARG_SOURCES ${source})
-    endif()
-  endforeach()  # TEMPORARY-FILTER-END
   add_executable(${room}_test ${ARG_SOURCES})
   target_link_libraries(${room}_test PRIVATE modewise_flags GTest::gtest GTest::gmock GTest::gtest_main)
   foreach(dependency ${ARG_LINK})
