@@ -76,9 +76,9 @@ struct HeatMap {
   std::string title;
   std::string x_label, y_label, value_label;
   int64_t rows = 0, columns = 0;
-  std::vector<double> values;                              // row-major, rows × columns
+  std::vector<double> values;                                    // row-major, rows × columns
   std::vector<std::string> row_labels = {}, column_labels = {};  // empty: indices from 0
-  ColorScale scale = ColorScale::sequential;               // diverging: symmetric about 0 unless min and max are given
+  ColorScale scale = ColorScale::sequential;  // diverging: symmetric about 0 unless min and max are given
   std::optional<double> min = {}, max = {};
   bool show_values = false;  // written into the cells where they are large enough
   bool color_bar = true;

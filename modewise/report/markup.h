@@ -10,6 +10,10 @@ namespace modewise::report {
 /// UTF-8 become U+FFFD, so the result is always well-formed.
 std::string escape_markup(std::string_view text);
 
+/// One line safe on a terminal: line breaks and tabs become spaces, control characters and bytes that are not
+/// UTF-8 U+FFFD.
+std::string printable(std::string_view text);
+
 /// Columns a terminal needs for UTF-8 `text`: combining marks 0, wide East Asian characters 2.
 int display_width(std::string_view text);
 

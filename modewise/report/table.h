@@ -2,6 +2,8 @@
 // Tables of results, for the terminal (aligned text), Markdown, CSV and HTML. Numbers stand right-aligned;
 // the best value of a column is marked.
 
+#include <concepts>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,22 +11,28 @@
 
 namespace modewise::report {
 
-/// A text, a number with its decimals, or mean ± standard deviation. A NaN prints as "–" and is never best.
+/// A text, a number with its decimals, or mean ± standard deviation. A NaN prints as "–" and is never best;
+/// values that read the same are equally good.
 class Cell {
  public:
-  Cell(std::string text) : text_(std::move(text)) {}           // NOLINT: a table reads best without casts
-  Cell(std::string_view text) : text_(text) {}                 // NOLINT
-  Cell(const char* text) : text_(text) {}                      // NOLINT
+  Cell(std::string text) : text_(std::move(text)) {}  // NOLINT: a table reads best without casts
+  Cell(std::string_view text) : text_(text) {}        // NOLINT
+  Cell(const char* text) : text_(text) {}             // NOLINT
   Cell(double value, int decimals = 3) : value_(value), decimals_(decimals) {}  // NOLINT
+  template <std::integral Integer>
+  Cell(Integer value) : Cell(count(static_cast<int64_t>(value))) {}  // NOLINT
   /// `mean ± deviation`; without a deviation (one seed) the mean alone.
   static Cell mean_sd(double mean, std::optional<double> deviation, int decimals = 3);
-  /// An integer with thin groups of three: 686,544.
+  /// An integer in groups of three: 686,544.
   static Cell count(int64_t value);
   /// A number shown with a text of its own, such as "1.51 G"; compared by its value.
   static Cell number(double value, std::string text);
 
   bool is_number() const { return value_.has_value(); }
   std::optional<double> value() const { return value_; }
+  std::optional<double> deviation() const { return deviation_; }
+  int decimals() const { return decimals_; }
+  bool shows_decimals() const { return text_.empty(); }  // no text of its own
   std::string text() const;
 
  private:

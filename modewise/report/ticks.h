@@ -1,6 +1,6 @@
 #pragma once
-// Where an axis has its ticks and what they say: multiples of 1, 2 or 5 times a power of ten; powers of ten on
-// a logarithmic axis; whole minutes, hours, days, months or years on a date axis.
+// Where an axis has its ticks and what they say: multiples of 1, 2 or 5 times a power of ten; powers of ten
+// on a logarithmic axis; whole minutes, hours, days, months or years on a date axis.
 
 #include <string>
 #include <vector>

@@ -1,0 +1,239 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/core/error.h"
+#include "modewise/report/markup.h"
+#include "modewise/report/plot.h"
+
+namespace modewise::report {
+namespace {
+
+constexpr size_t kMostCategories = 200;
+constexpr double kBar = 15, kGap = 9;
+
+std::vector<int> colors_of(const BarChart& chart) {
+  std::vector<int> colors;
+  for (const auto& series : chart.series) colors.push_back(series.color);
+  return resolve_colors(colors);
+}
+
+size_t shown_categories(const BarChart& chart) {
+  return std::min(chart.categories.size(), kMostCategories);
+}
+
+double error_of(const BarSeries& series, size_t i) {
+  return i < series.errors.size() && is_shown(series.errors[i]) ? std::abs(series.errors[i]) : 0;
+}
+
+std::string value_text(const BarSeries& series, size_t i) {
+  std::string text = number_label(series.values[i]);
+  if (error_of(series, i) > 0) text += " ± " + number_label(error_of(series, i), 2);
+  return text;
+}
+
+// Where things lie along the value axis ("value") and across it ("slot"), so that both orientations share one
+// path.
+struct Layout {
+  bool horizontal;
+  Rect plot;
+  Scale value;
+  double slot;  // pixels a category
+
+  double slot_start(size_t category) const {
+    return (horizontal ? plot.y : plot.x) + slot * static_cast<double>(category);
+  }
+  Rect bar(double from, double to, double start, double thickness) const {
+    const double low = std::min(from, to), length = std::abs(to - from);
+    return horizontal ? Rect{low, start, length, thickness} : Rect{start, low, thickness, length};
+  }
+};
+
+Range value_range(const BarChart& chart) {
+  Range range;
+  range.include(0.0);
+  for (const auto& series : chart.series)
+    for (size_t i = 0; i < shown_categories(chart); ++i) {
+      if (!is_shown(series.values[i])) continue;
+      range.include(series.values[i] + error_of(series, i));
+      range.include(series.values[i] - error_of(series, i));
+    }
+  Axis axis = chart.value;
+  if (!axis.min && range.low() == 0) axis.min = 0;
+  if (!axis.max && range.high() == 0 && range.low() < 0) axis.max = 0;
+  return range.for_axis(axis, 0.03);
+}
+
+double widest_category(const BarChart& chart) {
+  double widest = 0;
+  for (size_t i = 0; i < shown_categories(chart); ++i)
+    widest = std::max(widest, text_width(shorten(chart.categories[i], 32), 11));
+  return widest;
+}
+
+Layout lay_out(const BarChart& chart, const Rect& area, const Range& range) {
+  double value_width = 0;
+  if (chart.show_values)
+    for (const auto& series : chart.series)
+      for (size_t i = 0; i < shown_categories(chart); ++i)
+        value_width = std::max(value_width, text_width(value_text(series, i), 11));
+  const double label_line = chart.value.label.empty() ? 0 : 18;
+  const auto slots = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
+  if (chart.horizontal) {
+    const double left = widest_category(chart) + 8 + (range.low() < 0 ? value_width : 0);
+    const Rect plot{area.x + left, area.y + 2, std::max(1.0, area.width - left - value_width - 12),
+                    std::max(1.0, area.height - 22 - label_line)};
+    return {true, plot, Scale(AxisScale::linear, range, plot.x, plot.right()), plot.height / slots};
+  }
+  double left = 0;
+  for (const Tick& tick : number_ticks(range.low(), range.high(), 5))
+    left = std::max(left, text_width(tick.label, 11));
+  left += 8 + label_line;
+  const double width = std::max(1.0, area.width - left - 8);
+  const bool turned = widest_category(chart) + 6 > width / slots;
+  const double bottom = turned ? widest_category(chart) * 0.71 + 14 : 20;
+  const Rect plot{area.x + left, area.y + 14, width, std::max(1.0, area.height - bottom - 14)};
+  return {false, plot, Scale(AxisScale::linear, range, plot.bottom(), plot.y), plot.width / slots};
+}
+
+void draw_axes(Canvas& canvas, const BarChart& chart, const Layout& layout, const Range& range,
+               const Rect& area) {
+  const Rect& plot = layout.plot;
+  const double length = layout.horizontal ? plot.width / 80 : plot.height / 45;
+  for (const Tick& tick :
+       number_ticks(range.low(), range.high(), std::clamp(static_cast<int>(length), 2, 8))) {
+    const double at = layout.value(tick.position);
+    if (layout.horizontal) {
+      canvas.line(at, plot.y, at, plot.bottom(), {Paint::grid()});
+      canvas.text(at, plot.bottom() + 15, tick.label,
+                  {.anchor = TextStyle::Anchor::middle, .paint = Paint::muted()});
+    } else {
+      canvas.line(plot.x, at, plot.right(), at, {Paint::grid()});
+      canvas.text(plot.x - 6, at + 4, tick.label,
+                  {.anchor = TextStyle::Anchor::end, .paint = Paint::muted()});
+    }
+  }
+  if (layout.horizontal) {
+    canvas.text(plot.x + plot.width / 2, plot.bottom() + 32, chart.value.label,
+                {.anchor = TextStyle::Anchor::middle});
+  } else {
+    canvas.text(area.x + 11, plot.y + plot.height / 2, chart.value.label,
+                {.anchor = TextStyle::Anchor::middle, .rotate = -90});
+  }
+  const bool turned = widest_category(chart) + 6 > layout.slot;
+  for (size_t i = 0; i < shown_categories(chart); ++i) {
+    const double middle = layout.slot_start(i) + layout.slot / 2;
+    const std::string label = shorten(chart.categories[i], 32);
+    if (layout.horizontal) {
+      canvas.text(area.x + widest_category(chart) + 2, middle + 4, label, {.anchor = TextStyle::Anchor::end});
+    } else if (turned) {
+      canvas.text(middle + 4, plot.bottom() + 12, label, {.anchor = TextStyle::Anchor::end, .rotate = -45});
+    } else {
+      canvas.text(middle, plot.bottom() + 15, label, {.anchor = TextStyle::Anchor::middle});
+    }
+  }
+}
+
+void draw_bar(Canvas& canvas, const BarChart& chart, const Layout& layout, size_t series_index,
+              size_t category, double start, double thickness, const Paint& paint) {
+  const BarSeries& series = chart.series[series_index];
+  const double middle = start + thickness / 2, zero = layout.value(0);
+  double end = zero;
+  if (is_shown(series.values[category])) {
+    const double value = series.values[category], error = error_of(series, category);
+    const std::string tip =
+        fmt::format("{}{}{}: {}", chart.categories[category], series.label.empty() ? "" : ", ", series.label,
+                    value_text(series, category));
+    canvas.rect(layout.bar(zero, layout.value(value), start, thickness), paint, tip);
+    end = layout.value(value + (value < 0 ? -error : error));
+    if (error > 0) {
+      const double low = layout.value(value - error), high = layout.value(value + error);
+      if (layout.horizontal) {
+        canvas.line(low, middle, high, middle, {Paint::ink(), 1.2});
+      } else {
+        canvas.line(middle, low, middle, high, {Paint::ink(), 1.2});
+      }
+    }
+  }
+  if (!chart.show_values) return;
+  const bool negative = is_shown(series.values[category]) && series.values[category] < 0;
+  const TextStyle style{.anchor = !layout.horizontal ? TextStyle::Anchor::middle
+                                  : negative         ? TextStyle::Anchor::end
+                                                     : TextStyle::Anchor::start,
+                        .size = 10.5,
+                        .paint = Paint::muted()};
+  const std::string text =
+      layout.horizontal ? value_text(series, category) : number_label(series.values[category]);
+  if (layout.horizontal) {
+    canvas.text(end + (negative ? -5 : 5), middle + 4, text, style);
+  } else if (text_width(text, 10.5) < thickness * 1.6 + 4) {
+    canvas.text(middle, negative ? end + 12 : end - 4, text, style);
+  }
+}
+
+}  // namespace
+
+void check(const BarChart& chart) {
+  for (const auto& series : chart.series) {
+    require(series.values.size() == chart.categories.size(), ErrorKind::usage,
+            "the bars \"{}\" of the chart \"{}\" must have one value for each of {} categories, got {}",
+            series.label, chart.title, chart.categories.size(), series.values.size());
+    require(series.errors.empty() || series.errors.size() == series.values.size(), ErrorKind::usage,
+            "the bars \"{}\" of the chart \"{}\" have {} values and {} errors", series.label, chart.title,
+            series.values.size(), series.errors.size());
+  }
+}
+
+std::vector<LegendEntry> legend_of(const BarChart& chart) {
+  std::vector<LegendEntry> entries;
+  const auto colors = colors_of(chart);
+  if (chart.series.size() < 2) return entries;
+  for (size_t i = 0; i < chart.series.size(); ++i)
+    entries.push_back(
+        {shorten(chart.series[i].label, 40), Paint::series(colors[i]), LegendEntry::Kind::area, "", 1});
+  return entries;
+}
+
+double natural_height(const BarChart& chart, double width) {
+  const double heading = (chart.title.empty() ? 0 : 22) + legend_height(width, legend_of(chart));
+  if (!chart.horizontal) return std::clamp(width * 0.5, 200.0, 340.0) + heading;
+  const auto bars = static_cast<double>(std::max<size_t>(1, chart.series.size()));
+  const auto slots = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
+  return heading + slots * (bars * kBar + kGap) + 28 + (chart.value.label.empty() ? 0 : 18);
+}
+
+void draw(Canvas& canvas, const BarChart& chart, const Rect& area, bool legend) {
+  std::string title = chart.title;
+  if (chart.categories.size() > kMostCategories)
+    title += fmt::format(" (first {} of {})", kMostCategories, chart.categories.size());
+  const Rect inner =
+      draw_heading(canvas, area, title, legend ? legend_of(chart) : std::vector<LegendEntry>{});
+  const Range range = value_range(chart);
+  const Layout layout = lay_out(chart, inner, range);
+  draw_axes(canvas, chart, layout, range, inner);
+  if (chart.series.empty() || chart.categories.empty()) {
+    canvas.text(layout.plot.x + layout.plot.width / 2, layout.plot.y + layout.plot.height / 2, "no data",
+                {.anchor = TextStyle::Anchor::middle, .paint = Paint::muted()});
+    return;
+  }
+  const auto colors = colors_of(chart);
+  const auto bars = static_cast<double>(chart.series.size());
+  const double gap = std::min(kGap, layout.slot * 0.35);
+  const double thickness = std::min((layout.slot - gap) / bars, 48.0);
+  for (size_t category = 0; category < shown_categories(chart); ++category)
+    for (size_t i = 0; i < chart.series.size(); ++i) {
+      const double start = layout.slot_start(category) + (layout.slot - bars * thickness) / 2;
+      draw_bar(canvas, chart, layout, i, category, start + thickness * static_cast<double>(i), thickness - 1,
+               Paint::series(colors[i]));
+    }
+  const double zero = layout.value(0);
+  const Rect& plot = layout.plot;
+  if (layout.horizontal) {
+    canvas.line(zero, plot.y, zero, plot.bottom(), {Paint::axis()});
+  } else {
+    canvas.line(plot.x, zero, plot.right(), zero, {Paint::axis()});
+  }
+}
+
+}  // namespace modewise::report
