@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "modewise/io/date_time.h"
@@ -35,7 +36,6 @@ class DateColumn {
   DateStyle style_;
   bool any_ = false;
   bool month_first_fits_ = true, day_first_fits_ = true;
-  bool several_offsets_ = false;
   std::vector<int> offsets_;  // per row, only once two rows differ
 };
 

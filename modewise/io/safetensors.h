@@ -25,6 +25,8 @@ struct TensorView {
 
 /// Bits of an element; 0 for a type that safetensors does not know.
 int safetensors_bits(std::string_view dtype);
+/// The place of a type in the order of alignment that files are sorted by; -1 for an unknown type.
+int safetensors_rank(std::string_view dtype);
 
 /// The checked header of a file. Entries are kept small (the names stay in the file's bytes), so that a
 /// header of a million tensors costs less than the file.

@@ -1,0 +1,86 @@
+#include "modewise/io/utf8.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace modewise::io {
+namespace {
+
+// Bytes of the valid character at the front of `text`, or 0.
+size_t character_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const unsigned char second = byte(1);
+  if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+      (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) {
+    return 0;
+  }
+  return length;
+}
+
+}  // namespace
+
+size_t find_invalid_utf8(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    // Most files are plain ASCII: look at 32 bytes at a time.
+    while (at + 32 <= text.size()) {
+      uint64_t words[4];
+      std::memcpy(words, text.data() + at, 32);
+      if (((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080u) != 0) break;
+      at += 32;
+    }
+    while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
+    if (at == text.size()) break;
+    const size_t length = character_length(text.substr(at));
+    if (length == 0) return at;
+    at += length;
+  }
+  return std::string_view::npos;
+}
+
+void append_utf8(std::string& text, char32_t code_point) {
+  const auto tail = [&](int shift) { text += static_cast<char>(0x80 | (code_point >> shift & 0x3F)); };
+  if (code_point < 0x80) {
+    text += static_cast<char>(code_point);
+  } else if (code_point < 0x800) {
+    text += static_cast<char>(0xC0 | code_point >> 6);
+    tail(0);
+  } else if (code_point < 0x10000) {
+    text += static_cast<char>(0xE0 | code_point >> 12);
+    tail(6);
+    tail(0);
+  } else {
+    text += static_cast<char>(0xF0 | code_point >> 18);
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+std::string quote_for_message(std::string_view text, size_t limit) {
+  std::string result = "'";
+  size_t at = 0;
+  while (at < text.size() && at < limit) {
+    const size_t length = character_length(text.substr(at));
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (length == 0 || byte < 0x20 || byte == 0x7F) {
+      result += fmt::format("\\x{:02x}", byte);
+      ++at;
+    } else {
+      result += text.substr(at, length);
+      at += length;
+    }
+  }
+  return result + (at < text.size() ? "…'" : "'");
+}
+
+}  // namespace modewise::io

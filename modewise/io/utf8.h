@@ -1,0 +1,20 @@
+#pragma once
+// Validity of UTF-8 as the Unicode standard defines it: no overlong forms, no surrogates, nothing beyond
+// U+10FFFF.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace modewise::io {
+
+/// Where the first byte stands that is not part of valid UTF-8, or npos.
+size_t find_invalid_utf8(std::string_view text);
+
+/// Appends the encoding of a code point up to U+10FFFF.
+void append_utf8(std::string& text, char32_t code_point);
+
+/// At most `limit` bytes of `text` for an error message: cut between characters, unprintable bytes as \xNN.
+std::string quote_for_message(std::string_view text, size_t limit = 40);
+
+}  // namespace modewise::io
