@@ -43,7 +43,7 @@ class Cell {
 
 struct Column {
   enum class Best { none, lowest, highest };
-  std::string name;
+  std::string name = {};
   Best best = Best::none;
 };
 
