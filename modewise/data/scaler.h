@@ -13,7 +13,7 @@
 namespace modewise::data {
 
 struct Scaler {
-  at::Tensor mean, deviation;      // [N_1…N_j] float64; deviation has ddof 0, and is 1 where a series is constant
+  at::Tensor mean, deviation;  // [N_1…N_j] float64; deviation has ddof 0, and is 1 where a series is constant
   std::vector<std::string> notes;  // series that are constant or never observed in the rows fitted
 
   /// Statistics of the observed cells of `range`.

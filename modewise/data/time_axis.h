@@ -11,13 +11,13 @@
 namespace modewise::data {
 
 struct TimeAxis {
-  bool dated = false;      // without dates a row's time is its number
-  int64_t start = 0;       // seconds since 1970-01-01T00:00:00, of row 0
-  int64_t step = 0;        // seconds; 0 when the step is `months`
-  int64_t months = 0;      // calendar months (12: years)
-  bool month_end = false;  // monthly steps that stay on the last day of the month
-  int64_t length = 0;      // rows
-  io::DateStyle style;     // how the file writes its dates
+  bool dated = false;     // without dates a row's time is its number
+  int64_t start = 0;      // seconds since 1970-01-01T00:00:00, of row 0
+  int64_t step = 0;       // seconds; 0 when the step is `months`
+  int64_t months = 0;     // calendar months (12: years)
+  int64_t month_day = 0;  // day of the month of monthly steps, cut to the month's length (31: the last day)
+  int64_t length = 0;     // rows
+  io::DateStyle style;    // how the file writes its dates
 
   /// Time of `row` in seconds, or the row itself when not dated; continues before and beyond the data.
   int64_t at(int64_t row) const;
@@ -39,15 +39,15 @@ struct DatedRows {
 };
 
 /// Finds the step (the commonest difference; calendar months when all dates fall on one day of the month) and
-/// fills gaps. Data errors, with file, line and both dates: equal dates, dates going back, a difference that is
-/// no multiple of the step, gaps of more rows than the file has. `lines[r]` is the line of row r.
-DatedRows lay_out_dates(std::span<const int64_t> dates, std::span<const int64_t> lines, const io::DateStyle& style,
-                        const std::string& source);
+/// fills gaps. Data errors, with file, line and both dates: equal dates, dates going back, a difference that
+/// is no multiple of the step, gaps of more rows than the file has. `lines[r]` is the line of row r.
+DatedRows lay_out_dates(std::span<const int64_t> dates, std::span<const int64_t> lines,
+                        const io::DateStyle& style, const std::string& source);
 
-/// "15 min" → {900, 0}; "1 month" → {0, 1}. Config error when it is no step.
 struct Step {
-  int64_t seconds = 0, months = 0;
+  int64_t seconds = 0, months = 0;  // one of them is 0
 };
+/// "15 min" → {900, 0}; "1 month" → {0, 1}. Config error when it is no step.
 Step parse_step(const std::string& text);
 
 }  // namespace modewise::data

@@ -24,9 +24,9 @@ void check_window(const WindowShape& shape, const Series& series);
 class WindowSet {
  public:
   WindowSet() = default;
-  /// Windows of `range`; `reach_back` lets the first lookback begin before the range (validation and test), so
-  /// that the first target row is range.begin. `stride` takes every stride-th window; `fraction` keeps the first
-  /// part of the windows. Data error naming `name` with rows needed and had when not one window fits.
+  /// Windows of `range`; `reach_back` lets the first lookback begin before the range (validation and test),
+  /// so that the first target row is range.begin. `stride` takes every stride-th window; `fraction` keeps the
+  /// first part of the windows. Data error naming `name` with rows needed and had when not one window fits.
   WindowSet(const std::string& name, SplitRange range, WindowShape shape, bool reach_back, int64_t stride = 1,
             double fraction = 1);
 
@@ -48,11 +48,11 @@ SplitWindows cut_windows(const Splits& splits, WindowShape shape, int64_t train_
 
 /// B windows, time last, contiguous.
 struct WindowBatch {
-  at::Tensor past;             // [B, N_1…N_j, L] float32 scaled, 0 where missing
-  at::Tensor past_observed;    // the same shape, bool; undefined when the series has no missing cell
-  at::Tensor future;           // [B, N_1…N_j, H]
+  at::Tensor past;           // [B, N_1…N_j, L] float32 scaled, 0 where missing
+  at::Tensor past_observed;  // the same shape, bool; undefined when the series has no missing cell
+  at::Tensor future;         // [B, N_1…N_j, H]
   at::Tensor future_observed;
-  at::Tensor first_step;       // [B] int64, row of past[…, 0]
+  at::Tensor first_step;  // [B] int64, row of past[…, 0]
 };
 
 /// Holds the scaled series with time last, so that a window of one series is one copy of L floats.

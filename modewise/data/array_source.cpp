@@ -1,0 +1,98 @@
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "modewise/core/error.h"
+#include "modewise/core/nearest_name.h"
+#include "modewise/data/sources.h"
+#include "modewise/io/npy.h"
+#include "modewise/io/npz.h"
+#include "modewise/io/numeric_text.h"
+
+namespace modewise::data {
+namespace {
+
+at::ScalarType scalar_type(const io::Array& array, const std::string& source) {
+  switch (array.dtype) {
+    case io::Array::u8:
+      return at::kByte;
+    case io::Array::i8:
+      return at::kChar;
+    case io::Array::u16:
+      return at::kUInt16;
+    case io::Array::i16:
+      return at::kShort;
+    case io::Array::u32:
+      return at::kUInt32;
+    case io::Array::i32:
+      return at::kInt;
+    case io::Array::u64:
+      return at::kUInt64;
+    case io::Array::i64:
+      return at::kLong;
+    case io::Array::f16:
+      return at::kHalf;
+    case io::Array::f32:
+      return at::kFloat;
+    case io::Array::f64:
+      return at::kDouble;
+    case io::Array::boolean:
+      return at::kBool;
+  }
+  fail(ErrorKind::data, "{}: elements of an unknown type", source);
+}
+
+Series from_array(io::Array array, const DataConfig& config, const std::string& source) {
+  const auto order = static_cast<int64_t>(array.shape.size());
+  require(order >= 1 && array.size() > 0, ErrorKind::data,
+          "{}: expected an array with a time axis, got shape [{}]", source, fmt::join(array.shape, ", "));
+  const int64_t axis = config.time_axis < 0 ? config.time_axis + order : config.time_axis;
+  require(axis >= 0 && axis < order, ErrorKind::config, "data.time_axis: {} has {} axes, got {}", source,
+          order, config.time_axis);
+  Series series;
+  const at::Tensor stored = at::from_blob(array.bytes.data(), array.shape, scalar_type(array, source));
+  series.values = at::empty(stored.movedim(axis, 0).sizes(), at::kDouble);
+  series.values.copy_(stored.movedim(axis, 0));
+  if (order == 1) series.values = series.values.unsqueeze(1);
+  for (int64_t mode = 1; mode < series.values.dim(); ++mode)
+    series.modes.push_back({order <= 2 ? "variable" : fmt::format("mode{}", mode),
+                            numbered_labels(series.values.size(mode), 0), false});
+  return series;
+}
+
+}  // namespace
+
+Series read_text_series(const DataConfig& config) {
+  io::NumericText text = io::read_numeric_text(config.path);
+  Series series;
+  series.values = at::empty({text.rows, text.columns}, at::kDouble);
+  std::copy(text.values.begin(), text.values.end(), series.values.mutable_data_ptr<double>());
+  series.modes = {{"variable", numbered_labels(text.columns, 1), false}};
+  return series;
+}
+
+Series read_npy_series(const DataConfig& config) {
+  return from_array(io::read_npy(config.path), config, config.path);
+}
+
+Series read_npz_series(const DataConfig& config) {
+  std::map<std::string, io::Array> arrays = io::read_npz(config.path);
+  std::vector<std::string> names;
+  for (const auto& [name, array] : arrays) names.push_back(name);
+  std::string name = config.array;
+  if (name.empty()) {
+    require(names.size() == 1, ErrorKind::config, "data.array: {} holds {} arrays ({}), name the one to read",
+            config.path, names.size(), fmt::join(names, ", "));
+    name = names[0];
+  }
+  const auto found = arrays.find(name);
+  require(found != arrays.end(), ErrorKind::config, "data.array: {} has no array '{}'{}", config.path, name,
+          nearest_name_hint(name, names));
+  io::Array array = std::move(found->second);
+  arrays.clear();
+  return from_array(std::move(array), config, fmt::format("{}[{}]", config.path, name));
+}
+
+}  // namespace modewise::data

@@ -1,0 +1,163 @@
+#include "modewise/data/loader.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+
+#include "modewise/core/error.h"
+#include "modewise/core/nearest_name.h"
+#include "modewise/data/simulate.h"
+#include "modewise/data/sources.h"
+#include "modewise/io/mapped_file.h"
+
+namespace modewise::data {
+namespace {
+
+/// Whether the first line that is not empty holds numbers only.
+bool first_line_is_numbers(const std::string& path) {
+  const io::MappedFile file(path);
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  const size_t begin = text.find_first_not_of("\r\n");
+  if (begin == std::string_view::npos) return false;
+  const std::string_view line = text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin);
+  return line.find_first_not_of("0123456789+-.eE,; \t\r") == std::string_view::npos;
+}
+
+std::string format_of(const DataConfig& config) {
+  if (config.format != "auto") return config.format;
+  const std::filesystem::path path(config.path);
+  if (std::filesystem::is_directory(path)) return "folder";
+  std::string extension = path.extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (extension == ".npy" || extension == ".npz") return extension.substr(1);
+  if (extension == ".csv" || extension == ".tsv") return "csv";
+  return first_line_is_numbers(config.path) ? "text" : "csv";
+}
+
+Series simulate(const DataConfig& config) {
+  const auto seed = static_cast<uint64_t>(config.simulate_seed);
+  if (config.simulate == "lorenz96") return simulate_lorenz96(config.lorenz96, config.simulate_rows, seed);
+  if (config.simulate == "logistic") return simulate_logistic(config.logistic, config.simulate_rows, seed);
+  return simulate_seasonal(config.seasonal, config.simulate_rows, seed);
+}
+
+Series read(const DataConfig& config) {
+  const std::string format = format_of(config);
+  if (format == "folder") return read_folder_series(config);
+  if (format == "text") return read_text_series(config);
+  if (format == "npy") return read_npy_series(config);
+  if (format == "npz") return read_npz_series(config);
+  return read_csv_series(config);
+}
+
+/// `columns` and `drop` on the last mode, for sources that did not apply them while reading.
+void choose_columns(Series& series, const DataConfig& config) {
+  if (config.columns.empty() && config.drop.empty()) return;
+  SeriesMode& mode = series.modes.back();
+  const std::vector<size_t> chosen = chosen_columns(mode.labels, config, series.source);
+  std::vector<std::string> labels;
+  for (const size_t at : chosen) labels.push_back(mode.labels[at]);
+  const std::vector<int64_t> positions(chosen.begin(), chosen.end());
+  series.values = series.values.index_select(-1, at::tensor(positions, at::kLong)).contiguous();
+  mode.labels = std::move(labels);
+}
+
+void name_modes(Series& series, const DataConfig& config) {
+  if (!config.mode_names.empty()) {
+    require(config.mode_names.size() == series.modes.size(), ErrorKind::config,
+            "data.mode_names: {} has {} modes besides time, got {} names", series.source, series.modes.size(),
+            config.mode_names.size());
+    for (size_t i = 0; i < series.modes.size(); ++i) series.modes[i].name = config.mode_names[i];
+  }
+  std::vector<std::string> names;
+  for (const SeriesMode& mode : series.modes) names.push_back(mode.name);
+  for (const std::string& name : config.ordered_modes) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    require(at != names.end(), ErrorKind::config, "data.ordered_modes: {} has no mode '{}'{}", series.source,
+            name, nearest_name_hint(name, names));
+    series.modes[static_cast<size_t>(at - names.begin())].ordered = true;
+  }
+}
+
+/// `start` and `step` for sources without dates.
+void date_rows(Series& series, const DataConfig& config) {
+  TimeAxis& time = series.time;
+  if (!time.dated) time.length = series.rows();
+  if (config.start.empty() && config.step.empty()) return;
+  require(!time.dated, ErrorKind::config,
+          "data.start and data.step are for sources without dates, {} has dates", series.source);
+  require(!config.start.empty() && !config.step.empty(), ErrorKind::config,
+          "data.start and data.step belong together, only data.{} is given",
+          config.start.empty() ? "step" : "start");
+  const auto written = io::read_date_time(config.start);
+  const auto seconds = io::parse_date_time(config.start);
+  require(written.has_value() && seconds.has_value(), ErrorKind::config,
+          "data.start: expected a date such as 2019-03-01 00:00, got '{}'", config.start);
+  const Step step = parse_step(config.step);
+  time.dated = true;
+  time.start = *seconds;
+  time.step = step.seconds;
+  time.months = step.months;
+  time.month_day = step.months != 0 ? io::to_civil(*seconds).day : 0;
+  time.style = written->style;
+  if (time.step % 86400 != 0 && time.style.clock == io::DateStyle::no_clock)
+    time.style.clock = io::DateStyle::minutes;
+  if (time.step % 60 != 0) time.style.clock = io::DateStyle::seconds;
+}
+
+/// Makes the mask: NaN, infinities and `missing_values` are missing, and hold 0.
+void mark_missing(Series& series, const DataConfig& config) {
+  series.values = series.values.contiguous();
+  double* values = series.values.mutable_data_ptr<double>();
+  const int64_t cells = series.values.numel();
+  const std::vector<double>& sentinels = config.missing_values;
+  int64_t infinite = 0, marked = 0, missing = 0;
+  for (int64_t i = 0; i < cells; ++i) {
+    const double x = values[i];
+    const bool sentinel = std::find(sentinels.begin(), sentinels.end(), x) != sentinels.end();
+    if (std::isfinite(x) && !sentinel) continue;
+    infinite += std::isinf(x);
+    marked += sentinel;
+    ++missing;
+    values[i] = std::numeric_limits<double>::quiet_NaN();
+  }
+  if (infinite > 0) series.notes.push_back(fmt::format("{} infinite cells are treated as missing", infinite));
+  if (marked > 0)
+    series.notes.push_back(
+        fmt::format("{} cells hold {} and are treated as missing", marked, fmt::join(sentinels, " or ")));
+  require(missing < cells, ErrorKind::data, "{}: every cell is missing", series.source);
+  if (missing == 0) return;
+  series.observed = at::empty(series.values.sizes(), at::kBool);
+  bool* observed = series.observed.mutable_data_ptr<bool>();
+  for (int64_t i = 0; i < cells; ++i) {
+    observed[i] = !std::isnan(values[i]);
+    if (!observed[i]) values[i] = 0;
+  }
+}
+
+}  // namespace
+
+Series load_series(const DataConfig& config) {
+  const bool simulated = !config.simulate.empty();
+  require(simulated || !config.path.empty(), ErrorKind::config,
+          "data: expected data.path (a file or folder) or data.simulate (lorenz96, logistic, seasonal), got "
+          "neither");
+  require(!simulated || config.path.empty(), ErrorKind::config,
+          "data: expected data.path or data.simulate, got both ({} and {})", config.path, config.simulate);
+  Series series = simulated ? simulate(config) : read(config);
+  if (!simulated) series.source = config.path;
+  const bool by_name = !simulated && (format_of(config) == "csv" || format_of(config) == "folder");
+  if (!by_name) choose_columns(series, config);
+  name_modes(series, config);
+  date_rows(series, config);
+  mark_missing(series, config);
+  if (config.knock_out > 0) knock_out(series, config.knock_out, static_cast<uint64_t>(config.knock_out_seed));
+  return series;
+}
+
+}  // namespace modewise::data

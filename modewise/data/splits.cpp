@@ -1,0 +1,91 @@
+#include "modewise/data/splits.h"
+
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "modewise/core/error.h"
+
+namespace modewise::data {
+namespace {
+
+Splits by_ratio(const DataConfig& config, int64_t rows) {
+  const std::vector<double>& ratios = config.split_ratios;
+  require(ratios.size() == 3, ErrorKind::config,
+          "data.split_ratios: expected three numbers (training, validation, test), got {}", ratios.size());
+  require(std::abs(ratios[0] + ratios[1] + ratios[2] - 1) < 1e-6, ErrorKind::config,
+          "data.split_ratios: expected numbers that add up to 1, got {} + {} + {} = {:.6g}", ratios[0],
+          ratios[1], ratios[2], ratios[0] + ratios[1] + ratios[2]);
+  // Cut as Python's int() cuts, so that the borders are those of published results.
+  const auto train = static_cast<int64_t>(static_cast<double>(rows) * ratios[0]);
+  const auto test = static_cast<int64_t>(static_cast<double>(rows) * ratios[2]);
+  return {{0, train},
+          {train, rows - test},
+          {rows - test, rows},
+          fmt::format("ratio {} / {} / {}", ratios[0], ratios[1], ratios[2])};
+}
+
+Splits as_solar(int64_t rows) {
+  const auto train = static_cast<int64_t>(static_cast<double>(rows) * 0.7);
+  const auto validation = static_cast<int64_t>(static_cast<double>(rows) * 0.1);
+  return {{0, train}, {train, train + validation}, {train + validation, rows}, "solar: 0.7 / 0.1 / rest"};
+}
+
+Splits as_ett(const Series& series, const std::string& name, int64_t rows_a_day) {
+  const int64_t month = 30 * rows_a_day;
+  require(series.rows() >= 20 * month, ErrorKind::data,
+          "{}: the split {} (12, 4 and 4 months of 30 days) needs {} rows, got {}", series.source, name,
+          20 * month, series.rows());
+  return {{0, 12 * month},
+          {12 * month, 16 * month},
+          {16 * month, 20 * month},
+          fmt::format("{}: 12 / 4 / 4 months", name)};
+}
+
+Splits by_dates(const DataConfig& config, const Series& series) {
+  const std::vector<std::string>& texts = config.split_dates;
+  require(texts.size() == 2 || texts.size() == 3, ErrorKind::config,
+          "data.split_dates: expected the first dates of validation and test, and optionally the end of "
+          "test, got {} "
+          "dates",
+          texts.size());
+  require(series.time.dated, ErrorKind::data, "{}: a split by dates needs dates, this source has none",
+          series.source);
+  std::vector<int64_t> borders;
+  for (const std::string& text : texts) {
+    const auto date = io::parse_date_time(text);
+    require(date.has_value(), ErrorKind::config,
+            "data.split_dates: expected a date such as 2017-06-01, got '{}'", text);
+    borders.push_back(series.time.first_row_at(*date));
+  }
+  if (borders.size() == 2) borders.push_back(series.rows());
+  return {{0, borders[0]},
+          {borders[0], borders[1]},
+          {borders[1], borders[2]},
+          fmt::format("dates {}", fmt::join(texts, ", "))};
+}
+
+}  // namespace
+
+Splits make_splits(const DataConfig& config, const Series& series) {
+  Splits splits;
+  if (config.split == "ett_hour")
+    splits = as_ett(series, config.split, 24);
+  else if (config.split == "ett_minute")
+    splits = as_ett(series, config.split, 24 * 4);
+  else if (config.split == "solar")
+    splits = as_solar(series.rows());
+  else if (config.split == "dates")
+    splits = by_dates(config, series);
+  else
+    splits = by_ratio(config, series.rows());
+  for (const auto& [name, range] :
+       {std::pair{"training", splits.train}, std::pair{"validation", splits.validation},
+        std::pair{"test", splits.test}})
+    require(range.rows() > 0, ErrorKind::data, "{}: the split '{}' leaves no rows for {} ({} rows, {} to {})",
+            series.source, splits.rule, name, series.rows(), series.time.text_at(0),
+            series.time.text_at(series.rows() - 1));
+  return splits;
+}
+
+}  // namespace modewise::data
