@@ -27,10 +27,28 @@ double error_of(const BarSeries& series, size_t i) {
   return i < series.errors.size() && is_shown(series.errors[i]) ? std::abs(series.errors[i]) : 0;
 }
 
-std::string value_text(const BarSeries& series, size_t i) {
-  std::string text = number_label(series.values[i]);
-  if (error_of(series, i) > 0) text += " ± " + number_label(error_of(series, i), 2);
-  return text;
+// How all values of a chart are written: three significant digits of the largest, integers without decimals;
+// numbers too large or small for that each for itself (−1).
+int value_decimals(const BarChart& chart) {
+  double largest = 0;
+  bool whole = true;
+  for (const auto& series : chart.series)
+    for (size_t i = 0; i < shown_categories(chart); ++i) {
+      if (!is_shown(series.values[i])) continue;
+      largest = std::max(largest, std::abs(series.values[i]));
+      whole = whole && series.values[i] == std::round(series.values[i]) && error_of(series, i) == 0;
+    }
+  if (largest >= 1e5 || (largest > 0 && largest < 1e-3)) return -1;
+  if (whole) return 0;
+  return largest >= 100 ? 1 : largest >= 10 ? 2 : largest >= 0.1 ? 3 : 5;
+}
+
+std::string value_text(const BarSeries& series, size_t i, int decimals) {
+  const double value = series.values[i], error = error_of(series, i);
+  if (!is_shown(value) || decimals < 0)
+    return number_label(value) + (error > 0 ? " ± " + number_label(error, 2) : "");
+  std::string text = fmt::format("{}{:.{}f}", value < 0 ? "−" : "", std::abs(value), decimals);
+  return error > 0 ? fmt::format("{} ± {:.{}f}", text, error, decimals) : text;
 }
 
 // Where things lie along the value axis ("value") and across it ("slot"), so that both orientations share one
@@ -39,7 +57,8 @@ struct Layout {
   bool horizontal;
   Rect plot;
   Scale value;
-  double slot;  // pixels a category
+  double slot;   // pixels a category
+  int decimals;  // of the values written
 
   double slot_start(size_t category) const {
     return (horizontal ? plot.y : plot.x) + slot * static_cast<double>(category);
@@ -72,40 +91,46 @@ double widest_category(const BarChart& chart) {
   return widest;
 }
 
+std::vector<Tick> value_ticks(const Range& range, double count) {
+  return number_ticks(range.low(), range.high(), std::clamp(static_cast<int>(count), 2, 8));
+}
+
 Layout lay_out(const BarChart& chart, const Rect& area, const Range& range) {
+  const int decimals = value_decimals(chart);
   double value_width = 0;
   if (chart.show_values)
     for (const auto& series : chart.series)
       for (size_t i = 0; i < shown_categories(chart); ++i)
-        value_width = std::max(value_width, text_width(value_text(series, i), 11));
+        value_width = std::max(value_width, text_width(value_text(series, i, decimals), 11));
   const double label_line = chart.value.label.empty() ? 0 : 18;
   const auto slots = static_cast<double>(std::max<size_t>(1, shown_categories(chart)));
   if (chart.horizontal) {
     const double left = widest_category(chart) + 8 + (range.low() < 0 ? value_width : 0);
     const Rect plot{area.x + left, area.y + 2, std::max(1.0, area.width - left - value_width - 12),
                     std::max(1.0, area.height - 22 - label_line)};
-    return {true, plot, Scale(AxisScale::linear, range, plot.x, plot.right()), plot.height / slots};
+    return {true, plot, Scale(AxisScale::linear, range, plot.x, plot.right()), plot.height / slots, decimals};
   }
   double left = 0;
-  for (const Tick& tick : number_ticks(range.low(), range.high(), 5))
+  for (const Tick& tick : value_ticks(range, area.height / 45))
     left = std::max(left, text_width(tick.label, 11));
   left += 8 + label_line;
   const double width = std::max(1.0, area.width - left - 8);
   const bool turned = widest_category(chart) + 6 > width / slots;
-  const double bottom = turned ? widest_category(chart) * 0.71 + 14 : 20;
+  const double below = chart.show_values && range.low() < 0 ? 14 : 0;
+  const double bottom = (turned ? widest_category(chart) * 0.71 + 14 : 20) + below;
   const Rect plot{area.x + left, area.y + 14, width, std::max(1.0, area.height - bottom - 14)};
-  return {false, plot, Scale(AxisScale::linear, range, plot.bottom(), plot.y), plot.width / slots};
+  return {false, plot, Scale(AxisScale::linear, range, plot.bottom(), plot.y), plot.width / slots, decimals};
 }
 
 void draw_axes(Canvas& canvas, const BarChart& chart, const Layout& layout, const Range& range,
                const Rect& area) {
   const Rect& plot = layout.plot;
-  const double length = layout.horizontal ? plot.width / 80 : plot.height / 45;
-  for (const Tick& tick :
-       number_ticks(range.low(), range.high(), std::clamp(static_cast<int>(length), 2, 8))) {
+  for (const Tick& tick : value_ticks(range, layout.horizontal ? plot.width / 80 : area.height / 45)) {
     const double at = layout.value(tick.position);
     if (layout.horizontal) {
-      canvas.line(at, plot.y, at, plot.bottom(), {Paint::grid()});
+      const bool grid = !chart.show_values;  // the values say more than grid lines behind them
+      canvas.line(at, grid ? plot.y : plot.bottom(), at, plot.bottom() + (grid ? 0 : 4),
+                  {grid ? Paint::grid() : Paint::axis()});
       canvas.text(at, plot.bottom() + 15, tick.label,
                   {.anchor = TextStyle::Anchor::middle, .paint = Paint::muted()});
     } else {
@@ -122,15 +147,17 @@ void draw_axes(Canvas& canvas, const BarChart& chart, const Layout& layout, cons
                 {.anchor = TextStyle::Anchor::middle, .rotate = -90});
   }
   const bool turned = widest_category(chart) + 6 > layout.slot;
+  const double below = chart.show_values && range.low() < 0 ? 14 : 0;
   for (size_t i = 0; i < shown_categories(chart); ++i) {
     const double middle = layout.slot_start(i) + layout.slot / 2;
     const std::string label = shorten(chart.categories[i], 32);
     if (layout.horizontal) {
       canvas.text(area.x + widest_category(chart) + 2, middle + 4, label, {.anchor = TextStyle::Anchor::end});
     } else if (turned) {
-      canvas.text(middle + 4, plot.bottom() + 12, label, {.anchor = TextStyle::Anchor::end, .rotate = -45});
+      canvas.text(middle + 4, plot.bottom() + below + 12, label,
+                  {.anchor = TextStyle::Anchor::end, .rotate = -45});
     } else {
-      canvas.text(middle, plot.bottom() + 15, label, {.anchor = TextStyle::Anchor::middle});
+      canvas.text(middle, plot.bottom() + below + 15, label, {.anchor = TextStyle::Anchor::middle});
     }
   }
 }
@@ -144,7 +171,7 @@ void draw_bar(Canvas& canvas, const BarChart& chart, const Layout& layout, size_
     const double value = series.values[category], error = error_of(series, category);
     const std::string tip =
         fmt::format("{}{}{}: {}", chart.categories[category], series.label.empty() ? "" : ", ", series.label,
-                    value_text(series, category));
+                    value_text(series, category, layout.decimals));
     canvas.rect(layout.bar(zero, layout.value(value), start, thickness), paint, tip);
     end = layout.value(value + (value < 0 ? -error : error));
     if (error > 0) {
@@ -163,11 +190,10 @@ void draw_bar(Canvas& canvas, const BarChart& chart, const Layout& layout, size_
                                                      : TextStyle::Anchor::start,
                         .size = 10.5,
                         .paint = Paint::muted()};
-  const std::string text =
-      layout.horizontal ? value_text(series, category) : number_label(series.values[category]);
+  const std::string text = value_text(series, category, layout.decimals);
   if (layout.horizontal) {
     canvas.text(end + (negative ? -5 : 5), middle + 4, text, style);
-  } else if (text_width(text, 10.5) < thickness * 1.6 + 4) {
+  } else if (text_width(text, 10.5) < thickness * 1.3 + 8) {
     canvas.text(middle, negative ? end + 12 : end - 4, text, style);
   }
 }
@@ -231,6 +257,7 @@ void draw(Canvas& canvas, const BarChart& chart, const Rect& area, bool legend) 
   const Rect& plot = layout.plot;
   if (layout.horizontal) {
     canvas.line(zero, plot.y, zero, plot.bottom(), {Paint::axis()});
+    if (chart.show_values) canvas.line(plot.x, plot.bottom(), plot.right(), plot.bottom(), {Paint::axis()});
   } else {
     canvas.line(plot.x, zero, plot.right(), zero, {Paint::axis()});
   }

@@ -81,21 +81,24 @@ void share_line_ranges(Panels& figure) {
     }
 }
 
-void share_color_range(Panels& figure) {
+// Gives every heat map the range of all, and returns the one whose colour bar stands for them.
+std::optional<HeatMap> share_color_range(Panels& figure) {
   Range values;
   for (const auto& panel : figure.panels)
     if (const auto* map = std::get_if<HeatMap>(&panel)) values.include(map->values);
-  if (values.empty() || !figure.share_color) return;
+  if (values.empty() || !figure.share_color) return std::nullopt;
+  std::optional<HeatMap> shared;
   for (auto& panel : figure.panels)
-    if (auto* map = std::get_if<HeatMap>(&panel); map && !map->min && !map->max) {
-      HeatMap all = *map;
-      all.rows = 1;
-      all.columns = 2;
+    if (auto* map = std::get_if<HeatMap>(&panel)) {
+      HeatMap all{.value_label = map->value_label, .rows = 1, .columns = 2, .scale = map->scale};
       all.values = {values.low(), values.high()};
       const Range range = color_range(all);
-      map->min = range.low();
-      map->max = range.high();
+      if (!map->min) map->min = range.low();
+      if (!map->max) map->max = range.high();
+      if (!shared && map->color_bar) shared = *map;
+      map->color_bar = false;
     }
+  return shared;
 }
 
 bool same_entries(const std::vector<LegendEntry>& a, const std::vector<LegendEntry>& b) {
@@ -125,7 +128,7 @@ std::string panels_svg(Panels figure, const SvgOptions& options) {
   require(figure.columns >= 1, ErrorKind::usage, "the figure \"{}\" needs at least one column, got {}",
           figure.title, figure.columns);
   share_line_ranges(figure);
-  share_color_range(figure);
+  const std::optional<HeatMap> color_bar = share_color_range(figure);
   const auto columns =
       std::min(static_cast<size_t>(figure.columns), std::max<size_t>(1, figure.panels.size()));
   const auto legend = common_legend(figure);
@@ -136,9 +139,10 @@ std::string panels_svg(Panels figure, const SvgOptions& options) {
   std::vector<Size> sizes;
   for (const auto& panel : figure.panels) sizes.push_back(size_of(panel, panel_options));
   const double width = sizes.empty() ? 400 : sizes[0].width;
-  const Size heading{static_cast<double>(columns) * (width + kPanelGap) - kPanelGap, 0};
+  const double total = static_cast<double>(columns) * (width + kPanelGap) - kPanelGap;
   Canvas canvas(options.id);
-  double y = draw_heading(canvas, {kMargin, kMargin, heading.width, 0}, figure.title, legend).y;
+  const double top = draw_heading(canvas, {kMargin, kMargin, total, 0}, figure.title, legend).y + 4;
+  double y = top;
   for (size_t first = 0; first < figure.panels.size(); first += columns) {
     double height = 0;
     for (size_t i = first; i < std::min(first + columns, sizes.size()); ++i)
@@ -149,7 +153,10 @@ std::string panels_svg(Panels figure, const SvgOptions& options) {
     }
     y += height + (first + columns < figure.panels.size() ? kPanelGap : 0);
   }
-  return wrap(canvas, {heading.width, y - kMargin}, figure.title, options);
+  if (!color_bar) return wrap(canvas, {total, y - kMargin}, figure.title, options);
+  const double height = std::min(y - top - 30, 320.0);
+  draw_color_bar(canvas, *color_bar, {kMargin, top + 26, total, std::max(40.0, height - 26)});
+  return wrap(canvas, {total + color_bar_width(*color_bar), y - kMargin}, figure.title, options);
 }
 
 }  // namespace

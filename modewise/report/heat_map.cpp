@@ -48,14 +48,6 @@ struct Layout {
   bool turned;  // column labels stand at 45 degrees
 };
 
-double bar_width(const HeatMap& map, const Range& range) {
-  if (!map.color_bar) return 0;
-  double widest = 0;
-  for (const Tick& tick : number_ticks(range.low(), range.high(), 4))
-    widest = std::max(widest, text_width(tick.label, 11));
-  return 14 + 12 + 6 + widest + (map.value_label.empty() ? 2 : 20);
-}
-
 bool square_cells(const HeatMap& map) {
   return map.rows <= 4 * map.columns && map.columns <= 4 * map.rows;
 }
@@ -68,7 +60,7 @@ struct Margins {
 Margins margins_of(const HeatMap& map, double width) {
   const Side rows(map.row_labels, map.rows), columns(map.column_labels, map.columns);
   const double left = rows.widest + 8 + (map.y_label.empty() ? 0 : 18);
-  const double right = bar_width(map, color_range(map)) + 2;
+  const double right = (map.color_bar ? color_bar_width(map) : 0) + 2;
   const double cell =
       std::max(1.0, width - left - right) / static_cast<double>(std::max<int64_t>(1, map.columns));
   const bool turned = !columns.labels.empty() && columns.widest + 6 > cell;
@@ -144,7 +136,8 @@ void draw_labels(Canvas& canvas, const HeatMap& map, const Layout& layout, const
   for (int64_t row = 0, step = rows.step(height, 13); row < map.rows; row += step)
     canvas.text(plot.x - 5, plot.y + height * (static_cast<double>(row) + 0.5) + 4, rows.label(row),
                 {.anchor = TextStyle::Anchor::end, .paint = Paint::muted()});
-  const int64_t step = columns.step(width, layout.turned ? 14 : columns.widest + 10);
+  const int64_t step =
+      columns.step(width, layout.turned ? 14 : columns.widest + (columns.labels.empty() ? 10 : 6));
   for (int64_t column = 0; column < map.columns; column += step) {
     const double middle = plot.x + width * (static_cast<double>(column) + 0.5);
     if (layout.turned) {
@@ -164,7 +157,18 @@ void draw_labels(Canvas& canvas, const HeatMap& map, const Layout& layout, const
                 {.anchor = TextStyle::Anchor::middle, .rotate = -90});
 }
 
-void draw_color_bar(Canvas& canvas, const HeatMap& map, const Rect& plot, const Range& range) {
+}  // namespace
+
+double color_bar_width(const HeatMap& map) {
+  const Range range = color_range(map);
+  double widest = 0;
+  for (const Tick& tick : number_ticks(range.low(), range.high(), 4))
+    widest = std::max(widest, text_width(tick.label, 11));
+  return 14 + 12 + 6 + widest + (map.value_label.empty() ? 2 : 20);
+}
+
+void draw_color_bar(Canvas& canvas, const HeatMap& map, const Rect& plot) {
+  const Range range = color_range(map);
   const Rect bar{plot.right() + 14, plot.y, 12, plot.height};
   canvas.gradient_bar(bar, map.scale);
   const Scale scale(AxisScale::linear, range, bar.bottom(), bar.y);
@@ -178,8 +182,6 @@ void draw_color_bar(Canvas& canvas, const HeatMap& map, const Rect& plot, const 
     canvas.text(bar.right() + widest + 18, bar.y + bar.height / 2, map.value_label,
                 {.anchor = TextStyle::Anchor::middle, .rotate = -90});
 }
-
-}  // namespace
 
 void check(const HeatMap& map) {
   require(
@@ -234,7 +236,7 @@ void draw(Canvas& canvas, const HeatMap& map, const Rect& area, bool) {
                             coordinate(plot.width), coordinate(plot.height), coordinate(plot.width)),
                 {Paint::axis()});
   draw_labels(canvas, map, layout, inner);
-  if (map.color_bar) draw_color_bar(canvas, map, plot, range);
+  if (map.color_bar) draw_color_bar(canvas, map, plot);
 }
 
 }  // namespace modewise::report

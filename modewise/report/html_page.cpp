@@ -35,6 +35,7 @@ figure{margin:1rem 0;break-inside:avoid}
 figure svg{max-width:100%;height:auto;display:block}
 .grid{display:grid;gap:1rem 1.4rem;align-items:start}
 .grid figure{margin:0}
+.grid svg{width:100%;max-width:640px}
 figcaption,caption{font-size:.87rem;color:var(--muted);max-width:46rem;text-align:left}
 caption{padding-bottom:.4rem}
 .scroll{overflow-x:auto;margin:1rem 0}

@@ -129,7 +129,7 @@ Rect draw_heading(Canvas& canvas, const Rect& area, const std::string& title,
     canvas.text(area.x, y + 13, title, {.size = 13, .bold = true});
     y += 22;
   }
-  if (!entries.empty()) y += draw_legend(canvas, area.x, y, area.width, entries) + 4;
+  if (!entries.empty()) y += draw_legend(canvas, area.x, y, area.width, entries) + 6;
   return {area.x, y, area.width, area.bottom() - y};
 }
 

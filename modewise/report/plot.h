@@ -82,6 +82,9 @@ void check(const LineChart& chart);
 void check(const BarChart& chart);
 void check(const HeatMap& map);
 Range color_range(const HeatMap& map);
+/// The colour bar to the right of `plot`, and the pixels it needs there.
+void draw_color_bar(Canvas& canvas, const HeatMap& map, const Rect& plot);
+double color_bar_width(const HeatMap& map);
 /// The height that suits a chart at this width.
 double natural_height(const LineChart& chart, double width);
 double natural_height(const BarChart& chart, double width);

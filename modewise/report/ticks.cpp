@@ -34,13 +34,21 @@ int floor_log10(double value) {
   return std::pow(10.0, guess) > value ? guess - 1 : guess;
 }
 
-// The smallest of 1, 2, 5 times a power of ten that cuts `span` into at most `count` pieces.
+// The multiple 1, 2 or 5 of a power of ten that comes nearest to cutting `span` into `count` pieces.
 double nice_step(double span, int count) {
   const double raw = span / std::max(1, count);
   const double power = std::pow(10.0, std::floor(std::log10(raw)));
-  for (const double multiple : {1.0, 2.0, 5.0})
-    if (multiple * power >= raw * (1 - 1e-9)) return multiple * power;
-  return 10 * power;
+  const double multiple = raw / power;
+  return power * (multiple < 1.5 ? 1 : multiple < 3.2 ? 2 : multiple < 7.2 ? 5 : 10);
+}
+
+// 20000 -> 20,000; four digits stay together.
+std::string grouped(std::string digits) {
+  const size_t start = digits.starts_with('-') ? 1 : 0;
+  size_t end = std::min(digits.find('.'), digits.size());
+  if (end - start <= 4) return digits;
+  while (end > start + 3) digits.insert(end -= 3, ",");
+  return digits;
 }
 
 // All labels of an axis share one form: plain decimals, or a power of ten when the numbers are very large or
@@ -54,7 +62,7 @@ std::string tick_label(double value, double step, double largest) {
     return with_minus(fmt::format("{}×10{}", mantissa, superscript(exponent)));
   }
   const int decimals = std::clamp(-static_cast<int>(std::floor(std::log10(step * 1.0000001))), 0, 15);
-  return with_minus(fmt::format("{:.{}f}", value, decimals));
+  return with_minus(grouped(fmt::format("{:.{}f}", value, decimals)));
 }
 
 using Days = std::chrono::sys_days;
