@@ -1,0 +1,81 @@
+#pragma once
+// Prediction intervals with the coverage they promise, calibrated on forecasts of the validation rows
+// (split conformal prediction: Lei et al. 2018, "Distribution-free predictive inference for regression"; for
+// quantile models conformalized quantile regression: Romano, Patterson, Candès 2019).
+//
+// A model gives each target a lower and an upper value (a point model the same one twice). Scores are how far
+// the truth lies outside, (lower − y)/s and (y − upper)/s, where s = (deviation of the window's own
+// lookback)^e. The margin of an interval is the ⌈(n+1)(1−α)⌉-th smallest score of each series and step.
+// Validation and test rows differ in level and spread, so which e, and whether both sides share a margin, is
+// decided by letting each half of the validation windows check the margins made from the other half. Test rows
+// are never looked at.
+//
+// Shapes: n windows, S series, H steps, I intervals; row-major, scaled values.
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "modewise/core/fields.h"
+
+namespace modewise::tasks {
+
+struct CalibrationConfig {
+  std::string method = "conformal";               // conformal | none
+  std::vector<double> intervals = {0.8, 0.95};    // nominal coverages, for point models
+  std::string scale = "auto";                     // auto | none | window
+  std::string sides = "auto";                     // auto | shared | own
+  void fields(Fields& f);
+};
+
+/// What validation showed. NaN scores are missing targets.
+struct CalibrationSample {
+  int64_t windows = 0, series = 0, horizon = 0;
+  std::vector<double> nominal;       // I, ascending
+  bool shared_forecast = true;       // a point model: one block of scores serves all intervals
+  std::vector<float> below, above;   // [I or 1, n, S, H]: lower − y and y − upper
+  std::vector<float> deviation;      // [n, S], of the lookback (window_deviation)
+};
+
+/// One way to calibrate, and how well each half's margins covered the other half.
+struct CalibrationTrial {
+  double exponent = 0;  // e
+  bool shared = true;   // both sides share a margin
+  std::vector<double> coverage;  // I, over both halves
+  double gap = 0;                // Σ |coverage − nominal| over both halves and all intervals
+};
+
+struct Calibration {
+  std::vector<double> nominal;  // I, ascending
+  int64_t series = 0, horizon = 0, windows = 0;
+  double exponent = 0;
+  bool shared = true;
+  std::vector<float> lower, upper;  // [I, S, H]: margins below and above
+  std::vector<CalibrationTrial> trials;
+
+  bool empty() const { return nominal.empty(); }
+  /// Levels of the calibrated quantiles, ascending: (1−c)/2 of each interval, 0.5, 1−(1−c)/2.
+  std::vector<double> levels() const;
+};
+
+/// √(variance of the observed lookback values + floor²), so that a constant window keeps a scale.
+double window_deviation(std::span<const float> past, std::span<const bool> observed);
+
+/// Data error when there is not one validation target.
+Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& config);
+
+/// Calibrated quantiles [n, S, H, 2I+1] of levels(): from point forecasts [n, S, H], or from the raw quantiles
+/// [n, S, H, 2I+1] of a model with these levels (then `forecast` is not read). Never crossing.
+std::vector<float> calibrated_quantiles(const Calibration& calibration, std::span<const float> forecast,
+                                        std::span<const float> raw_quantiles, std::span<const float> deviation);
+
+/// calibration.npz: margins `lower` and `upper`, `nominal`, and `about` (JSON as bytes: the choice and its trials).
+void write_calibration(const std::filesystem::path& path, const Calibration& calibration);
+/// Data error naming the file when its arrays do not fit together.
+Calibration read_calibration(const std::filesystem::path& path);
+nlohmann::ordered_json to_json(const Calibration& calibration);
+
+}  // namespace modewise::tasks

@@ -1,0 +1,115 @@
+#include "modewise/tasks/forecast_data.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/hash.h"
+#include "modewise/data/loader.h"
+
+namespace modewise::tasks {
+namespace {
+
+std::string hash_of(const data::Series& series) {
+  const auto bytes = [](const at::Tensor& tensor) {
+    const at::Tensor flat = tensor.contiguous();
+    return content_hash({static_cast<const std::byte*>(flat.const_data_ptr()), flat.nbytes()});
+  };
+  std::string all = bytes(series.values);
+  if (series.observed.defined()) all += bytes(series.observed);
+  return content_hash(as_bytes(all));
+}
+
+std::vector<double> doubles(const at::Tensor& tensor) {
+  const at::Tensor flat = tensor.contiguous();
+  return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
+}
+
+std::string step_text(const data::TimeAxis& time) { return time.dated ? time.frequency_text() : "no dates"; }
+
+}  // namespace
+
+ForecastData load_forecast_data(const ForecastConfig& config) {
+  return prepare_forecast_data(config, data::load_series(config.data));
+}
+
+ForecastData prepare_forecast_data(const ForecastConfig& config, data::Series series) {
+  ForecastData result;
+  result.series = std::move(series);
+  data::check_window(config.window(), result.series);
+  result.splits = data::make_splits(config.data, result.series);
+  result.windows = data::cut_windows(result.splits, config.window(), config.forecast.train_stride,
+                                     config.forecast.train_fraction);
+  result.scaler = data::Scaler::fit(result.series, result.splits.train);
+  result.source = data::WindowSource(result.scaler.transform(result.series), result.series.observed);
+  result.hash = hash_of(result.series);
+  return result;
+}
+
+DataSummary summarize(const ForecastData& data) {
+  return {data.series.modes,  data.scaler, data.series.time,
+          data.series.source, data.hash,   data.series.observed.defined()};
+}
+
+nlohmann::ordered_json to_json(const DataSummary& summary) {
+  const data::TimeAxis& time = summary.time;
+  return {{"source", summary.source},
+          {"hash", summary.hash},
+          {"rows", time.length},
+          {"missing", summary.missing},
+          {"time",
+           {{"dated", time.dated},
+            {"start", time.start},
+            {"start_text", time.text_at(0)},
+            {"step", time.step},
+            {"months", time.months}}},
+          {"modes", data::to_json(summary.modes)},
+          {"scaler", summary.scaler.to_json()}};
+}
+
+DataSummary read_data_summary(const std::filesystem::path& path) {
+  const auto json = nlohmann::json::parse(read_file(path), nullptr, false);
+  require(json.is_object(), ErrorKind::data, "{}: not a JSON object", path.string());
+  DataSummary result;
+  try {
+    result.source = json.at("source");
+    result.hash = json.at("hash");
+    result.missing = json.at("missing");
+    const auto& time = json.at("time");
+    result.time.length = json.at("rows");
+    result.time.dated = time.at("dated");
+    result.time.start = time.at("start");
+    result.time.step = time.at("step");
+    result.time.months = time.at("months");
+    result.modes = data::modes_from_json(json.at("modes"), path.string());
+    result.scaler = data::Scaler::from_json(json.at("scaler"), path.string());
+  } catch (const nlohmann::json::exception& error) {
+    fail(ErrorKind::data, "{}: {}", path.string(), error.what());
+  }
+  return result;
+}
+
+void require_fits(const DataSummary& run, const data::Series& series) {
+  data::require_same_modes(run.modes, series);
+  if (run.time.dated && series.time.dated)
+    require(run.time.step == series.time.step && run.time.months == series.time.months, ErrorKind::data,
+            "{}: its rows are {} apart, but the run was trained on {} with {}", series.source,
+            step_text(series.time), run.source, step_text(run.time));
+}
+
+int64_t row_offset(const DataSummary& run, const data::Series& series) {
+  if (!run.time.dated || !series.time.dated) return 0;
+  if (run.time.step > 0) return (series.time.start - run.time.start) / run.time.step;
+  const auto months = [](int64_t seconds) {
+    const io::CivilTime civil = io::to_civil(seconds);
+    return civil.year * 12 + civil.month;
+  };
+  return (months(series.time.start) - months(run.time.start)) / std::max<int64_t>(run.time.months, 1);
+}
+
+std::vector<double> scaler_means(const data::Scaler& scaler) { return doubles(scaler.mean); }
+std::vector<double> scaler_deviations(const data::Scaler& scaler) { return doubles(scaler.deviation); }
+
+}  // namespace modewise::tasks

@@ -1,0 +1,119 @@
+#include "modewise/tasks/forecast_run.h"
+
+#include <ATen/ops/empty.h>
+#include <spdlog/spdlog.h>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/data/loader.h"
+#include "modewise/tasks/forecast_task.h"
+#include "modewise/tasks/prediction_store.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Missing cells need a model that was trained with masks.
+void require_masks_fit(const ForecastRun& run, const data::Series& series) {
+  require(!series.observed.defined() || run.data.missing, ErrorKind::data,
+          "{}: {} cells are missing, but the run was trained on data without missing cells ({}), so its model takes "
+          "none",
+          series.source, series.missing_cells(), run.data.source);
+}
+
+}  // namespace
+
+void write_run_inputs(const train::RunFolder& run, ForecastConfig& config, const ForecastData& data) {
+  run.write_config(fields_of(config).to_toml());
+  write_file_atomically(run.file("data.json"), to_json(summarize(data)).dump(1) + "\n");
+}
+
+TrainedForecast train_forecast(const ForecastConfig& config, const ForecastData& data, train::RunFolder& run,
+                               bool resume, bool accept_changes) {
+  ForecastTask task(config, data);
+  TrainedForecast result;
+  result.training = train::train(task, config.train, run, resume, accept_changes);
+  if (result.training.stopped_by_signal()) return result;
+  CalibratedForecaster forecaster{&task.model(), &config, std::nullopt};
+  forecaster.calibration = calibrate_forecaster(task.model(), config, data.source, data.windows.validation);
+  result.metrics = run.read_metrics();
+  if (forecaster.calibration) {
+    write_calibration(run.file("calibration.npz"), *forecaster.calibration);
+    result.metrics["calibration"] = to_json(*forecaster.calibration);
+  }
+  PredictionStore kept(data, forecaster.levels(), data.windows.test.size(), config.output.predictions);
+  const ForecastErrors errors = evaluate_forecaster(
+      forecaster, data.scaler, data.source, data.windows.test,
+      [&](const ForecastBlock& block, std::span<const float> quantiles) { kept.add(block, quantiles); });
+  if (config.output.predictions > 0) kept.write(run.file("predictions.npz"));
+  result.metrics["test"] = evaluation_json("test", errors, config.forecast, data.series);
+  run.write_metrics(result.metrics);
+  return result;
+}
+
+ForecastConfig read_run_config(const train::RunFolder& folder) {
+  ForecastConfig config;
+  fields_of(config).load_toml_file(folder.file("config.toml").string());
+  config.validate(folder.file("config.toml").string());
+  return config;
+}
+
+ForecastRun open_forecast_run(const fs::path& path) {
+  train::RunFolder folder = train::RunFolder::open(path);
+  ForecastConfig config = read_run_config(folder);
+  DataSummary summary = read_data_summary(folder.file("data.json"));
+  data::Series modes;  // sizes only
+  modes.modes = summary.modes;
+  std::vector<int64_t> shape = {0};
+  for (const data::SeriesMode& mode : summary.modes) shape.push_back(std::ssize(mode.labels));
+  modes.values = at::empty(shape, at::kDouble);
+  models::ForecastShape model_shape = config.model_shape(modes);
+  model_shape.missing = summary.missing;
+  ForecastRun run{std::move(folder), std::move(config), std::move(summary), nullptr, std::nullopt};
+  run.model = models::make_forecaster(run.config.model, model_shape, static_cast<uint64_t>(run.config.train.seed));
+  train::load_weights(*run.model, run.folder);
+  run.model->eval();
+  const fs::path calibration = run.folder.file("calibration.npz");
+  if (fs::exists(calibration)) {
+    run.calibration = read_calibration(calibration);
+    require(run.calibration->series == model_shape.series_count() && run.calibration->horizon == model_shape.horizon,
+            ErrorKind::data, "{}: margins for {} series × {} steps, but the model forecasts {} × {}",
+            calibration.string(), run.calibration->series, run.calibration->horizon, model_shape.series_count(),
+            model_shape.horizon);
+  }
+  return run;
+}
+
+data::Series load_run_series(const ForecastRun& run, const std::string& path) {
+  data::DataConfig config = run.config.data;
+  if (!path.empty()) {
+    config.path = path;
+    config.simulate.clear();
+    config.format = "auto";
+  }
+  data::Series series = data::load_series(config);
+  require_fits(run.data, series);
+  return series;
+}
+
+ForecastData load_run_data(const ForecastRun& run, const std::string& path) {
+  data::Series series = load_run_series(run, path);
+  require_masks_fit(run, series);
+  ForecastData data = prepare_forecast_data(run.config, std::move(series));
+  data.scaler = run.data.scaler;
+  data.source = data::WindowSource(data.scaler.transform(data.series), data.series.observed);
+  return data;
+}
+
+std::string model_title(const ForecastConfig& config) {
+  const models::ModelConfig& model = config.model;
+  std::string title = model.name;
+  if (model.name != "hot") return title;
+  if (model.preset != "default") title += " " + model.preset;
+  if (model.attention.combine != "product") title += " " + model.attention.combine;
+  if (model.attention.kernel != "softmax") title += " " + model.attention.kernel;
+  return title;
+}
+
+}  // namespace modewise::tasks

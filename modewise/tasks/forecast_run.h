@@ -1,0 +1,59 @@
+#pragma once
+// A forecasting run from its config to its folder, and back from its folder to a forecaster.
+//
+// Besides the trainer's files a run keeps data.json (modes, scaler, time axis), calibration.npz (margins of the
+// intervals) and predictions.npz (some test windows in units); metrics.json gains "calibration" and "test".
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "modewise/tasks/forecast_evaluate.h"
+#include "modewise/train/run_folder.h"
+#include "modewise/train/trainer.h"
+
+namespace modewise::tasks {
+
+struct TrainedForecast {
+  train::TrainResult training;
+  nlohmann::ordered_json metrics;  // metrics.json; empty when a signal stopped the run
+};
+
+/// What a new run folder gets before the first step: config.toml and data.json.
+void write_run_inputs(const train::RunFolder& run, ForecastConfig& config, const ForecastData& data);
+
+/// Trains, calibrates on the validation rows, evaluates on the test rows, and writes all of it. With `resume` the
+/// run goes on where it was (a finished one is evaluated anew). Throws train::EvaluationInterrupted when a signal
+/// came after the training.
+TrainedForecast train_forecast(const ForecastConfig& config, const ForecastData& data, train::RunFolder& run,
+                               bool resume, bool accept_changes = false);
+
+/// A run's forecaster with its best weights.
+struct ForecastRun {
+  train::RunFolder folder;
+  ForecastConfig config;
+  DataSummary data;
+  std::shared_ptr<models::Forecaster> model;
+  std::optional<Calibration> calibration;
+
+  CalibratedForecaster forecaster() const { return {model.get(), &config, calibration}; }
+  std::string name() const { return folder.path().filename().string(); }
+};
+
+/// Errors: no_input when it is no run or has no checkpoint; data when its files are damaged.
+ForecastRun open_forecast_run(const std::filesystem::path& path);
+/// The run's config alone.
+ForecastConfig read_run_config(const train::RunFolder& folder);
+
+/// The series that `run` is asked about: the file it was trained on, or `path` when that is not empty, with the
+/// checks of require_fits.
+data::Series load_run_series(const ForecastRun& run, const std::string& path);
+/// The same as windows, scaled by the run's scaler, split by the run's rule.
+ForecastData load_run_data(const ForecastRun& run, const std::string& path);
+
+/// A name for tables: "hot", "hot sum", "hot linear", "dlinear" …
+std::string model_title(const ForecastConfig& config);
+
+}  // namespace modewise::tasks
