@@ -60,7 +60,7 @@ struct TrainConfig {
   void validate() const;
 };
 
-/// Fields whose change on resume alters no bit of the result (how often to save, how many to keep).
+/// False for the fields whose change on resume alters no bit of the result: how often to save, how many to keep.
 bool changes_numbers(std::string_view field_path);
 
 }  // namespace modewise::train

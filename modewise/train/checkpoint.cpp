@@ -1,0 +1,210 @@
+#include "modewise/train/checkpoint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/hash.h"
+#include "modewise/io/mapped_file.h"
+
+namespace modewise::train {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kManifest = "manifest.json";
+constexpr const char* kState = "state.json";
+
+/// Reads digits at the front of `text` and drops them.
+std::optional<int64_t> take_number(std::string_view& text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value < 0) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return value;
+}
+
+bool is_temporary(std::string_view name) {
+  const size_t mark = name.rfind(".tmp-");
+  if (mark == std::string_view::npos) return false;
+  std::string_view rest = name.substr(mark + 5);
+  return take_number(rest).has_value() && rest.empty();
+}
+
+std::string manifest_text(Json manifest) {
+  manifest["hash"] = content_hash(as_bytes(manifest.dump()));
+  return manifest.dump(1) + "\n";
+}
+
+void io_check(const std::error_code& error, std::string_view what, const fs::path& path) {
+  require(!error, ErrorKind::io, "cannot {} {}: {}", what, path.string(), error.message());
+}
+
+/// Writes all files of a checkpoint into the new folder `temporary`, the manifest last.
+void write_folder(const fs::path& temporary, int64_t step, const std::vector<CheckpointFile>& files) {
+  std::error_code error;
+  fs::create_directory(temporary, error);
+  io_check(error, "create folder", temporary);
+  Json entries = Json::object();
+  for (const CheckpointFile& file : files) {
+    write_file_synced(temporary / file.name, as_bytes(file.bytes));
+    entries[file.name] = {{"size", file.bytes.size()}, {"hash", content_hash(as_bytes(file.bytes))}};
+  }
+  write_file_synced(temporary / kManifest,
+                    as_bytes(manifest_text({{"format", 1}, {"step", step}, {"files", entries}})));
+  sync_directory(temporary);
+}
+
+/// The damage of one file against its entry in the manifest.
+std::string file_damage(const fs::path& path, const Json& entry) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error) return fmt::format("{} is missing", path.string());
+  const auto wanted = entry.at("size").get<uintmax_t>();
+  if (size != wanted) return fmt::format("{} has {} bytes, {} are wanted", path.string(), size, wanted);
+  const io::MappedFile file(path);
+  if (content_hash(file.bytes()) != entry.at("hash").get<std::string>())
+    return fmt::format("the content of {} is not what was written", path.string());
+  return "";
+}
+
+}  // namespace
+
+std::string checkpoint_damage(const fs::path& folder) {
+  const fs::path path = folder / kManifest;
+  try {
+    const std::string text = read_file(path);
+    Json manifest = Json::parse(text);
+    Json hashed = manifest;
+    hashed.erase("hash");
+    if (manifest_text(hashed) != text) return fmt::format("{} does not fit its own hash", path.string());
+    const int64_t format = manifest.at("format").get<int64_t>();
+    if (format != 1) return fmt::format("{} has format {}, this program knows format 1", path.string(), format);
+    for (const auto& [name, entry] : manifest.at("files").items())
+      if (std::string damage = file_damage(folder / name, entry); !damage.empty()) return damage;
+    return "";
+  } catch (const nlohmann::json::exception&) {
+    return fmt::format("{} is not a manifest", path.string());
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+void remove_temporaries(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (is_temporary(entry.path().filename().string())) {
+      fs::remove_all(entry.path(), error);
+      io_check(error, "remove", entry.path());
+    }
+}
+
+std::vector<CheckpointStore::Name> CheckpointStore::list() const {
+  std::vector<Name> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    const std::string text = entry.path().filename().string();
+    std::string_view rest = text;
+    if (!rest.starts_with("step_")) continue;
+    rest.remove_prefix(5);
+    const auto step = take_number(rest);
+    std::optional<int64_t> revision = 0;
+    if (rest.starts_with(".")) {
+      rest.remove_prefix(1);
+      revision = take_number(rest);
+    }
+    if (step && revision && rest.empty()) names.push_back({*step, *revision, entry.path()});
+  }
+  std::sort(names.begin(), names.end(), [](const Name& a, const Name& b) {
+    return std::pair(a.step, a.revision) > std::pair(b.step, b.revision);
+  });
+  return names;
+}
+
+void CheckpointStore::save(int64_t step, const Json& state, const std::vector<CheckpointFile>& files,
+                           int64_t keep) const {
+  int64_t revision = 0;
+  for (const Name& name : list())
+    if (name.step == step) revision = std::max(revision, name.revision + 1);
+  const std::string name = fmt::format("step_{}{}", step, revision > 0 ? fmt::format(".{}", revision) : "");
+  const fs::path temporary = folder_ / fmt::format("{}.tmp-{}", name, ::getpid());
+  std::vector<CheckpointFile> all = files;
+  all.push_back({kState, state.dump(1) + "\n"});
+  try {
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    io_check(error, "create folder", folder_);
+    fs::remove_all(temporary, error);
+    write_folder(temporary, step, all);
+    fs::rename(temporary, folder_ / name, error);
+    io_check(error, "rename", temporary);
+    sync_directory(folder_);
+    write_file_atomically(folder_ / "latest", name + "\n");
+    prune(keep);
+  } catch (const Error& failure) {
+    std::error_code ignored;
+    fs::remove_all(temporary, ignored);
+    fail(ErrorKind::io, "checkpoint of step {} not saved: {}", step, failure.what());
+  }
+}
+
+void CheckpointStore::prune(int64_t keep) const {
+  const std::vector<Name> names = list();
+  for (size_t i = static_cast<size_t>(keep); i < names.size(); ++i) {
+    // Renamed first, so that a removal cut short leaves a leftover and not a damaged checkpoint.
+    const fs::path removed = fmt::format("{}.tmp-{}", names[i].path.string(), ::getpid());
+    std::error_code error;
+    fs::rename(names[i].path, removed, error);
+    io_check(error, "rename", names[i].path);
+    fs::remove_all(removed, error);
+    io_check(error, "remove", removed);
+  }
+}
+
+std::optional<Checkpoint> CheckpointStore::newest(const Check& check) const {
+  std::vector<std::string> damages;
+  for (const Name& name : list()) {
+    std::string damage = checkpoint_damage(name.path);
+    if (damage.empty()) {
+      Checkpoint checkpoint{name.step, name.path, Json()};
+      checkpoint.state = Json::parse(read_file(name.path / kState), nullptr, false);
+      damage = checkpoint.state.is_discarded() ? (name.path / kState).string() + " is not JSON"
+               : check                         ? check(checkpoint.state)
+                                               : "";
+      if (damage.empty()) {
+        for (const std::string& text : damages)
+          spdlog::warn("damaged checkpoint: {}; falling back to {}", text, name.path.filename().string());
+        return checkpoint;
+      }
+    }
+    damages.push_back(damage);
+  }
+  require(damages.empty(), ErrorKind::data, "no checkpoint in {} is whole: {}", folder_.string(),
+          fmt::join(damages, "; "));
+  require(!fs::exists(folder_ / "latest"), ErrorKind::data, "{} names a checkpoint, but {} holds none",
+          (folder_ / "latest").string(), folder_.string());
+  return std::nullopt;
+}
+
+void CheckpointStore::set_aside_newer_than(const Checkpoint& whole) const {
+  for (const Name& name : list()) {
+    if (name.path == whole.folder) return;
+    fs::path aside = name.path.string() + ".damaged";
+    for (int i = 2; fs::exists(aside); ++i) aside = fmt::format("{}.damaged{}", name.path.string(), i);
+    std::error_code error;
+    fs::rename(name.path, aside, error);
+    io_check(error, "rename", name.path);
+  }
+}
+
+void CheckpointStore::remove_leftovers() const { remove_temporaries(folder_); }
+
+}  // namespace modewise::train

@@ -1,0 +1,33 @@
+#pragma once
+// Which samples make which batch, and which batches make which step: functions of the counts and the seed alone,
+// so that a position is one number.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace modewise::train {
+
+/// Batches are counted through all epochs; the samples of epoch e are
+/// random_permutation(samples, {seed, site 0, step e}). Not to be used by two threads at once.
+class SampleOrder {
+ public:
+  SampleOrder(int64_t samples, int64_t batch_size, bool drop_last, int64_t accumulate, uint64_t seed);
+
+  int64_t batches_per_epoch() const { return batches_per_epoch_; }
+  /// Optimizer steps; an epoch's last step may have fewer batches than `accumulate`.
+  int64_t steps_per_epoch() const { return (batches_per_epoch_ + accumulate_ - 1) / accumulate_; }
+  /// The first batch of an optimizer step; those of step s are first_batch(s) … first_batch(s + 1) − 1.
+  int64_t first_batch(int64_t step) const;
+  int64_t samples_in(int64_t batch) const;
+  /// The samples of a batch, valid until the next call.
+  std::span<const int64_t> samples_of(int64_t batch);
+
+ private:
+  int64_t samples_, batch_size_, batches_per_epoch_, accumulate_;
+  uint64_t seed_;
+  int64_t epoch_ = -1;
+  std::vector<int64_t> order_;
+};
+
+}  // namespace modewise::train

@@ -1,0 +1,390 @@
+#include "modewise/train/trainer.h"
+
+#include <ATen/core/grad_mode.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "modewise/core/error.h"
+#include "modewise/core/progress.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/train/checkpoint.h"
+#include "modewise/train/folder_lock.h"
+#include "modewise/train/gradients.h"
+#include "modewise/train/metric_log.h"
+#include "modewise/train/optimizer.h"
+#include "modewise/train/prefetcher.h"
+#include "modewise/train/sample_order.h"
+#include "modewise/train/schedule.h"
+#include "modewise/train/tensor_file.h"
+#include "modewise/train/train_state.h"
+#include "modewise/train/weight_average.h"
+
+namespace modewise::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+const TrainConfig& validated(const TrainConfig& config, const Task& task) {
+  config.validate();
+  const int64_t samples = task.training_samples();
+  require(config.epochs == 0 || samples > 0, ErrorKind::data, "there are no training samples");
+  require(config.epochs == 0 || !config.drop_last || samples >= config.batch_size, ErrorKind::data,
+          "{} training samples do not fill one batch of {}, and drop_last leaves out batches that are not full",
+          samples, config.batch_size);
+  return config;
+}
+
+class Trainer {
+ public:
+  Trainer(Task& task, const TrainConfig& config, RunFolder& run);
+  TrainResult train(bool resume, bool accept_changes);
+
+ private:
+  void resume_from(const Checkpoint& checkpoint, bool accept_changes);
+  TrainResult loop();
+  void take_step(Prefetcher& batches);
+  double backward_step(Prefetcher& batches);
+  void evaluate();
+  Metrics task_metrics();
+  void append_line(const Metrics& metrics);
+  bool is_evaluation_step(int64_t step) const;
+  bool evaluation_pending() const { return state_.evaluated_step < state_.step && is_evaluation_step(state_.step); }
+  bool early_stopped() const { return config_.patience > 0 && state_.without_improvement >= config_.patience; }
+  bool done() const { return (state_.step >= total_steps_ || early_stopped()) && !evaluation_pending(); }
+  bool checkpoint_due() const;
+  void save();
+  void announce_evaluation() const;
+  TrainResult result(StopReason reason, int signal) const;
+  [[noreturn]] void diverged(const std::string& what) const;
+  double epochs_done() const {
+    return order_.steps_per_epoch() > 0
+               ? static_cast<double>(state_.step) / static_cast<double>(order_.steps_per_epoch())
+               : 0.0;
+  }
+
+  Task& task_;
+  const TrainConfig config_;
+  RunFolder& run_;
+  const FolderLock lock_;
+  const CheckpointStore store_;
+  Optimizer optimizer_;
+  SampleOrder order_;
+  const int64_t total_steps_;
+  const Schedule schedule_;
+  std::optional<WeightAverage> average_;
+  std::optional<MetricLog> metric_log_;
+  std::vector<NamedTensor> best_weights_;
+  TrainState state_;
+  std::pair<int64_t, int64_t> saved_ = {-1, -1};  // step and evaluated_step of the last checkpoint
+  Clock::time_point saved_at_ = Clock::now();
+  double last_loss_ = 0;
+};
+
+int64_t planned_steps(const TrainConfig& config, const SampleOrder& order, bool trainable) {
+  if (!trainable || config.epochs == 0) return 0;
+  const int64_t steps = config.epochs * order.steps_per_epoch();
+  return config.max_steps > 0 ? std::min(steps, config.max_steps) : steps;
+}
+
+Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run)
+    : task_(task),
+      config_(validated(config, task)),
+      run_(run),
+      lock_(run.path()),
+      store_(run.checkpoints()),
+      optimizer_(trainable_parameters(task.module()), config.optimizer),
+      order_(task.training_samples(), config.batch_size, config.drop_last, config.accumulate,
+             static_cast<uint64_t>(config.seed)),
+      total_steps_(planned_steps(config, order_, !optimizer_.parameters().empty())),
+      schedule_(config.schedule, config.optimizer, order_.steps_per_epoch(), total_steps_) {
+  if (config.ema_decay > 0) average_.emplace(trainable_parameters(task.module()), config.ema_decay);
+}
+
+TrainResult Trainer::train(bool resume, bool accept_changes) {
+  remove_temporaries(run_.path());
+  store_.remove_leftovers();
+  require(resume || store_.empty(), ErrorKind::cannot_create,
+          "{} holds checkpoints already: continue that run with --resume {}", run_.path().string(),
+          run_.path().string());
+  if (resume) {
+    const std::filesystem::path lines = run_.file("metrics.jsonl");
+    const auto check = [&](const Json& state) -> std::string {
+      std::error_code error;
+      const auto size = std::filesystem::file_size(lines, error);
+      if (!error && static_cast<int64_t>(size) >= state.value("metrics_bytes", int64_t{0})) return "";
+      return fmt::format("{} is shorter than the checkpoint of step {} recorded", lines.string(),
+                         state.value("step", int64_t{0}));
+    };
+    if (const auto checkpoint = store_.newest(check))
+      resume_from(*checkpoint, accept_changes);
+    else
+      spdlog::info("no checkpoint in {} yet: starting from the first step", run_.path().string());
+  }
+  metric_log_.emplace(run_.file("metrics.jsonl"), state_.metrics_bytes);
+  return loop();
+}
+
+void Trainer::resume_from(const Checkpoint& checkpoint, bool accept_changes) {
+  const std::string name = checkpoint.folder.string();
+  try {
+    const Json& json = checkpoint.state;
+    const auto differences = config_differences(config_, json.at("config"));
+    require(differences.empty() || accept_changes, ErrorKind::config,
+            "this run was started with other settings ({}): resume with the same, or accept the change with --override",
+            fmt::join(differences, "; "));
+    const auto samples = json.at("training_samples").get<int64_t>();
+    const auto hash = json.at("data_hash").get<std::string>();
+    require((samples == task_.training_samples() && hash == task_.data_hash()) || accept_changes, ErrorKind::data,
+            "the data is not what {} was trained on ({} samples, content {}; now {} samples, content {})", name,
+            samples, hash, task_.training_samples(), task_.data_hash());
+    state_ = TrainState::from_json(json);
+    load_tensors(checkpoint.folder / "model.safetensors", module_tensors(task_.module()));
+    load_tensors(checkpoint.folder / "optimizer.safetensors", optimizer_.state());
+    optimizer_.set_steps_made(state_.step);
+    if (average_ && checkpoint.has("ema.safetensors"))
+      load_tensors(checkpoint.folder / "ema.safetensors", average_->state());
+    else if (average_)
+      average_.emplace(trainable_parameters(task_.module()), config_.ema_decay);
+    if (checkpoint.has("best.safetensors")) {
+      best_weights_ = copies_of(module_tensors(task_.module()));
+      load_tensors(checkpoint.folder / "best.safetensors", best_weights_);
+    }
+    if (const auto extra = task_.extra_tensors(); !extra.empty())
+      load_tensors(checkpoint.folder / "task.safetensors", extra);
+    task_.load_state(json.at("task"));
+  } catch (const nlohmann::json::exception& error) {
+    fail(ErrorKind::data, "{}/state.json: {}", name, error.what());
+  }
+  store_.set_aside_newer_than(checkpoint);
+  saved_ = {state_.step, state_.evaluated_step};
+  spdlog::info("resuming from step {} of {} (epoch {:.2f})", state_.step, total_steps_, epochs_done());
+}
+
+TrainResult Trainer::loop() {
+  std::optional<Prefetcher> batches;
+  std::optional<Progress> progress;
+  task_.module().train();
+  while (!done()) {
+    if (const int signal = stop_signal(); signal != 0) {
+      progress.reset();
+      save();
+      spdlog::info("stopped by signal {} at step {} of {}, checkpoint saved: continue with --resume {}", signal,
+                   state_.step, total_steps_, run_.path().string());
+      return result(StopReason::signal, signal);
+    }
+    if (evaluation_pending()) {
+      try {
+        evaluate();
+      } catch (const EvaluationInterrupted&) {
+        require(stop_signal() != 0, ErrorKind::internal, "an evaluation was interrupted without a signal");
+        continue;
+      }
+      if (progress) progress->clear();
+      announce_evaluation();
+      save();
+      continue;
+    }
+    if (!progress) progress.emplace("train", total_steps_, "steps", state_.step);
+    if (!batches)
+      batches.emplace([this](int64_t index) { return task_.load(order_.samples_of(index)); },
+                      order_.first_batch(state_.step), order_.first_batch(total_steps_), config_.prefetch);
+    take_step(*batches);
+    progress->update(state_.step, fmt::format("loss {:.4g}", last_loss_));
+    if (!evaluation_pending() && checkpoint_due()) save();
+  }
+  save();
+  copy_into(module_tensors(task_.module()), best_weights_);
+  task_.module().eval();
+  const TrainResult end = result(early_stopped() ? StopReason::early_stopping : StopReason::finished, 0);
+  run_.write_metrics({{"steps", end.steps},
+                      {"epochs", end.epochs},
+                      {"stopped", early_stopped() ? "early_stopping" : "finished"},
+                      {"criterion", task_.criterion().metric},
+                      {"best_step", end.best_step},
+                      {"best", to_json(end.best)},
+                      {"last", to_json(end.last)}});
+  return end;
+}
+
+void Trainer::take_step(Prefetcher& batches) {
+  optimizer_.clear_gradients();
+  const double loss = backward_step(batches);
+  const double norm = gradient_norm(optimizer_.parameters());
+  if (!std::isfinite(norm)) {
+    const std::string name = first_not_finite(optimizer_.parameters());
+    diverged(name.empty() ? "the norm of the gradient is not finite"
+                          : fmt::format("the gradient of parameter '{}' is not finite", name));
+  }
+  const double scale = config_.clip_norm > 0 ? std::min(1.0, config_.clip_norm / (norm + 1e-6)) : 1.0;
+  optimizer_.step(schedule_.at(state_.step), scale);
+  ++state_.step;
+  if (average_) average_->update(state_.step);
+  last_loss_ = loss;
+  state_.loss_sum += loss;
+  ++state_.loss_steps;
+  if (config_.log_every_steps > 0 && state_.step % config_.log_every_steps == 0 && !is_evaluation_step(state_.step))
+    append_line({});
+}
+
+double Trainer::backward_step(Prefetcher& batches) {
+  const int64_t first = order_.first_batch(state_.step), last = order_.first_batch(state_.step + 1);
+  int64_t samples = 0;
+  for (int64_t index = first; index < last; ++index) samples += order_.samples_in(index);
+  double sum = 0;
+  for (int64_t index = first; index < last; ++index) {
+    const std::unique_ptr<Batch> batch = batches.next();
+    require(batch != nullptr, ErrorKind::internal, "the task loaded no batch {}", index);
+    const at::Tensor loss = task_.loss(*batch, static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(index));
+    require(loss.defined() && loss.numel() == 1 && loss.requires_grad(), ErrorKind::internal,
+            "the task's loss must be one number with a gradient");
+    const double value = loss.item<double>();
+    if (!std::isfinite(value)) {
+      const std::string name = first_not_finite(optimizer_.parameters(), true);
+      diverged(fmt::format("the loss is {}{}", value,
+                           name.empty() ? "" : fmt::format(" and parameter '{}' is not finite", name)));
+    }
+    // Each batch counts by its samples, so that the step's loss is the mean over all of them.
+    const double weight = static_cast<double>(order_.samples_in(index)) / static_cast<double>(samples);
+    sum += weight * value;
+    (last - first == 1 ? loss : loss * weight).backward();
+  }
+  return sum;
+}
+
+void Trainer::diverged(const std::string& what) const {
+  const std::string kept = saved_.first < 0 ? "no checkpoint was saved yet"
+                                            : fmt::format("the checkpoint of step {} is intact", saved_.first);
+  fail(ErrorKind::general, "training diverged at step {}: {}; {}. A smaller learning rate or clip_norm may help",
+       state_.step + 1, what, kept);
+}
+
+Metrics Trainer::task_metrics() {
+  struct EvaluationMode {  // undone however the evaluation ends
+    Trainer& trainer;
+    at::NoGradGuard no_grad;
+    explicit EvaluationMode(Trainer& t) : trainer(t) {
+      trainer.task_.module().eval();
+      if (trainer.average_) trainer.average_->swap();
+    }
+    ~EvaluationMode() {
+      if (trainer.average_) trainer.average_->swap();
+      trainer.task_.module().train();
+    }
+  };
+  const EvaluationMode mode(*this);
+  Metrics metrics = task_.evaluate();
+  const Criterion criterion = task_.criterion();
+  const double value = metrics.at(criterion.metric);
+  require(std::isfinite(value), ErrorKind::general,
+          "training diverged: {} is {} at the evaluation of step {}. A smaller learning rate or clip_norm may help",
+          criterion.metric, value, state_.step);
+  const double sign = criterion.lower_is_better ? 1 : -1;
+  const bool first = state_.best_step < 0;
+  if (first || sign * value < sign * state_.best.at(criterion.metric) - config_.min_delta) {
+    state_.best_step = state_.step;
+    state_.best = metrics;
+    state_.without_improvement = 0;
+    best_weights_ = copies_of(module_tensors(task_.module()));
+  } else {
+    ++state_.without_improvement;
+  }
+  return metrics;
+}
+
+void Trainer::evaluate() {
+  state_.last = task_metrics();
+  state_.evaluated_step = state_.step;
+  append_line(state_.last);
+}
+
+void Trainer::append_line(const Metrics& metrics) {
+  Json line = {{"step", state_.step}, {"epoch", epochs_done()}};
+  if (state_.loss_steps > 0) {
+    line["train_loss"] = state_.loss_sum / static_cast<double>(state_.loss_steps);
+    line["learning_rate"] = schedule_.at(state_.step - 1).learning_rate;
+  }
+  line.update(to_json(metrics));
+  if (!metrics.empty()) line["best"] = state_.best_step == state_.step;
+  metric_log_->append(line);
+  state_.metrics_bytes = metric_log_->length();
+  state_.loss_sum = 0;
+  state_.loss_steps = 0;
+}
+
+void Trainer::announce_evaluation() const {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : state_.last) parts.push_back(fmt::format("{} {:.4g}", name, value));
+  spdlog::info("step {} (epoch {:.2f})  {}{}", state_.step, epochs_done(), fmt::join(parts, "  "),
+               state_.best_step == state_.step ? "  best so far" : "");
+}
+
+bool Trainer::is_evaluation_step(int64_t step) const {
+  if (step >= total_steps_) return true;
+  if (step == 0) return false;
+  const int64_t length = order_.steps_per_epoch(), within = (step - 1) % length + 1;
+  const int64_t count = std::min(config_.evaluations_per_epoch, length);
+  return within * count / length > (within - 1) * count / length;
+}
+
+bool Trainer::checkpoint_due() const {
+  if (config_.checkpoint_every_steps > 0 && state_.step % config_.checkpoint_every_steps == 0) return true;
+  const double minutes = std::chrono::duration<double>(Clock::now() - saved_at_).count() / 60;
+  return config_.checkpoint_every_minutes > 0 && minutes >= config_.checkpoint_every_minutes;
+}
+
+void Trainer::save() {
+  const std::pair now(state_.step, state_.evaluated_step);
+  if (saved_ == now) return;
+  metric_log_->sync();
+  Json json = state_.to_json();
+  json["format"] = 1;
+  json["seed"] = config_.seed;
+  json["training_samples"] = task_.training_samples();
+  json["data_hash"] = task_.data_hash();
+  json["config"] = config_to_json(config_);
+  json["task"] = task_.state();
+  std::vector<CheckpointFile> files;
+  files.push_back({"model.safetensors", format_tensors(module_tensors(task_.module()))});
+  files.push_back({"optimizer.safetensors", format_tensors(optimizer_.state())});
+  if (average_) files.push_back({"ema.safetensors", format_tensors(average_->state())});
+  if (state_.best_step >= 0) files.push_back({"best.safetensors", format_tensors(best_weights_)});
+  if (const auto extra = task_.extra_tensors(); !extra.empty())
+    files.push_back({"task.safetensors", format_tensors(extra)});
+  store_.save(state_.step, json, files, config_.keep_checkpoints);
+  saved_ = now;
+  saved_at_ = Clock::now();
+}
+
+TrainResult Trainer::result(StopReason reason, int signal) const {
+  TrainResult result;
+  result.reason = reason;
+  result.signal = signal;
+  result.steps = state_.step;
+  result.epochs = epochs_done();
+  result.best_step = state_.best_step;
+  result.best = state_.best;
+  result.last = state_.last;
+  return result;
+}
+
+}  // namespace
+
+TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume, bool accept_changes) {
+  return Trainer(task, config, run).train(resume, accept_changes);
+}
+
+int64_t load_weights(torch::nn::Module& module, const RunFolder& run, bool best) {
+  const auto checkpoint = CheckpointStore(run.checkpoints()).newest();
+  require(checkpoint.has_value(), ErrorKind::no_input, "{} has no checkpoint yet", run.path().string());
+  const bool use_best = best && checkpoint->has("best.safetensors");
+  if (best && !use_best)
+    spdlog::warn("{} was not evaluated yet: using the weights of step {}", run.path().string(), checkpoint->step);
+  load_tensors(checkpoint->folder / (use_best ? "best.safetensors" : "model.safetensors"), module_tensors(module));
+  return use_best ? checkpoint->state.value("best_step", checkpoint->step) : checkpoint->step;
+}
+
+}  // namespace modewise::train

@@ -1,0 +1,32 @@
+#include "modewise/train/weight_average.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+
+#include "modewise/train/tensor_file.h"
+
+namespace modewise::train {
+
+WeightAverage::WeightAverage(std::vector<NamedTensor> parameters, double decay)
+    : parameters_(std::move(parameters)), average_(copies_of(parameters_)), decay_(decay) {}
+
+void WeightAverage::update(int64_t step) {
+  const at::NoGradGuard no_grad;
+  const double t = static_cast<double>(step), decay = std::min(decay_, (1 + t) / (10 + t));
+  for (size_t i = 0; i < average_.size(); ++i) average_[i].tensor.lerp_(parameters_[i].tensor, 1 - decay);
+}
+
+void WeightAverage::swap() {
+  const std::vector<NamedTensor> weights = copies_of(parameters_);
+  copy_into(parameters_, average_);
+  copy_into(average_, weights);
+}
+
+std::vector<NamedTensor> WeightAverage::state() const {
+  std::vector<NamedTensor> tensors;
+  for (const NamedTensor& entry : average_) tensors.push_back({"ema." + entry.name, entry.tensor});
+  return tensors;
+}
+
+}  // namespace modewise::train
