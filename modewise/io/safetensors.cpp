@@ -224,10 +224,12 @@ class SafetensorsHeaderParser {
     }
     uint64_t expected = 0;
     for (const Entry& entry : index_.entries_) {
-      require(entry.begin == expected, ErrorKind::data,
-              "{}: the bytes of tensor {} begin at data offset {}, but the tensor before it ends at {}: {}",
-              source_, quoted(entry), entry.begin, expected,
-              entry.begin < expected ? "they overlap" : "there is a hole");
+      if (entry.begin != expected) {
+        fail(ErrorKind::data,
+             "{}: the bytes of tensor {} begin at data offset {}, but the tensor before it ends at {}: {}",
+             source_, quoted(entry), entry.begin, expected,
+             entry.begin < expected ? "they overlap" : "there is a hole");
+      }
       expected = entry.end;
     }
     const uint64_t there = index_.data_.size();
@@ -244,9 +246,10 @@ class SafetensorsHeaderParser {
     const auto before = [&](uint32_t a, uint32_t b) { return name(a) < name(b); };
     if (!std::is_sorted(order.begin(), order.end(), before)) std::sort(order.begin(), order.end(), before);
     for (size_t i = 1; i < order.size(); ++i) {
-      require(name(order[i - 1]) != name(order[i]), ErrorKind::data,
-              "{}: the tensor name {} stands twice in the header", source_,
-              quote_for_message(name(order[i])));
+      if (name(order[i - 1]) == name(order[i])) {
+        fail(ErrorKind::data, "{}: the tensor name {} stands twice in the header", source_,
+             quote_for_message(name(order[i])));
+      }
     }
   }
 

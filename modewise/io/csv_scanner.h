@@ -1,0 +1,75 @@
+#pragma once
+// Cuts delimited text into rows of cells.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "modewise/core/error.h"
+
+namespace modewise::io {
+
+class CsvScanner {
+ public:
+  CsvScanner(std::string_view text, char delimiter, const std::string& source);
+
+  /// Passes each cell of the next row to `on_cell(column, text)`; a text is valid during its call. Empty
+  /// lines are skipped. False at the end of the text.
+  template <class OnCell>
+  bool row(OnCell&& on_cell) {
+    skip_empty_lines();
+    if (at_ == end_) return false;
+    row_line_ = line_;
+    cells_ = 0;
+    do {
+      const std::string_view text = at_ != end_ && *at_ == '"' ? quoted_cell() : plain_cell();
+      on_cell(cells_++, text);
+    } while (take_delimiter());
+    take_line_end();
+    return true;
+  }
+
+  size_t cells() const { return cells_; }     // of the last row
+  int64_t line() const { return row_line_; }  // where the last row began, from 1
+  /// What of the text has not been read.
+  std::string_view rest() const { return {at_, static_cast<size_t>(end_ - at_)}; }
+
+ private:
+  std::string_view plain_cell() {
+    const char* const begin = at_;
+    while (at_ != end_ && !stops_[static_cast<unsigned char>(*at_)]) ++at_;
+    return {begin, static_cast<size_t>(at_ - begin)};
+  }
+  bool take_delimiter() {
+    if (at_ == end_ || *at_ != delimiter_) return false;
+    ++at_;
+    return true;
+  }
+  void take_line_end() {
+    if (at_ == end_) return;
+    if (*at_ == '\r') {
+      ++at_;
+      if (at_ != end_ && *at_ == '\n') ++at_;
+    } else {
+      ++at_;
+    }
+    ++line_;
+  }
+  void skip_empty_lines() {
+    while (at_ != end_ && (*at_ == '\n' || *at_ == '\r')) take_line_end();
+  }
+  std::string_view quoted_cell();
+
+  const char* at_;
+  const char* end_;
+  char delimiter_;
+  std::array<bool, 256> stops_{};
+  const std::string& source_;
+  std::string unquoted_;
+  size_t cells_ = 0;
+  int64_t line_ = 1, row_line_ = 1;
+};
+
+}  // namespace modewise::io
