@@ -1,0 +1,107 @@
+#include "modewise/nn/attention.h"
+
+#include <utility>
+
+#include "modewise/nn/rotary.h"
+#include "modewise/ops/axis_attention.h"
+#include "modewise/ops/full_attention.h"
+
+namespace modewise::nn {
+namespace {
+
+/// LayerNorm of each head's part of [..., D].
+at::Tensor norm_heads(const at::Tensor& x, int64_t heads, const LayerNorm& norm) {
+  std::vector<int64_t> split = x.sizes().vec();
+  split.back() = heads;
+  split.push_back(x.size(-1) / heads);
+  return norm.forward(x.view(split)).view(x.sizes());
+}
+
+}  // namespace
+
+std::vector<at::Tensor> Attention::factors(const at::Tensor&, const std::optional<at::Tensor>&) { return {}; }
+
+KroneckerAttention::KroneckerAttention(Initializer& init, int64_t width, int64_t modes, bool query_key_norm,
+                                       double dropout, ops::KroneckerAttentionOptions options)
+    : options_(std::move(options)) {
+  const int64_t projected = options_.share_modes ? width : modes * width;
+  query_ = register_module("query_proj", std::make_shared<Linear>(init, width, projected));
+  key_ = register_module("key_proj", std::make_shared<Linear>(init, width, projected));
+  value_ = register_module("value_proj", std::make_shared<Linear>(init, width, width));
+  out_ = register_module("out_proj", std::make_shared<Linear>(init, width, width));
+  if (query_key_norm) {
+    query_norm_ = register_module("q_norm", std::make_shared<LayerNorm>(width / options_.heads));
+    key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(width / options_.heads));
+  }
+  dropout_ = register_module("dropout", std::make_shared<Dropout>(init, dropout));
+  // The random features belong to the model's definition, not to its seed: a model that is loaded again must
+  // have the same ones. The site tells layers apart.
+  options_.feature_seed = dropout_->key().site;
+}
+
+ops::KroneckerAttentionWeights KroneckerAttention::weights(const at::Tensor& like) const {
+  ops::KroneckerAttentionWeights out;
+  out.query_weight = cast_like(query_->weight(), like);
+  out.query_bias = cast_like(query_->bias(), like);
+  out.key_weight = cast_like(key_->weight(), like);
+  out.key_bias = cast_like(key_->bias(), like);
+  if (query_norm_) {
+    out.query_norm_weight = query_norm_->weight();
+    out.query_norm_bias = query_norm_->bias();
+    out.key_norm_weight = key_norm_->weight();
+    out.key_norm_bias = key_norm_->bias();
+  }
+  return out;
+}
+
+ops::KroneckerAttentionOptions KroneckerAttention::options_now() const {
+  ops::KroneckerAttentionOptions options = options_;
+  options.dropout = dropout_->active_probability();
+  options.key = dropout_->key();
+  return options;
+}
+
+at::Tensor KroneckerAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+  return out_->forward(ops::kronecker_attention(x, value_->forward(x), weights(x), options_now(), mask));
+}
+
+std::vector<at::Tensor> KroneckerAttention::factors(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+  return ops::mode_attention(x, weights(x), options_, mask);
+}
+
+TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, Reach reach, bool query_key_norm,
+                               double dropout, std::vector<int64_t> rotary_modes, double rotary_base)
+    : heads_(heads), reach_(reach), rotary_modes_(std::move(rotary_modes)), rotary_base_(rotary_base) {
+  query_ = register_module("query_proj", std::make_shared<Linear>(init, width, width));
+  key_ = register_module("key_proj", std::make_shared<Linear>(init, width, width));
+  value_ = register_module("value_proj", std::make_shared<Linear>(init, width, width));
+  out_ = register_module("out_proj", std::make_shared<Linear>(init, width, width));
+  if (query_key_norm) {
+    query_norm_ = register_module("q_norm", std::make_shared<LayerNorm>(width / heads));
+    key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(width / heads));
+  }
+  dropout_ = register_module("dropout", std::make_shared<Dropout>(init, dropout));
+}
+
+at::Tensor TokenAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+  at::Tensor q = query_->forward(x), k = key_->forward(x), v = value_->forward(x);
+  if (query_norm_) {
+    q = norm_heads(q, heads_, *query_norm_);
+    k = norm_heads(k, heads_, *key_norm_);
+  }
+  q = rotate(q, heads_, rotary_modes_, rotary_base_);
+  k = rotate(k, heads_, rotary_modes_, rotary_base_);
+  const double p = dropout_->active_probability();
+  if (reach_ == Reach::all) return out_->forward(ops::full_attention(q, k, v, heads_, mask, p, dropout_->key()));
+  // All series modes are one mode here: [B, N, P, D].
+  const at::IntArrayRef sizes = x.sizes();
+  const std::vector<int64_t> folded{x.size(0), -1, x.size(-2), x.size(-1)};
+  std::optional<at::Tensor> folded_mask;
+  if (mask) folded_mask = mask->reshape({x.size(0), -1, x.size(-2)});
+  const at::Tensor out =
+      ops::axis_attention(q.reshape(folded), k.reshape(folded), v.reshape(folded), heads_,
+                          reach_ == Reach::spatial ? 0 : 1, folded_mask, {}, p, dropout_->key());
+  return out_->forward(out.view(sizes));
+}
+
+}  // namespace modewise::nn

@@ -1,0 +1,74 @@
+#pragma once
+// Self-attention over a token tensor [B, N_1 … N_k, D] in its forms: Kronecker (one factor a mode), full (all
+// tokens against all), and along some modes at fixed others.
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "modewise/nn/dropout.h"
+#include "modewise/nn/layer_norm.h"
+#include "modewise/nn/linear.h"
+#include "modewise/ops/kronecker_attention.h"
+
+namespace modewise::nn {
+
+class Attention : public torch::nn::Module {
+ public:
+  /// x [B, N_1 … N_k, D], mask [B, N_1 … N_k] bool (true: valid) -> [B, N_1 … N_k, D].
+  virtual at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) = 0;
+  /// The factors S_i [B, H, N_i, N_i] of forms that have them.
+  virtual std::vector<at::Tensor> factors(const at::Tensor& x, const std::optional<at::Tensor>& mask);
+};
+
+/// HOT's attention. Names in its state are those of the released code: query_proj and key_proj [k·D, D],
+/// mode-major; value_proj, out_proj [D, D]; q_norm, k_norm of width d, shared by modes and heads.
+class KroneckerAttention : public Attention {
+ public:
+  /// `options.dropout` and `options.key` are the module's own matter; `modes` is k.
+  KroneckerAttention(Initializer& init, int64_t width, int64_t modes, bool query_key_norm, double dropout,
+                     ops::KroneckerAttentionOptions options);
+
+  at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
+  std::vector<at::Tensor> factors(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
+
+ private:
+  ops::KroneckerAttentionWeights weights(const at::Tensor& like) const;
+  ops::KroneckerAttentionOptions options_now() const;
+
+  ops::KroneckerAttentionOptions options_;
+  std::shared_ptr<Linear> query_, key_, value_, out_;
+  std::shared_ptr<LayerNorm> query_norm_, key_norm_;
+  std::shared_ptr<Dropout> dropout_;
+};
+
+/// Which tokens a token may attend in TokenAttention.
+enum class Reach {
+  all,       // every token
+  spatial,   // those of the same time patch
+  temporal,  // those of the same series
+};
+
+/// Ordinary softmax attention between tokens; the last token mode is time.
+class TokenAttention : public Attention {
+ public:
+  TokenAttention(Initializer& init, int64_t width, int64_t heads, Reach reach, bool query_key_norm, double dropout,
+                 std::vector<int64_t> rotary_modes, double rotary_base);
+
+  at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
+
+ private:
+  int64_t heads_;
+  Reach reach_;
+  std::vector<int64_t> rotary_modes_;
+  double rotary_base_;
+  std::shared_ptr<Linear> query_, key_, value_, out_;
+  std::shared_ptr<LayerNorm> query_norm_, key_norm_;
+  std::shared_ptr<Dropout> dropout_;
+};
+
+}  // namespace modewise::nn

@@ -1,0 +1,37 @@
+#include "modewise/nn/batch_norm.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+
+#include "modewise/nn/linear.h"
+
+namespace modewise::nn {
+
+BatchNorm::BatchNorm(int64_t width, double eps, double momentum) : eps_(eps), momentum_(momentum) {
+  weight_ = register_parameter("weight", at::ones({width}));
+  bias_ = register_parameter("bias", at::zeros({width}));
+  running_mean_ = register_buffer("running_mean", at::zeros({width}));
+  running_var_ = register_buffer("running_var", at::ones({width}));
+}
+
+at::Tensor BatchNorm::forward(const at::Tensor& x) {
+  if (!is_training()) {
+    const at::Tensor factor = weight_ / (running_var_ + eps_).sqrt();
+    return x * cast_like(factor, x) + cast_like(bias_ - running_mean_ * factor, x);
+  }
+  // Statistics in the parameters' precision.
+  const at::Tensor rows = x.reshape({-1, x.size(-1)}).to(weight_.scalar_type());
+  const at::Tensor mean = rows.mean(0), centred = rows - mean, var = centred.square().mean(0);
+  {
+    at::NoGradGuard no_grad;
+    const double n = static_cast<double>(rows.size(0));
+    running_mean_.mul_(1 - momentum_).add_(mean, momentum_);
+    running_var_.mul_(1 - momentum_).add_(var, momentum_ * n / std::max(1.0, n - 1));
+  }
+  return (centred * ((var + eps_).rsqrt() * weight_) + bias_).to(x.scalar_type()).view(x.sizes());
+}
+
+}  // namespace modewise::nn

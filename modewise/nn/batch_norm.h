@@ -1,0 +1,26 @@
+#pragma once
+// Batch normalisation over all but the last dimension (Ioffe and Szegedy 2015), with sums that do not depend on
+// the number of threads. PatchTST's encoder uses it.
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <cstdint>
+
+namespace modewise::nn {
+
+class BatchNorm : public torch::nn::Module {
+ public:
+  explicit BatchNorm(int64_t width, double eps = 1e-5, double momentum = 0.1);
+
+  /// x [..., D]. In training the batch's statistics, and the running ones move by `momentum` towards them (the
+  /// variance unbiased); in evaluation the running ones.
+  at::Tensor forward(const at::Tensor& x);
+
+ private:
+  at::Tensor weight_, bias_;
+  at::Tensor running_mean_, running_var_;  // buffers
+  double eps_, momentum_;
+};
+
+}  // namespace modewise::nn

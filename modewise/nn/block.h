@@ -1,0 +1,37 @@
+#pragma once
+// The transformer block: x + drop(attention(LN x)), then + drop(feed-forward(LN x)) (HOT, section 4.3), with an
+// optional learned scale of each branch (Touvron et al. 2021).
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <memory>
+#include <optional>
+
+#include "modewise/nn/attention.h"
+#include "modewise/nn/dropout.h"
+#include "modewise/nn/feed_forward.h"
+#include "modewise/nn/layer_norm.h"
+
+namespace modewise::nn {
+
+class Block : public torch::nn::Module {
+ public:
+  /// `layer_scale`: where the branch scales start; 0 is no scales.
+  Block(Initializer& init, int64_t width, std::shared_ptr<Attention> attention,
+        std::shared_ptr<FeedForward> feed_forward, double dropout, double layer_scale);
+
+  /// x [B, N_1 … N_k, D], mask [B, N_1 … N_k] bool or none.
+  at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask);
+  /// The attention factors for the same input.
+  std::vector<at::Tensor> factors(const at::Tensor& x, const std::optional<at::Tensor>& mask);
+
+ private:
+  std::shared_ptr<LayerNorm> norm1_, norm2_;
+  std::shared_ptr<Attention> attention_;
+  std::shared_ptr<FeedForward> feed_forward_;
+  std::shared_ptr<Dropout> dropout1_, dropout2_;
+  at::Tensor scale1_, scale2_;  // [D] or undefined
+};
+
+}  // namespace modewise::nn

@@ -1,0 +1,31 @@
+#include "modewise/nn/feed_forward.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/linear.h>
+
+#include "modewise/ops/swiglu.h"
+
+namespace modewise::nn {
+
+SwiGLU::SwiGLU(Initializer& init, int64_t width, int64_t hidden)
+    : gate_(register_module("w1", std::make_shared<Linear>(init, width, hidden, false))),
+      down_(register_module("w2", std::make_shared<Linear>(init, hidden, width, false))),
+      up_(register_module("w3", std::make_shared<Linear>(init, width, hidden, false))) {}
+
+at::Tensor SwiGLU::forward(const at::Tensor& x) {
+  // One product for gate and up: the two weights are small, the tokens many.
+  const at::Tensor weight = cast_like(at::cat({gate_->weight(), up_->weight()}), x);
+  return down_->forward(ops::swiglu(at::linear(x, weight)));
+}
+
+GELUNetwork::GELUNetwork(Initializer& init, int64_t width, int64_t hidden, double inner_dropout)
+    : linear1_(register_module("linear1", std::make_shared<Linear>(init, width, hidden))),
+      linear2_(register_module("linear2", std::make_shared<Linear>(init, hidden, width))),
+      dropout_(register_module("dropout", std::make_shared<Dropout>(init, inner_dropout))) {}
+
+at::Tensor GELUNetwork::forward(const at::Tensor& x) {
+  return linear2_->forward(dropout_->forward(at::gelu(linear1_->forward(x))));
+}
+
+}  // namespace modewise::nn

@@ -1,0 +1,36 @@
+#include "modewise/nn/initializer.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+
+#include "modewise/core/random.h"
+
+namespace modewise::nn {
+namespace {
+constexpr uint32_t kWeightSite = 2;
+}
+
+at::Tensor Initializer::uniform(at::IntArrayRef sizes, double bound) {
+  const RandomStream stream{seed_, kWeightSite, parameter_++};
+  at::Tensor out = at::empty(sizes, at::kFloat);
+  float* values = out.mutable_data_ptr<float>();
+  const int64_t count = out.numel();
+  for (int64_t i = 0; i < count; i += 4) {
+    const auto words = stream.block(static_cast<uint64_t>(i / 4));
+    for (int64_t j = i; j < std::min(count, i + 4); ++j)
+      values[j] = static_cast<float>((2 * ((words[static_cast<size_t>(j - i)] >> 8) * 0x1p-24) - 1) * bound);
+  }
+  return out;
+}
+
+at::Tensor Initializer::normal(at::IntArrayRef sizes, double deviation) {
+  const RandomStream stream{seed_, kWeightSite, parameter_++};
+  at::Tensor out = at::empty(sizes, at::kFloat);
+  float* values = out.mutable_data_ptr<float>();
+  for (int64_t i = 0; i < out.numel(); ++i)
+    values[i] = static_cast<float>(stream.normal(static_cast<uint64_t>(i)) * deviation);
+  return out;
+}
+
+}  // namespace modewise::nn

@@ -1,0 +1,29 @@
+#pragma once
+// Modules numbered from 0, in the order in which they run.
+
+#include <torch/nn/module.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace modewise::nn {
+
+template <class Module>
+class ModuleList : public torch::nn::Module {
+ public:
+  void push_back(std::shared_ptr<Module> module) {
+    register_module(std::to_string(list_.size()), module);
+    list_.push_back(std::move(module));
+  }
+  size_t size() const { return list_.size(); }
+  bool empty() const { return list_.empty(); }
+  Module& operator[](size_t i) const { return *list_[i]; }
+  auto begin() const { return list_.begin(); }
+  auto end() const { return list_.end(); }
+
+ private:
+  std::vector<std::shared_ptr<Module>> list_;
+};
+
+}  // namespace modewise::nn

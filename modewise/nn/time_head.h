@@ -1,0 +1,45 @@
+#pragma once
+// From the tokens of a series to its forecast: what becomes of the time mode, and the last linear map.
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "modewise/nn/dropout.h"
+#include "modewise/nn/layer_norm.h"
+#include "modewise/nn/linear.h"
+
+namespace modewise::nn {
+
+enum class TimePooling {
+  flatten,    // LayerNorm, all P tokens side by side (as PatchTST)
+  mean,       // mean of the valid tokens, LayerNorm (as HOT released)
+  attention,  // LayerNorm, a learned weighting of the valid tokens a head
+};
+
+/// Names in the state as released: 0 LayerNorm, 2 Linear.
+class TimeHead : public torch::nn::Module {
+ public:
+  TimeHead(Initializer& init, TimePooling pooling, int64_t patches, int64_t width, int64_t heads, int64_t outputs,
+           double dropout);
+
+  /// tokens [B, N_1 … N_j, P, D], mask [B, N_1 … N_j, P] bool or none -> [B, N_1 … N_j, outputs]
+  at::Tensor forward(const at::Tensor& tokens, const std::optional<at::Tensor>& mask) const;
+  void set_to_zero() { linear_->set_to_zero(); }
+
+ private:
+  at::Tensor mean(const at::Tensor& tokens, const std::optional<at::Tensor>& mask) const;
+  at::Tensor attend(const at::Tensor& tokens, const std::optional<at::Tensor>& mask) const;
+
+  TimePooling pooling_;
+  int64_t heads_;
+  std::shared_ptr<LayerNorm> norm_;
+  std::shared_ptr<Dropout> dropout_;
+  std::shared_ptr<Linear> linear_;
+  std::shared_ptr<Linear> score_;  // attention pooling: D -> heads
+};
+
+}  // namespace modewise::nn
