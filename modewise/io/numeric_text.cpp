@@ -1,0 +1,106 @@
+#include "modewise/io/numeric_text.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "modewise/core/error.h"
+#include "modewise/io/csv_scanner.h"
+#include "modewise/io/mapped_file.h"
+#include "modewise/io/number_text.h"
+#include "modewise/io/text_input.h"
+#include "modewise/io/utf8.h"
+
+namespace modewise::io {
+namespace {
+
+bool is_missing(std::string_view cell) {
+  static constexpr std::string_view kMarks[] = {"", "nan", "NaN", "NAN", "NA", "-nan", "null"};
+  return std::find(std::begin(kMarks), std::end(kMarks), cell) != std::end(kMarks);
+}
+
+// The separator of the first row; ' ' stands for any run of spaces and tabs.
+char separator_of(std::string_view text) {
+  const size_t begin = text.find_first_not_of("\r\n");
+  const std::string_view line = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
+  for (const char separator : {',', ';'}) {
+    if (line.find(separator) != std::string_view::npos) return separator;
+  }
+  // Tabs with nothing between them mean missing cells; spaces only align columns.
+  return line.find('\t') != std::string_view::npos && line.find(' ') == std::string_view::npos ? '\t' : ' ';
+}
+
+class MatrixReader {
+ public:
+  MatrixReader(std::string_view text, const std::string& source)
+      : text_(text), source_(source), separator_(separator_of(text)), scanner_(text, separator_, source) {}
+
+  NumericText read() {
+    while (true) {
+      cells_ = 0;
+      const bool more = scanner_.row([&](size_t, std::string_view piece) { add_piece(piece); });
+      if (!more) break;
+      if (cells_ > 0) end_row();
+    }
+    return std::move(matrix_);
+  }
+
+ private:
+  // A piece of a row between two separators; aligned columns may mix spaces and tabs.
+  void add_piece(std::string_view piece) {
+    piece = strip_spaces(piece);
+    if (separator_ != ' ') return add(piece);
+    while (!piece.empty()) {
+      const size_t tab = std::min(piece.find('\t'), piece.size());
+      add(piece.substr(0, tab));
+      piece = strip_spaces(piece.substr(tab));
+    }
+  }
+
+  void add(std::string_view cell) {
+    ++cells_;
+    double value;
+    if (!parse_number(cell, '.', value)) {
+      if (!is_missing(cell)) {
+        fail(ErrorKind::data, "{}:{}: cell {} is {}, which is no finite number{}", source_, scanner_.line(),
+             cells_, quote_for_message(cell),
+             matrix_.rows == 0 ? "; a table with a header is read as .csv" : "");
+      }
+      value = std::numeric_limits<double>::quiet_NaN();
+    }
+    matrix_.values.push_back(value);
+  }
+
+  void end_row() {
+    if (matrix_.rows == 0) {
+      matrix_.columns = cells_;
+      // A number and its separator take two bytes at least.
+      const auto rows = static_cast<size_t>(std::count(text_.begin(), text_.end(), '\n')) + 1;
+      matrix_.values.reserve(std::min(rows * static_cast<size_t>(cells_), text_.size() / 2 + 1));
+    }
+    if (cells_ != matrix_.columns) {
+      fail(ErrorKind::data, "{}:{}: expected {} numbers as in the first row, got {}", source_,
+           scanner_.line(), matrix_.columns, cells_);
+    }
+    ++matrix_.rows;
+  }
+
+  std::string_view text_;
+  const std::string& source_;
+  char separator_;
+  CsvScanner scanner_;
+  NumericText matrix_;
+  int64_t cells_ = 0;
+};
+
+}  // namespace
+
+NumericText parse_numeric_text(std::span<const std::byte> bytes, const std::string& source) {
+  return MatrixReader(checked_text(bytes, source), source).read();
+}
+
+NumericText read_numeric_text(const std::string& path) {
+  const MappedFile file(path);
+  return parse_numeric_text(file.bytes(), path);
+}
+
+}  // namespace modewise::io

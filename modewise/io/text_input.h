@@ -1,0 +1,15 @@
+#pragma once
+// What every reader of text checks first.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace modewise::io {
+
+/// The text after a byte order mark. Throws data errors when the file is empty, holds only empty lines, NUL
+/// bytes, UTF-16 or bytes that are not UTF-8, with line and byte.
+std::string_view checked_text(std::span<const std::byte> bytes, const std::string& source);
+
+}  // namespace modewise::io
