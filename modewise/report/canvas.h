@@ -60,7 +60,10 @@ class Canvas {
   void gradient_bar(const Rect& rect, ColorScale scale);
   /// What follows until end_clip() shows inside `rect` alone.
   void begin_clip(const Rect& rect);
+  /// What follows until end_crisp() is drawn without smoothing, so that touching cells show no seams.
+  void begin_crisp() { out_ += "<g shape-rendering=\"crispEdges\">\n"; }
   void end_clip() { out_ += "</g>\n"; }
+  void end_crisp() { out_ += "</g>\n"; }
 
   const std::string& content() const { return out_; }
 

@@ -1,8 +1,9 @@
 #pragma once
-// Colours of figures. The qualitative colours are those of Okabe and Ito (2008), told apart with any common
-// colour blindness. The sequential and diverging scales run along straight lines in Oklab (Ottosson 2020) and
-// are spaced by arc length, so equal steps of a value are equal steps to the eye; lightness is monotone
-// (sequential) or symmetric about the middle (diverging), so they survive grey printing.
+// Colours of figures. The qualitative colours on light paper are those of Okabe and Ito (2008) and an olive;
+// those on a dark screen are near them. All stay apart with protanopia, deuteranopia and tritanopia. The
+// sequential and diverging scales run along straight lines in Oklab (Ottosson 2020) and are spaced by arc
+// length, so equal steps of a value are equal steps to the eye; lightness is monotone (sequential) or
+// symmetric about the middle (diverging), so they survive grey printing.
 
 #include <cstdint>
 #include <string>

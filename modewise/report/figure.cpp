@@ -19,8 +19,8 @@ struct Size {
 };
 
 double default_width(const Panel& panel) {
-  if (const auto* map = std::get_if<HeatMap>(&panel)) return map->columns > 4 * map->rows ? 640 : 420;
-  return 640;
+  if (const auto* map = std::get_if<HeatMap>(&panel)) return map->columns > 4 * map->rows ? 720 : 420;
+  return 720;
 }
 
 Size size_of(const Panel& panel, const SvgOptions& options) {

@@ -227,7 +227,9 @@ void draw(Canvas& canvas, const HeatMap& map, const Rect& area, bool) {
   const Range range = color_range(map);
   const Layout layout = lay_out(map, inner);
   if (map.rows * map.columns <= kMostShapes) {
+    canvas.begin_crisp();
     draw_cells(canvas, map, layout, range);
+    canvas.end_crisp();
   } else {
     draw_image(canvas, map, layout, range);
   }

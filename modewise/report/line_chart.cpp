@@ -71,7 +71,7 @@ Frame draw_frame(Canvas& canvas, const LineChart& chart, const Rect& area) {
   const Range x_range = x_data.for_axis(chart.x, points ? 0.02 : 0), y_range = y_data.for_axis(chart.y, 0.05);
 
   const auto y_ticks =
-      axis_ticks(chart.y.scale, y_range, std::clamp(static_cast<int>(area.height / 45), 2, 8));
+      axis_ticks(chart.y.scale, y_range, std::clamp(static_cast<int>(area.height / 55), 2, 8));
   const double spacing = chart.x.scale == AxisScale::date ? 85 : 65;
   const auto x_ticks =
       axis_ticks(chart.x.scale, x_range, std::clamp(static_cast<int>(area.width / spacing), 2, 12));

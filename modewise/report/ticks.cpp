@@ -150,7 +150,9 @@ std::string number_label(double value, int digits) {
     std::string mantissa = fmt::format("{:.{}g}", rounded / std::pow(10.0, exponent), digits);
     return with_minus(fmt::format("{}×10{}", mantissa, superscript(exponent)));
   }
-  return with_minus(fmt::format("{:.{}f}", rounded, std::clamp(digits - 1 - exponent, 0, 12)));
+  const bool whole = exponent >= digits - 1;  // the digits before the point are all given
+  return with_minus(
+      fmt::format("{:.{}f}", whole ? value : rounded, std::clamp(digits - 1 - exponent, 0, 12)));
 }
 
 std::vector<Tick> number_ticks(double low, double high, int count) {

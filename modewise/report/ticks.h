@@ -20,7 +20,8 @@ std::vector<Tick> log_ticks(double low, double high, int count);
 /// Seconds since 1970-01-01T00:00:00, no time zone.
 std::vector<Tick> date_ticks(double low, double high, int count);
 
-/// `value` as a figure prints it: about `digits` significant digits, U+2212 as the minus sign, 1.2×10⁶ beyond
+/// `value` as a figure prints it: `digits` significant digits and never fewer than stand
+/// before the point, U+2212 as the minus sign, 1.2×10⁶ beyond
 /// a million and below a ten-thousandth; "–" when it is not finite.
 std::string number_label(double value, int digits = 3);
 
