@@ -1,6 +1,7 @@
 #pragma once
 // NumPy's .npz archives: a ZIP of .npy members, stored or deflated. Declared sizes are checked against the
-// archive before anything is allocated; checksums are verified.
+// archive before anything is allocated: a member may expand to 64 MiB or to 1024 times its compressed size,
+// whichever is more. Checksums are verified.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,17 +13,13 @@
 
 namespace modewise::io {
 
-struct NpzLimits {
-  /// A member may expand to this many times its compressed size, plus 64 MiB.
-  uint64_t expansion = 1024;
-  /// All members together.
-  uint64_t total_bytes = uint64_t{64} << 30;
-};
+/// The most that all members may take together.
+inline constexpr uint64_t kNpzMaxBytes = uint64_t{64} << 30;
 
 /// Names are the members' names without ".npy"; members that are no .npy are left out.
 std::map<std::string, Array> parse_npz(std::span<const std::byte> bytes, const std::string& source,
-                                       const NpzLimits& limits = {});
-std::map<std::string, Array> read_npz(const std::string& path, const NpzLimits& limits = {});
+                                       uint64_t max_bytes = kNpzMaxBytes);
+std::map<std::string, Array> read_npz(const std::string& path, uint64_t max_bytes = kNpzMaxBytes);
 
 /// Deflated when `compress`. Written atomically.
 void write_npz(const std::string& path, const std::map<std::string, Array>& arrays, bool compress = false);
