@@ -1,7 +1,5 @@
 #include "modewise/tasks/conformal.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,8 +22,9 @@ struct Part {
   int64_t begin = 0, end = 0;
 };
 
-/// The ⌈(n+1)·fraction⌉-th smallest; the largest when n is too small for it. Reorders `scores`.
+/// The ⌈(n+1)·fraction⌉-th smallest; the largest when n is too small for it, 0 of none. Reorders `scores`.
 float conformal_quantile(std::vector<float>& scores, double fraction) {
+  if (scores.empty()) return 0;
   const auto n = static_cast<double>(scores.size());
   const auto rank = static_cast<size_t>(std::clamp(std::ceil((n + 1) * fraction - 1e-9), 1.0, n));
   const auto at = scores.begin() + static_cast<std::ptrdiff_t>(rank - 1);
@@ -36,86 +35,74 @@ float conformal_quantile(std::vector<float>& scores, double fraction) {
 class Calibrator {
  public:
   Calibrator(const CalibrationSample& sample, double exponent, bool shared)
-      : sample_(sample), exponent_(exponent), shared_(shared), scale_(sample.deviation.size()) {
+      : sample_(sample), shared_(shared), scale_(sample.deviation.size()) {
     for (size_t i = 0; i < scale_.size(); ++i)
       scale_[i] = static_cast<float>(std::pow(sample.deviation[i], exponent));
   }
 
   /// Margins [I, S, H] from the windows of `part`.
   void margins(Part part, std::vector<float>& lower, std::vector<float>& upper) const {
-    const auto cells = static_cast<size_t>(sample_.series * sample_.horizon);
-    lower.assign(sample_.nominal.size() * cells, 0);
-    upper.assign(sample_.nominal.size() * cells, 0);
-    for (size_t interval = 0; interval < sample_.nominal.size(); ++interval) {
-      const double alpha = 1 - sample_.nominal[interval];
-      at::parallel_for(0, sample_.series, 1, [&](int64_t begin, int64_t end) {
-        std::vector<float> below, above;
-        for (int64_t s = begin; s < end; ++s)
-          for (int64_t step = 0; step < sample_.horizon; ++step) {
-            collect(interval, part, {s, s + 1}, {step, step + 1}, below, above);
-            if (below.size() < fewest_scores) collect(interval, part, {s, s + 1}, {0, sample_.horizon}, below, above);
-            if (below.size() < fewest_scores)
-              collect(interval, part, {0, sample_.series}, {0, sample_.horizon}, below, above);
-            if (below.empty()) continue;
-            const size_t at = interval * cells + static_cast<size_t>(s * sample_.horizon + step);
-            if (shared_) {
-              for (size_t i = 0; i < below.size(); ++i) below[i] = std::max(below[i], above[i]);
-              lower[at] = upper[at] = conformal_quantile(below, 1 - alpha);
-            } else {
-              lower[at] = conformal_quantile(below, 1 - alpha / 2);
-              upper[at] = conformal_quantile(above, 1 - alpha / 2);
-            }
+    lower.clear();
+    upper.clear();
+    std::vector<float> below, above;
+    for (int64_t interval = 0; interval < std::ssize(sample_.nominal); ++interval) {
+      const double alpha = 1 - sample_.nominal[static_cast<size_t>(interval)];
+      for (int64_t s = 0; s < sample_.series; ++s)
+        for (int64_t step = 0; step < sample_.horizon; ++step) {
+          collect(interval, part, {s, s + 1}, {step, step + 1}, below, above);
+          if (below.size() < fewest_scores)
+            collect(interval, part, {s, s + 1}, {0, sample_.horizon}, below, above);
+          if (below.size() < fewest_scores)
+            collect(interval, part, {0, sample_.series}, {0, sample_.horizon}, below, above);
+          if (shared_) {
+            for (size_t i = 0; i < below.size(); ++i) below[i] = std::max(below[i], above[i]);
+            lower.push_back(conformal_quantile(below, 1 - alpha));
+            upper.push_back(lower.back());
+          } else {
+            lower.push_back(conformal_quantile(below, 1 - alpha / 2));
+            upper.push_back(conformal_quantile(above, 1 - alpha / 2));
           }
-      });
+        }
     }
   }
 
   /// Targets of `part` and how many of them the interval holds.
-  std::pair<int64_t, int64_t> covered(size_t interval, Part part, const std::vector<float>& lower,
+  std::pair<int64_t, int64_t> covered(int64_t interval, Part part, const std::vector<float>& lower,
                                       const std::vector<float>& upper) const {
-    const auto cells = static_cast<size_t>(sample_.series * sample_.horizon);
     int64_t count = 0, inside = 0;
-    for (int64_t window = part.begin; window < part.end; ++window)
-      for (size_t cell = 0; cell < cells; ++cell) {
-        const size_t at = block(interval) + static_cast<size_t>(window) * cells + cell;
-        if (std::isnan(sample_.below[at])) continue;
-        const float scale = scale_of(window, static_cast<int64_t>(cell) / sample_.horizon);
-        ++count;
-        inside += sample_.below[at] <= lower[interval * cells + cell] * scale &&
-                  sample_.above[at] <= upper[interval * cells + cell] * scale;
+    for (int64_t s = 0; s < sample_.series; ++s)
+      for (int64_t step = 0; step < sample_.horizon; ++step) {
+        const auto margin = static_cast<size_t>((interval * sample_.series + s) * sample_.horizon + step);
+        for (int64_t window = part.begin; window < part.end; ++window) {
+          const size_t at = sample_.at(interval, s, step, window);
+          if (std::isnan(sample_.below[at])) continue;
+          const float scale = scale_[static_cast<size_t>(s * sample_.windows + window)];
+          ++count;
+          inside += sample_.below[at] <= lower[margin] * scale && sample_.above[at] <= upper[margin] * scale;
+        }
       }
     return {count, inside};
   }
 
  private:
-  size_t block(size_t interval) const {
-    return sample_.shared_forecast
-               ? 0
-               : interval * static_cast<size_t>(sample_.windows * sample_.series * sample_.horizon);
-  }
-  float scale_of(int64_t window, int64_t s) const {
-    return scale_[static_cast<size_t>(window * sample_.series + s)];
-  }
-  void collect(size_t interval, Part windows, Part series, Part steps, std::vector<float>& below,
+  void collect(int64_t interval, Part windows, Part series, Part steps, std::vector<float>& below,
                std::vector<float>& above) const {
     below.clear();
     above.clear();
-    for (int64_t window = windows.begin; window < windows.end; ++window)
-      for (int64_t s = series.begin; s < series.end; ++s)
-        for (int64_t step = steps.begin; step < steps.end; ++step) {
-          const size_t at = block(interval) +
-                            static_cast<size_t>((window * sample_.series + s) * sample_.horizon + step);
+    for (int64_t s = series.begin; s < series.end; ++s)
+      for (int64_t step = steps.begin; step < steps.end; ++step)
+        for (int64_t window = windows.begin; window < windows.end; ++window) {
+          const size_t at = sample_.at(interval, s, step, window);
           if (std::isnan(sample_.below[at])) continue;
-          const float scale = scale_of(window, s);
+          const float scale = scale_[static_cast<size_t>(s * sample_.windows + window)];
           below.push_back(sample_.below[at] / scale);
           above.push_back(sample_.above[at] / scale);
         }
   }
 
   const CalibrationSample& sample_;
-  double exponent_;
   bool shared_;
-  std::vector<float> scale_;  // [n, S]
+  std::vector<float> scale_;  // [S, n]
 };
 
 CalibrationTrial try_out(const CalibrationSample& sample, double exponent, bool shared) {
@@ -130,7 +117,7 @@ CalibrationTrial try_out(const CalibrationSample& sample, double exponent, bool 
   for (const auto& [made_from, checked_on] : {std::pair(first, second), std::pair(second, first)}) {
     calibrator.margins(made_from, lower, upper);
     for (size_t i = 0; i < sample.nominal.size(); ++i) {
-      const auto [n, hits] = calibrator.covered(i, checked_on, lower, upper);
+      const auto [n, hits] = calibrator.covered(static_cast<int64_t>(i), checked_on, lower, upper);
       if (n > 0) trial.gap += std::abs(static_cast<double>(hits) / static_cast<double>(n) - sample.nominal[i]);
       counts[i] += n;
       inside[i] += hits;

@@ -10,7 +10,8 @@
 // decided by letting each half of the validation windows check the margins made from the other half. Test rows
 // are never looked at.
 //
-// Shapes: n windows, S series, H steps, I intervals; row-major, scaled values.
+// Shapes: n windows, S series, H steps, I intervals; row-major, scaled values. Scores keep the windows last, so that
+// those of one series and step lie together.
 
 #include <cstdint>
 #include <filesystem>
@@ -36,8 +37,12 @@ struct CalibrationSample {
   int64_t windows = 0, series = 0, horizon = 0;
   std::vector<double> nominal;       // I, ascending
   bool shared_forecast = true;       // a point model: one block of scores serves all intervals
-  std::vector<float> below, above;   // [I or 1, n, S, H]: lower − y and y − upper
-  std::vector<float> deviation;      // [n, S], of the lookback (window_deviation)
+  std::vector<float> below, above;   // [I or 1, S, H, n]: lower − y and y − upper
+  std::vector<float> deviation;      // [S, n], of the lookback (window_deviation)
+
+  size_t at(int64_t interval, int64_t s, int64_t step, int64_t window) const {
+    return static_cast<size_t>((((shared_forecast ? 0 : interval) * series + s) * horizon + step) * windows + window);
+  }
 };
 
 /// One way to calibrate, and how well each half's margins covered the other half.

@@ -14,7 +14,7 @@ namespace modewise::tasks {
 namespace {
 
 using Scale = ForecastErrors::Scale;
-constexpr int64_t most_scores = int64_t{32} << 20;  // of each side, 4 bytes each
+constexpr int64_t most_scores = int64_t{16} << 20;  // of each side, 4 bytes each
 
 }  // namespace
 
@@ -50,26 +50,31 @@ std::optional<Calibration> calibrate_forecaster(models::Forecaster& model, const
   sample.windows = (validation.size() + stride - 1) / stride;
   sample.below.resize(static_cast<size_t>(blocks * sample.windows * cells));
   sample.above.resize(sample.below.size());
-  sample.deviation.reserve(static_cast<size_t>(sample.windows * sample.series));
+  sample.deviation.resize(static_cast<size_t>(sample.windows * sample.series));
   const size_t middle = levels.size() / 2, count = levels.size();
   stream_forecasts(
       model, source, validation, config.forecast.evaluation_batch,
       [&](const ForecastBlock& block) {
         const std::vector<float> deviation = lookback_deviations(block);
-        sample.deviation.insert(sample.deviation.end(), deviation.begin(), deviation.end());
         const std::span<const float> truth = floats(block.future);
         const std::span<const bool> observed = flags(block.future_observed);
         const std::span<const float> values =
             sample.shared_forecast ? floats(block.forecast) : floats(block.quantiles);
-        for (int64_t interval = 0; interval < blocks; ++interval)
-          for (size_t i = 0; i < truth.size(); ++i) {
-            const size_t at = static_cast<size_t>(interval * sample.windows * cells + block.first_window * cells) + i;
-            const bool known = observed.empty() || observed[i];
-            const auto wider = static_cast<size_t>(interval) + 1;
-            const float lower = sample.shared_forecast ? values[i] : values[i * count + middle - wider];
-            const float upper = sample.shared_forecast ? values[i] : values[i * count + middle + wider];
-            sample.below[at] = known ? lower - truth[i] : std::numeric_limits<float>::quiet_NaN();
-            sample.above[at] = known ? truth[i] - upper : std::numeric_limits<float>::quiet_NaN();
+        size_t i = 0;
+        for (int64_t window = block.first_window; window < block.first_window + block.windows(); ++window)
+          for (int64_t s = 0; s < sample.series; ++s) {
+            sample.deviation[static_cast<size_t>(s * sample.windows + window)] =
+                deviation[static_cast<size_t>((window - block.first_window) * sample.series + s)];
+            for (int64_t step = 0; step < sample.horizon; ++step, ++i)
+              for (int64_t interval = 0; interval < blocks; ++interval) {
+                const size_t at = sample.at(interval, s, step, window);
+                const bool known = observed.empty() || observed[i];
+                const auto wider = static_cast<size_t>(interval) + 1;
+                const float lower = sample.shared_forecast ? values[i] : values[i * count + middle - wider];
+                const float upper = sample.shared_forecast ? values[i] : values[i * count + middle + wider];
+                sample.below[at] = known ? lower - truth[i] : std::numeric_limits<float>::quiet_NaN();
+                sample.above[at] = known ? truth[i] - upper : std::numeric_limits<float>::quiet_NaN();
+              }
           }
       },
       stride);

@@ -25,7 +25,7 @@ struct CalibratedForecaster {
   std::vector<float> quantiles(const ForecastBlock& block) const;
 };
 
-/// Margins from the forecasts over the validation windows (thinned when they would take more than 256 MB).
+/// Margins from the forecasts over the validation windows (thinned when they would take more than 128 MB).
 /// Nothing when the config wants none.
 std::optional<Calibration> calibrate_forecaster(models::Forecaster& model, const ForecastConfig& config,
                                                 const data::WindowSource& source, const data::WindowSet& validation);

@@ -1,6 +1,6 @@
 #include "modewise/tasks/forecast_metrics.h"
 
-#include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -56,36 +56,28 @@ void ForecastErrors::add(std::span<const float> forecast, std::span<const float>
           series_, horizon_, levels_.size(), forecast.size(), truth.size(), quantiles.size());
   const size_t windows = forecast.size() / cells;
   const size_t levels = levels_.size(), pairs = pairs_.size();
-  // A series' sums belong to one thread, which adds the windows in order.
-  at::parallel_for(0, series_, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t s = begin; s < end; ++s) {
-      const double mean = mean_[static_cast<size_t>(s)], deviation = deviation_[static_cast<size_t>(s)];
-      for (size_t window = 0; window < windows; ++window) {
-        const size_t first = static_cast<size_t>(s * horizon_);
-        for (size_t cell = first; cell < first + static_cast<size_t>(horizon_); ++cell) {
-          const size_t at = window * cells + cell;
-          if (!observed.empty() && !observed[at]) continue;
-          const double y = truth[at], f = forecast[at], error = f - y;
-          Cell& sums = cells_[cell];
-          sums.squared += error * error;
-          sums.absolute += std::abs(error);
-          sums.smape += smape_term(y, f);
-          sums.smape_units += smape_term(y * deviation + mean, f * deviation + mean);
-          ++sums.count;
-          const float* q = levels > 0 ? &quantiles[at * levels] : nullptr;
-          for (size_t level = 0; level < levels; ++level) {
-            const double gap = y - q[level];
-            pinball_[cell * levels + level] += std::max(levels_[level] * gap, (levels_[level] - 1) * gap);
-          }
-          for (size_t pair = 0; pair < pairs; ++pair) {
-            const double low = q[pairs_[pair].lower], high = q[pairs_[pair].upper];
-            inside_[cell * pairs + pair] += low <= y && y <= high;
-            width_[cell * pairs + pair] += high - low;
-          }
-        }
-      }
+  for (size_t at = 0; at < forecast.size(); ++at) {
+    if (!observed.empty() && !observed[at]) continue;
+    const size_t cell = at % cells, s = cell / static_cast<size_t>(horizon_);
+    const double mean = mean_[s], deviation = deviation_[s];
+    const double y = truth[at], f = forecast[at], error = f - y;
+    Cell& sums = cells_[cell];
+    sums.squared += error * error;
+    sums.absolute += std::abs(error);
+    sums.smape += smape_term(y, f);
+    sums.smape_units += smape_term(y * deviation + mean, f * deviation + mean);
+    ++sums.count;
+    const float* q = levels > 0 ? &quantiles[at * levels] : nullptr;
+    for (size_t level = 0; level < levels; ++level) {
+      const double gap = y - q[level];
+      pinball_[cell * levels + level] += std::max(levels_[level] * gap, (levels_[level] - 1) * gap);
     }
-  });
+    for (size_t pair = 0; pair < pairs; ++pair) {
+      const double low = q[pairs_[pair].lower], high = q[pairs_[pair].upper];
+      inside_[cell * pairs + pair] += low <= y && y <= high;
+      width_[cell * pairs + pair] += high - low;
+    }
+  }
   windows_ += static_cast<int64_t>(windows);
 }
 

@@ -1,0 +1,19 @@
+#pragma once
+// Each command adds itself to the program; its file is named like it.
+
+#include "cli/program.h"
+
+namespace modewise::cli {
+
+void add_train(Program& program);
+void add_evaluate(Program& program);
+void add_predict(Program& program);
+void add_backtest(Program& program);
+void add_compare(Program& program);
+void add_report(Program& program);
+void add_data(Program& program);
+void add_config(Program& program);
+void add_info(Program& program);
+void add_demo(Program& program);
+
+}  // namespace modewise::cli

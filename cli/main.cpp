@@ -1,0 +1,17 @@
+#include "cli/commands.h"
+
+int main(int argc, char** argv) {
+  using namespace modewise::cli;
+  Program program(argc, argv);
+  add_train(program);
+  add_evaluate(program);
+  add_predict(program);
+  add_backtest(program);
+  add_compare(program);
+  add_report(program);
+  add_data(program);
+  add_config(program);
+  add_info(program);
+  add_demo(program);
+  return program.run();
+}

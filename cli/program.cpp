@@ -1,0 +1,213 @@
+#include "cli/program.h"
+
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <torch/version.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/build_info.h"
+#include "modewise/core/error.h"
+#include "modewise/core/log.h"
+#include "modewise/core/nearest_name.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/train/task.h"
+
+namespace modewise::cli {
+namespace {
+
+constexpr const char* common_group = "Common options";
+
+/// Torch reports failed allocations as plain errors with this text.
+bool is_allocation_failure(const std::string& message) {
+  return message.find("not enough memory") != std::string::npos ||
+         message.find("can't allocate memory") != std::string::npos;
+}
+
+int complain(int code, const std::string& message) {
+  spdlog::error("error: {}", message);
+  return code;
+}
+
+}  // namespace
+
+/// Example first, then what it does, then the options; the common ones and further text only in --help.
+class Program::Help : public CLI::Formatter {
+ public:
+  std::map<const CLI::App*, std::string> examples;
+  std::map<const CLI::App*, std::function<std::string()>> texts;
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
+    const bool full = mode == CLI::AppFormatMode::All;
+    std::string text;
+    if (const auto example = examples.find(app); example != examples.end())
+      text += fmt::format("Example:\n  {}\n\n", example->second);
+    text += app->get_description() + "\n";
+    text += make_usage(app, std::move(name)) + make_positionals(app);
+    for (const std::string& group : app->get_groups()) {
+      if (!full && group == common_group) continue;
+      const auto options = app->get_options(
+          [&](const CLI::Option* option) { return option->get_group() == group && option->nonpositional(); });
+      if (!group.empty() && !options.empty()) text += make_group(group, false, options);
+    }
+    text += make_subcommands(app, CLI::AppFormatMode::Normal);
+    if (const auto more = texts.find(app); full && more != texts.end()) text += "\n" + more->second();
+    if (!full) text += "\n--help shows everything.\n";
+    return text;
+  }
+};
+
+Program::Program(int argc, char** argv)
+    : command_line_(argv, argv + argc),
+      app_("Attention over the modes of tensors: trains, evaluates, predicts, explains.", "modewise"),
+      help_(std::make_shared<Help>()) {
+  app_.formatter(help_);
+  app_.set_help_flag("-h", "short help");
+  app_.set_help_all_flag("--help", "full help");
+  help_->column_width(34);
+  help_->examples[&app_] = "modewise train forecast --data ETTh1.csv";
+  app_.require_subcommand(0, 1);
+  app_.add_flag("--version", version_, "print the version; with --json what it was built with");
+  app_.add_flag("--json", json_, "print JSON on stdout, nothing else");
+}
+
+CLI::App* Program::add_command(CLI::App& parent, const std::string& name, const std::string& summary,
+                               const std::string& example, std::function<int()> action) {
+  CLI::App* command = parent.add_subcommand(name, summary);
+  help_->examples[command] = example;
+  command->option_defaults()->group(common_group);
+  command->add_flag("--json", json_, "print the result as JSON on stdout, nothing else");
+  command->add_flag("-q,--quiet", quiet_, "errors only on stderr");
+  command->add_flag("-v,--verbose", verbose_, "more on stderr; -vv for most");
+  command->add_option("--color", color_, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  command->add_option("--threads", threads_, "threads to compute with; the results are the same for any number")
+      ->check(CLI::Range(1, 4096));
+  command->add_flag("--debug", debug_, "show where an internal error came from");
+  command->option_defaults()->group("Options");
+  command->final_callback([this, action = std::move(action)] { action_ = action; });
+  return command;
+}
+
+void Program::add_help_text(const CLI::App* command, std::function<std::string()> text) {
+  help_->texts[command] = std::move(text);
+}
+
+int Program::threads() const { return at::get_num_threads(); }
+
+int Program::usage_error(const CLI::ParseError& error) const {
+  const CLI::App* command = &app_;
+  std::string path = "modewise";
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    path += " " + command->get_name();
+  }
+  std::string message = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !command->remaining(true).empty()) {
+    const std::string unknown = command->remaining(true).front();
+    std::vector<std::string> names;
+    const bool option = unknown.starts_with("-");
+    if (option) {
+      for (const CLI::Option* known : command->get_options())
+        for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+    } else {
+      for (const CLI::App* known : command->get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(known->get_name());
+    }
+    message = fmt::format("unknown {} '{}'{}", option ? "option" : "argument", unknown,
+                          nearest_name_hint(unknown.substr(0, unknown.find('=')), names));
+  }
+  return complain(2, fmt::format("{}; see {} -h", message, path));
+}
+
+int Program::parse_and_run() {
+  try {
+    app_.parse(static_cast<int>(command_line_.size()), [this] {
+      static std::vector<const char*> arguments;
+      arguments.clear();
+      for (const std::string& argument : command_line_) arguments.push_back(argument.c_str());
+      return arguments.data();
+    }());
+  } catch (const CLI::CallForHelp&) {
+    print(app_.help());
+    return 0;
+  } catch (const CLI::CallForAllHelp&) {
+    print(app_.help("", CLI::AppFormatMode::All));
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    set_up_logging(0, color_);
+    return usage_error(error);
+  }
+  set_up_logging(quiet_ ? -1 : verbose_, color_);
+  if (version_) {
+    const BuildInfo build = build_info();
+    nlohmann::ordered_json result = to_json(build);
+    result["torch"] = TORCH_VERSION;
+    if (json_)
+      print(result);
+    else
+      print(fmt::format("modewise {} ({})", build.version, build.commit));
+    return 0;
+  }
+  if (!action_) {
+    fmt::print(stderr, "{}", app_.help());
+    return 2;
+  }
+  if (threads_ > 0) at::set_num_threads(threads_);
+  return action_();
+}
+
+int Program::run() {
+  set_up_logging(0);
+  try {
+    return parse_and_run();
+  } catch (const Error& error) {
+    return complain(error.exit_code(), error.what());
+  } catch (const Stopped& stopped) {
+    return 128 + stopped.signal;
+  } catch (const train::EvaluationInterrupted&) {
+    spdlog::info("stopped by signal {}", stop_signal());
+    return 128 + stop_signal();
+  } catch (const c10::Error& error) {
+    if (is_allocation_failure(error.what_without_backtrace()))
+      return complain(1, fmt::format("out of memory ({}); a smaller train.batch_size or model needs less",
+                                     error.what_without_backtrace()));
+    return complain(70, debug_ ? error.what() : error.what_without_backtrace());
+  } catch (const std::bad_alloc&) {
+    return complain(1, "out of memory; a smaller train.batch_size, model or file needs less");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return complain(74, error.what());
+  } catch (const std::exception& error) {
+    return complain(70, error.what());
+  }
+}
+
+void Program::print(const std::string& text) const {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+                       (text.ends_with('\n') || std::fputc('\n', stdout) != EOF) && std::fflush(stdout) == 0;
+  require(written, ErrorKind::io, "cannot write to stdout: {}", std::strerror(errno));
+}
+
+void Program::print(const nlohmann::ordered_json& result) const {
+  print(result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+void Program::print(const report::Table& table) const { print(table.to_text(stdout_color())); }
+
+bool Program::stdout_color() const {
+  if (color_ != "auto") return color_ == "always";
+  const char* no_color = std::getenv("NO_COLOR");
+  return ::isatty(STDOUT_FILENO) == 1 && !(no_color != nullptr && *no_color != '\0');
+}
+
+}  // namespace modewise::cli
