@@ -1,0 +1,63 @@
+#pragma once
+// Pieces of the argument checks that several operators share. Sizes are read as SymInt, so that the same
+// checks serve torch.compile's symbolic shapes.
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/Exception.h>
+
+#include <optional>
+
+namespace modewise::ops {
+
+/// x is a float32, float64 or bfloat16 tensor of dense layout.
+inline void check_floating(const char* op, const char* name, const at::Tensor& x) {
+  TORCH_CHECK_VALUE(
+      x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble || x.scalar_type() == at::kBFloat16, op,
+      ": ", name, " must be float32, float64 or bfloat16, got ", x.scalar_type());
+}
+
+inline void check_same(const char* op, const char* name, const at::Tensor& x, const char* other_name,
+                       const at::Tensor& other) {
+  TORCH_CHECK_VALUE(x.scalar_type() == other.scalar_type(), op, ": ", name, " must have the type of ",
+                    other_name, ", ", other.scalar_type(), ", got ", x.scalar_type());
+  TORCH_CHECK_VALUE(x.device() == other.device(), op, ": ", name, " must be on the device of ", other_name,
+                    ", ", other.device(), ", got ", x.device());
+}
+
+/// x is [B, N_1 … N_k, D] with k ≥ 1.
+inline void check_tokens(const char* op, const char* name, const at::Tensor& x) {
+  check_floating(op, name, x);
+  TORCH_CHECK_VALUE(x.dim() >= 3, op, ": ", name, " must be [B, N_1 … N_k, D] with at least one mode, got ",
+                    x.sym_sizes());
+}
+
+inline void check_mode(const char* op, const at::Tensor& x, int64_t mode) {
+  TORCH_CHECK_VALUE(mode >= 0 && mode < x.dim() - 2, op, ": mode must be 0 … ", x.dim() - 3, " for x ",
+                    x.sym_sizes(), ", got ", mode);
+}
+
+inline void check_heads(const char* op, const at::Tensor& x, int64_t heads) {
+  TORCH_CHECK_VALUE(heads >= 1 && x.sym_size(-1) % heads == 0, op, ": heads must divide the last size of x ",
+                    x.sym_sizes(), ", got ", heads);
+}
+
+/// token_mask is bool [B, N_1 … N_k] for x [B, N_1 … N_k, D].
+inline void check_token_mask(const char* op, const std::optional<at::Tensor>& mask, const at::Tensor& x) {
+  if (!mask) return;
+  TORCH_CHECK_VALUE(mask->scalar_type() == at::kBool, op, ": token_mask must be bool, got ",
+                    mask->scalar_type());
+  TORCH_CHECK_VALUE(mask->sym_sizes() == x.sym_sizes().slice(0, x.dim() - 1), op, ": token_mask must be ",
+                    x.sym_sizes().slice(0, x.dim() - 1), " for x ", x.sym_sizes(), ", got ",
+                    mask->sym_sizes());
+}
+
+inline void check_dropout(const char* op, double p) {
+  TORCH_CHECK_VALUE(p >= 0 && p <= 1, op, ": the dropout rate must be in [0, 1], got ", p);
+}
+
+/// An undefined tensor as no tensor, for schemas with `Tensor?`.
+inline std::optional<at::Tensor> optional(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
+}  // namespace modewise::ops

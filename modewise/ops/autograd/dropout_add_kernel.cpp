@@ -1,0 +1,55 @@
+// The gradient draws the same words again: nothing is kept for it.
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include "modewise/ops/dropout_add.h"
+#include "modewise/ops/dropout_add_checks.h"
+
+namespace modewise::ops {
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+at::Tensor call(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p,
+                const DropoutKey& key) {
+  const auto out = dropout_add(residual.value_or(at::Tensor()), x, p, key);
+  return out.is_same(x) ? x.clone() : out;
+}
+
+struct DropoutAdd : torch::autograd::Function<DropoutAdd> {
+  static at::Tensor forward(AutogradContext* context, const std::optional<at::Tensor>& residual,
+                            const at::Tensor& x, double p, int64_t seed, int64_t step, int64_t site) {
+    const at::AutoDispatchBelowADInplaceOrView below;
+    context->saved_data["p"] = p;
+    context->saved_data["key"] = std::vector<int64_t>{seed, step, site};
+    return call(residual, x, p, dropout_key(seed, step, site));
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto key = context->saved_data["key"].toIntVector();
+    return {
+        grads[0],
+        dropout_add({}, grads[0], context->saved_data["p"].toDouble(), dropout_key(key[0], key[1], key[2])),
+        {},
+        {},
+        {},
+        {}};
+  }
+};
+
+at::Tensor dropout_add_autograd(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p,
+                                int64_t seed, int64_t step, int64_t site) {
+  check_dropout_add_args(residual, x, p);
+  return DropoutAdd::apply(residual, x, p, seed, step, site);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(modewise, Autograd, m) {
+  m.impl("dropout_add", dropout_add_autograd);
+}
+
+}  // namespace modewise::ops

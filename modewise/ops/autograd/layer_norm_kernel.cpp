@@ -1,0 +1,97 @@
+// First order only. The residual sum is what is kept: x and the dropped elements follow from it and from the
+// key.
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include "modewise/ops/arguments.h"
+#include "modewise/ops/dropout_add.h"
+#include "modewise/ops/dropout_add_checks.h"
+#include "modewise/ops/layer_norm_checks.h"
+
+namespace modewise::ops {
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+at::Tensor as_type_of(const at::Tensor& grad, const at::Tensor& parameter) {
+  return parameter.defined() ? grad.to(parameter.scalar_type()) : at::Tensor();
+}
+
+struct LayerNorm : torch::autograd::Function<LayerNorm> {
+  static variable_list forward(AutogradContext* context, const at::Tensor& x,
+                               const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias,
+                               double eps) {
+    const at::AutoDispatchBelowADInplaceOrView below;
+    auto [out, mean, rstd] = layer_norm_stats(x, weight, bias, eps);
+    context->save_for_backward({x, weight.value_or(at::Tensor()), bias.value_or(at::Tensor()), mean, rstd});
+    context->mark_non_differentiable({mean, rstd});
+    return {out, mean, rstd};
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    if (!grads[0].defined()) return {{}, {}, {}, {}};
+    auto [grad_x, grad_weight, grad_bias] =
+        layer_norm_backward(grads[0], saved[0], saved[3], saved[4], optional(saved[1]), {});
+    return {grad_x, as_type_of(grad_weight, saved[1]), as_type_of(grad_bias, saved[2]), {}};
+  }
+};
+
+struct DropoutAddNorm : torch::autograd::Function<DropoutAddNorm> {
+  static variable_list forward(AutogradContext* context, const at::Tensor& residual, const at::Tensor& x,
+                               double p, int64_t seed, int64_t step, int64_t site,
+                               const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias,
+                               double eps) {
+    const at::AutoDispatchBelowADInplaceOrView below;
+    auto [sum, out, mean, rstd] = dropout_add_norm_stats(residual, x, p, seed, step, site, weight, bias, eps);
+    context->save_for_backward({sum, weight.value_or(at::Tensor()), bias.value_or(at::Tensor()), mean, rstd});
+    context->saved_data["p"] = p;
+    context->saved_data["key"] = std::vector<int64_t>{seed, step, site};
+    context->mark_non_differentiable({mean, rstd});
+    return {sum, out, mean, rstd};
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    const auto key = context->saved_data["key"].toIntVector();
+    at::Tensor grad_sum = grads[0], grad_weight, grad_bias;
+    if (grads[1].defined())
+      std::tie(grad_sum, grad_weight, grad_bias) =
+          layer_norm_backward(grads[1], saved[0], saved[3], saved[4], optional(saved[1]), optional(grads[0]));
+    if (!grad_sum.defined()) return variable_list(9);
+    const auto grad_x =
+        dropout_add({}, grad_sum, context->saved_data["p"].toDouble(), dropout_key(key[0], key[1], key[2]));
+    return {
+        grad_sum, grad_x, {}, {}, {}, {}, as_type_of(grad_weight, saved[1]), as_type_of(grad_bias, saved[2]),
+        {}};
+  }
+};
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_stats_autograd(
+    const at::Tensor& x, const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias,
+    double eps) {
+  check_layer_norm_args(x, weight, bias, eps);
+  auto out = LayerNorm::apply(x, weight, bias, eps);
+  return {out[0], out[1], out[2]};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> dropout_add_norm_stats_autograd(
+    const at::Tensor& residual, const at::Tensor& x, double p, int64_t seed, int64_t step, int64_t site,
+    const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias, double eps) {
+  check_dropout_add_norm_args(residual, x, p, weight, bias, eps);
+  auto out = DropoutAddNorm::apply(residual, x, p, seed, step, site, weight, bias, eps);
+  return {out[0], out[1], out[2], out[3]};
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(modewise, Autograd, m) {
+  m.impl("layer_norm_stats", layer_norm_stats_autograd);
+  m.impl("layer_norm_backward", torch::autograd::autogradNotImplementedFallback());
+  m.impl("dropout_add_norm_stats", dropout_add_norm_stats_autograd);
+}
+
+}  // namespace modewise::ops

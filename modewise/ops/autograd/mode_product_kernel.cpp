@@ -1,0 +1,77 @@
+// mode_product is linear in x and in the factor, and its gradients are mode products and contractions again,
+// so that every order of derivative comes from these two rules.
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include "modewise/ops/mode_product.h"
+#include "modewise/ops/mode_product_checks.h"
+
+namespace modewise::ops {
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+struct ModeProduct : torch::autograd::Function<ModeProduct> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& factor,
+                            int64_t mode) {
+    const at::AutoDispatchBelowADInplaceOrView below;
+    context->save_for_backward({x, factor});
+    context->saved_data["mode"] = mode;
+    return mode_product(x, factor, mode);
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    const at::Tensor &x = saved[0], &factor = saved[1];
+    const int64_t mode = context->saved_data["mode"].toInt();
+    at::Tensor grad_x, grad_factor;
+    if (grads[0].defined() && context->needs_input_grad(0))
+      grad_x = mode_product(grads[0], factor.transpose(-1, -2), mode);
+    if (grads[0].defined() && context->needs_input_grad(1)) {
+      const int64_t heads = factor.dim() == 2 ? 0 : factor.sym_size(1).guard_int(__FILE__, __LINE__);
+      grad_factor = mode_contract(grads[0], x, mode, heads).to(factor.scalar_type());
+    }
+    return {grad_x, grad_factor, {}};
+  }
+};
+
+struct ModeContract : torch::autograd::Function<ModeContract> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& a, const at::Tensor& x, int64_t mode,
+                            int64_t heads) {
+    const at::AutoDispatchBelowADInplaceOrView below;
+    context->save_for_backward({a, x});
+    context->saved_data["mode"] = mode;
+    return mode_contract(a, x, mode, heads);
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    const int64_t mode = context->saved_data["mode"].toInt();
+    at::Tensor grad_a, grad_x;
+    if (grads[0].defined() && context->needs_input_grad(0)) grad_a = mode_product(saved[1], grads[0], mode);
+    if (grads[0].defined() && context->needs_input_grad(1))
+      grad_x = mode_product(saved[0], grads[0].transpose(-1, -2), mode);
+    return {grad_a, grad_x, {}, {}};
+  }
+};
+
+at::Tensor mode_product_autograd(const at::Tensor& x, const at::Tensor& factor, int64_t mode) {
+  check_mode_product_args(x, factor, mode);
+  return ModeProduct::apply(x, factor, mode);
+}
+
+at::Tensor mode_contract_autograd(const at::Tensor& a, const at::Tensor& x, int64_t mode, int64_t heads) {
+  check_mode_contract_args(a, x, mode, heads);
+  return ModeContract::apply(a, x, mode, heads);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(modewise, Autograd, m) {
+  m.impl("mode_product", mode_product_autograd);
+  m.impl("mode_contract", mode_contract_autograd);
+}
+
+}  // namespace modewise::ops

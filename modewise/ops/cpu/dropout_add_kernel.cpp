@@ -1,0 +1,50 @@
+// Elements in the order of a contiguous x, in chunks of whole groups of 64; a chunk is written by one thread.
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <torch/library.h>
+
+#include "modewise/ops/cpu/dispatch_type.h"
+#include "modewise/ops/cpu/dropout_plan.h"
+#include "modewise/ops/cpu/row_tasks.h"
+#include "modewise/ops/dropout_add_checks.h"
+#include "modewise/ops/kernel_list.h"
+#include "modewise/ops/reference/reference.h"
+
+namespace modewise::ops {
+
+namespace {
+
+at::Tensor dropout_add_philox(const at::Tensor& residual, const at::Tensor& input, double p, DropoutKey key) {
+  const auto x = input.contiguous();
+  const auto added = residual.defined() ? residual.contiguous() : at::Tensor();
+  const auto out = at::empty(x.sizes(), x.options());
+  const auto plan = dropout_plan(p, key);
+  dispatch_floating(x.scalar_type(), "dropout_add", [&]<class T>() {
+    const auto* from = static_cast<const T*>(x.const_data_ptr());
+    const auto* base = added.defined() ? static_cast<const T*>(added.const_data_ptr()) : nullptr;
+    auto* to = static_cast<T*>(out.mutable_data_ptr());
+    for_row_chunks(x.numel(), kChunkElements, [&](int64_t begin, int64_t end) {
+      loops().of<T>().element->dropout_add(plan, from, base, to, begin, end);
+    });
+  });
+  return out;
+}
+
+const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, double, DropoutKey)> kernels(
+    "dropout_add", {{"philox", decltype(kernels)::takes_all, dropout_add_philox},
+                    {"reference", decltype(kernels)::takes_all, reference::dropout_add}});
+
+at::Tensor dropout_add_cpu(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p,
+                           int64_t seed, int64_t step, int64_t site) {
+  check_dropout_add_args(residual, x, p);
+  return kernels.run(residual.value_or(at::Tensor()), x, p, dropout_key(seed, step, site));
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(modewise, CPU, m) {
+  m.impl("dropout_add", dropout_add_cpu);
+}
+
+}  // namespace modewise::ops

@@ -1,0 +1,228 @@
+// Loops whose cost is memory: dropout with the residual sum, layer norm, SwiGLU. One pass each; rows or
+// groups of 64 elements are independent of each other.
+
+#include "modewise/ops/cpu/philox.h"
+#include "modewise/ops/cpu/vector_math.h"
+
+namespace modewise::ops::MODEWISE_ISA {
+
+namespace {
+
+// Elements [begin, end) of a group of 64 with its random words.
+template <bool Residual, class T>
+inline void keep_group(const uint32_t* words, uint32_t threshold, Accumulate<T> scale, const T* x,
+                       const T* residual, T* out, int64_t count) {
+  using F = Accumulate<T>;
+  for (int64_t i = 0; i < count; ++i) {
+    F value = words[i] < threshold ? F{0} : static_cast<F>(widen(x[i]) * scale);
+    if constexpr (Residual) value += widen(residual[i]);
+    out[i] = narrow<T>(value);
+  }
+}
+
+template <bool Residual, class T>
+void dropout_groups(const DropoutPlan& plan, const T* x, const T* residual, T* out, int64_t begin,
+                    int64_t end) {
+  alignas(64) uint32_t words[64];
+  const auto scale = static_cast<Accumulate<T>>(plan.scale);
+  for (int64_t i = begin; i < end; i += 64) {
+    const T* added = Residual ? residual + i : nullptr;
+    random_group(plan, static_cast<uint64_t>(i / 64), words);
+    if (end - i >= 64)
+      keep_group<Residual>(words, plan.threshold, scale, x + i, added, out + i, 64);
+    else
+      keep_group<Residual>(words, plan.threshold, scale, x + i, added, out + i, end - i);
+  }
+}
+
+template <class T>
+void dropout_add(const DropoutPlan& plan, const T* x, const T* residual, T* out, int64_t begin, int64_t end) {
+  if (plan.threshold == 0) {
+    for (int64_t i = begin; i < end; ++i)
+      out[i] = residual == nullptr ? x[i] : narrow<T>(widen(x[i]) + widen(residual[i]));
+  } else if (residual != nullptr) {
+    dropout_groups<true>(plan, x, residual, out, begin, end);
+  } else {
+    dropout_groups<false>(plan, x, residual, out, begin, end);
+  }
+}
+
+// Σ over channels of two running values, in vector lanes, for rows of whole vectors; the rest one by one.
+template <class T, class Each>
+inline Accumulate<T> row_sum(int64_t channels, const Each& each) {
+  using F = Accumulate<T>;
+  constexpr int64_t kLane = kLanes<F>;
+  Vector<F> sum0 = {}, sum1 = {};
+  int64_t c = 0;
+  for (; c + 2 * kLane <= channels; c += 2 * kLane) {
+    Vector<F> value0 = {}, value1 = {};
+    for (int lane = 0; lane < kLane; ++lane) value0[lane] = each(c + lane);
+    for (int lane = 0; lane < kLane; ++lane) value1[lane] = each(c + kLane + lane);
+    sum0 += value0;
+    sum1 += value1;
+  }
+  F rest = 0;
+  for (; c < channels; ++c) rest += each(c);
+  return lane_sum<F>(sum0 + sum1) + rest;
+}
+
+template <class F>
+inline F reciprocal_root(F value) {
+  if constexpr (sizeof(F) == 8)
+    return 1 / __builtin_sqrt(value);
+  else
+    return 1 / __builtin_sqrtf(value);
+}
+
+template <class T>
+void norm_row(const NormPlan& plan, const T* x, T* out, int64_t row) {
+  using F = Accumulate<T>;
+  const int64_t d = plan.channels;
+  const F mean = row_sum<T>(d, [&](int64_t c) { return static_cast<F>(widen(x[c])); }) / static_cast<F>(d);
+  const F variance = row_sum<T>(d,
+                                [&](int64_t c) {
+                                  const F centred = widen(x[c]) - mean;
+                                  return centred * centred;
+                                }) /
+                     static_cast<F>(d);
+  const F rstd = reciprocal_root<F>(variance + static_cast<F>(plan.eps));
+  as<F>(plan.mean)[row] = mean;
+  as<F>(plan.rstd)[row] = rstd;
+  const F* weight = as<F>(plan.weight);
+  const F* bias = as<F>(plan.bias);
+  if (weight != nullptr && bias != nullptr) {
+    for (int64_t c = 0; c < d; ++c) out[c] = narrow<T>((widen(x[c]) - mean) * rstd * weight[c] + bias[c]);
+  } else {
+    for (int64_t c = 0; c < d; ++c) {
+      F value = (widen(x[c]) - mean) * rstd;
+      if (weight != nullptr) value *= weight[c];
+      if (bias != nullptr) value += bias[c];
+      out[c] = narrow<T>(value);
+    }
+  }
+}
+
+template <class T>
+void norm(const NormPlan& plan, int64_t begin, int64_t end) {
+  const int64_t d = plan.channels;
+  // Dropout counts in groups of 64 elements: as many rows at a time as make whole groups.
+  int64_t block = 1;
+  while (plan.sum != nullptr && block < 64 && block * d % 64 != 0) block *= 2;
+  for (int64_t first = begin; first < end; first += block) {
+    const int64_t last = first + block < end ? first + block : end;
+    const T* x = as<T>(plan.x);
+    if (plan.sum != nullptr) {
+      dropout_add<T>(plan.dropout, x, as<T>(plan.residual), as<T>(plan.sum), first * d, last * d);
+      x = as<T>(plan.sum);
+    }
+    for (int64_t row = first; row < last; ++row)
+      norm_row<T>(plan, x + row * d, as<T>(plan.out) + row * d, row);
+  }
+}
+
+template <class T>
+void norm_backward(const NormBackwardPlan& plan, int64_t begin, int64_t end, void* weight_sum,
+                   void* bias_sum) {
+  using F = Accumulate<T>;
+  const int64_t d = plan.channels;
+  const F* weight = as<F>(plan.weight);
+  F* grad_weight = as<F>(weight_sum);
+  F* grad_bias = as<F>(bias_sum);
+  for (int64_t row = begin; row < end; ++row) {
+    const T* grad = as<T>(plan.grad) + row * d;
+    const T* x = as<T>(plan.x) + row * d;
+    const F mean = as<F>(plan.mean)[row], rstd = as<F>(plan.rstd)[row];
+    if (grad_weight != nullptr)
+      for (int64_t c = 0; c < d; ++c) grad_weight[c] += widen(grad[c]) * ((widen(x[c]) - mean) * rstd);
+    if (grad_bias != nullptr)
+      for (int64_t c = 0; c < d; ++c) grad_bias[c] += widen(grad[c]);
+    if (plan.grad_x == nullptr) continue;
+    const auto scaled = [&](int64_t c) {
+      const F g = widen(grad[c]);
+      return weight == nullptr ? g : static_cast<F>(g * weight[c]);
+    };
+    const F sum = row_sum<T>(d, scaled) / static_cast<F>(d);
+    const F dot =
+        row_sum<T>(d, [&](int64_t c) { return static_cast<F>(scaled(c) * ((widen(x[c]) - mean) * rstd)); }) /
+        static_cast<F>(d);
+    T* out = as<T>(plan.grad_x) + row * d;
+    const T* added = plan.grad_sum == nullptr ? nullptr : as<T>(plan.grad_sum) + row * d;
+    for (int64_t c = 0; c < d; ++c) {
+      const F value = (scaled(c) - sum - (widen(x[c]) - mean) * rstd * dot) * rstd;
+      out[c] = narrow<T>(added == nullptr ? value : value + widen(added[c]));
+    }
+  }
+}
+
+// sigmoid of a vector's worth of gates, or of the last few.
+template <class T>
+inline void sigmoid(const T* gate, Accumulate<T>* out, int64_t count) {
+  using F = Accumulate<T>;
+  Vector<F> x = {};
+  for (int64_t i = 0; i < count; ++i) x[i] = -widen(gate[i]);
+  store(out, static_cast<Vector<F>>(1 / (1 + exp_lanes(x))));
+}
+
+template <class T>
+void swiglu(const T* x, T* out, int64_t begin, int64_t end, int64_t m) {
+  using F = Accumulate<T>;
+  constexpr int64_t kLane = kLanes<F>;
+  F gate[kLane];
+  for (int64_t row = begin; row < end; ++row) {
+    const T* g = x + row * 2 * m;
+    const T* up = g + m;
+    T* to = out + row * m;
+    int64_t c = 0;
+    for (; c + kLane <= m; c += kLane) {
+      sigmoid(g + c, gate, kLane);
+      for (int i = 0; i < kLane; ++i) to[c + i] = narrow<T>(widen(g[c + i]) * gate[i] * widen(up[c + i]));
+    }
+    if (c < m) sigmoid(g + c, gate, m - c);
+    for (int i = 0; c < m; ++c, ++i) to[c] = narrow<T>(widen(g[c]) * gate[i] * widen(up[c]));
+  }
+}
+
+template <class T>
+inline void swiglu_gradient(const T* grad, const T* g, const T* up, const Accumulate<T>* gate, T* grad_gate,
+                            T* grad_up, int64_t count) {
+  using F = Accumulate<T>;
+  for (int64_t i = 0; i < count; ++i) {
+    const F value = widen(g[i]), slope = gate[i] * (1 + value * (1 - gate[i]));
+    grad_gate[i] = narrow<T>(widen(grad[i]) * widen(up[i]) * slope);
+    grad_up[i] = narrow<T>(widen(grad[i]) * value * gate[i]);
+  }
+}
+
+template <class T>
+void swiglu_backward(const T* grad, const T* x, T* grad_x, int64_t begin, int64_t end, int64_t m) {
+  using F = Accumulate<T>;
+  constexpr int64_t kLane = kLanes<F>;
+  F gate[kLane];
+  for (int64_t row = begin; row < end; ++row) {
+    const T* g = x + row * 2 * m;
+    const T* from = grad + row * m;
+    T* to = grad_x + row * 2 * m;
+    int64_t c = 0;
+    for (; c + kLane <= m; c += kLane) {
+      sigmoid(g + c, gate, kLane);
+      swiglu_gradient<T>(from + c, g + c, g + m + c, gate, to + c, to + m + c, kLane);
+    }
+    if (c < m) {
+      sigmoid(g + c, gate, m - c);
+      swiglu_gradient<T>(from + c, g + c, g + m + c, gate, to + c, to + m + c, m - c);
+    }
+  }
+}
+
+template <class T>
+constexpr ElementLoops<T> loops_of() {
+  return {dropout_add<T>, norm<T>, norm_backward<T>, swiglu<T>, swiglu_backward<T>};
+}
+
+}  // namespace
+
+extern constexpr ElementLoops<float> element_f32 = loops_of<float>();
+extern constexpr ElementLoops<double> element_f64 = loops_of<double>();
+extern constexpr ElementLoops<Half16> element_bf16 = loops_of<Half16>();
+
+}  // namespace modewise::ops::MODEWISE_ISA

@@ -1,0 +1,75 @@
+#include <c10/util/Exception.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+
+#include "modewise/ops/cpu/loops.h"
+#include "modewise/ops/kernel_info.h"
+
+namespace modewise::ops {
+
+namespace scalar {
+extern const Loops table;
+}
+#if defined(MODEWISE_X86_LOOPS)
+namespace avx2 {
+extern const Loops table;
+}
+namespace avx512 {
+extern const Loops table;
+}
+#endif
+
+namespace {
+
+std::vector<const Loops*> available() {
+  std::vector<const Loops*> tables = {&scalar::table};
+#if defined(MODEWISE_X86_LOOPS)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) tables.push_back(&avx2::table);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512cd"))
+    tables.push_back(&avx512::table);
+#endif
+  return tables;
+}
+
+const Loops* find(const std::string& isa) {
+  std::string names;
+  for (const Loops* table : available()) {
+    if (isa == table->name) return table;
+    names += (names.empty() ? "" : ", ") + std::string(table->name);
+  }
+  TORCH_CHECK_VALUE(false, "MODEWISE_ISA: this machine and build have ", names, ", got '", isa, "'");
+}
+
+std::atomic<const Loops*>& current() {
+  static std::atomic<const Loops*> table = [] {
+    const char* wanted = std::getenv("MODEWISE_ISA");
+    return wanted != nullptr && *wanted != '\0' ? find(wanted) : available().back();
+  }();
+  return table;
+}
+
+}  // namespace
+
+const Loops& loops() {
+  return *current().load(std::memory_order_relaxed);
+}
+
+std::vector<std::string> available_isas() {
+  std::vector<std::string> names;
+  for (const Loops* table : available()) names.emplace_back(table->name);
+  return names;
+}
+
+std::string active_isa() {
+  return loops().name;
+}
+
+void use_isa(const std::string& isa) {
+  current() = find(isa);
+}
+
+}  // namespace modewise::ops

@@ -1,0 +1,26 @@
+#include "modewise/ops/cpu/vector.h"
+
+#define MODEWISE_TEXT_OF(name) #name
+#define MODEWISE_TEXT(name) MODEWISE_TEXT_OF(name)
+
+namespace modewise::ops::MODEWISE_ISA {
+
+extern const ProductLoops<float> product_f32;
+extern const ProductLoops<double> product_f64;
+extern const ProductLoops<Half16> product_bf16;
+extern const PoolLoops<float> pool_f32;
+extern const PoolLoops<double> pool_f64;
+extern const PoolLoops<Half16> pool_bf16;
+extern const ScoreLoops<float> score_f32;
+extern const ScoreLoops<double> score_f64;
+extern const ScoreLoops<Half16> score_bf16;
+extern const ElementLoops<float> element_f32;
+extern const ElementLoops<double> element_f64;
+extern const ElementLoops<Half16> element_bf16;
+
+extern constexpr Loops table = {MODEWISE_TEXT(MODEWISE_ISA),
+                                {&product_f32, &pool_f32, &score_f32, &element_f32},
+                                {&product_f64, &pool_f64, &score_f64, &element_f64},
+                                {&product_bf16, &pool_bf16, &score_bf16, &element_bf16}};
+
+}  // namespace modewise::ops::MODEWISE_ISA

@@ -1,0 +1,194 @@
+// Mode products of one (sample, head): the factor is packed once, then fibres are packed panel by panel
+// [N][fibres · d] and multiplied by register tiles. Sums run over n in ascending order whatever the tiling,
+// so the result does not depend on how fibres are shared among threads.
+
+#include "modewise/ops/cpu/panel.h"
+
+namespace modewise::ops::MODEWISE_ISA {
+
+namespace {
+
+constexpr int64_t kPanelBytes = 48 * 1024;
+
+// Fibres of one panel: the panel stays in the first-level cache where it can, and holds whole register tiles.
+template <class F>
+int64_t panel_fibres(const ProductPlan& plan) {
+  constexpr int64_t kTile = kTileVectors * kLanes<F>;
+  const int64_t columns = kPanelBytes / static_cast<int64_t>(sizeof(F)) / (plan.cols > 0 ? plan.cols : 1);
+  const int64_t wanted = columns < 4 * kTile ? 4 * kTile : columns;
+  const int64_t fibres = wanted / plan.width;
+  return fibres < 1 ? 1 : fibres;
+}
+
+template <class F>
+int64_t packed_factor(const ProductPlan& plan) {
+  const int64_t tile = balanced_rows(plan.rows);
+  return (plan.rows + tile - 1) / tile * plan.cols * kTileRows;
+}
+
+template <class T>
+int64_t product_scratch(const ProductPlan& plan) {
+  using F = Accumulate<T>;
+  const int64_t panel = plan.cols * padded_row<F>(panel_fibres<F>(plan) * plan.width);
+  const int64_t tile = kTileRows * kTileVectors * kLanes<F>;
+  return (packed_factor<F>(plan) + panel + tile + 64) * static_cast<int64_t>(sizeof(F));
+}
+
+// Writes rows × columns [column, column + width) of a finished tile to the channels of their fibres.
+template <class T>
+void scatter_tile(const ProductPlan& plan, const Accumulate<T>* tile, int64_t tile_row, int64_t rows, T* out,
+                  const int64_t* fibre, int64_t column, int64_t columns) {
+  for (int64_t m = 0; m < rows; ++m, out += plan.out_mode, tile += tile_row) {
+    int64_t f = column / plan.width, c = column % plan.width;
+    for (int64_t i = 0; i < columns;) {
+      const int64_t run = plan.width - c < columns - i ? plan.width - c : columns - i;
+      T* to = out + fibre[f] + c;
+      for (int64_t k = 0; k < run; ++k) to[k] = narrow<T>(tile[i + k]);
+      i += run, c = 0, ++f;
+    }
+  }
+}
+
+template <class T>
+void multiply_panel(const ProductPlan& plan, const Accumulate<T>* factor, const Accumulate<T>* panel,
+                    int64_t panel_row, int64_t fibres, const int64_t* out_fibre, T* out,
+                    Accumulate<T>* tile) {
+  using F = Accumulate<T>;
+  constexpr int64_t kLane = kLanes<F>, kTile = kTileVectors * kLane;
+  const int64_t columns = fibres * plan.width, step = balanced_rows(plan.rows);
+  const bool direct = sizeof(T) == sizeof(F) && plan.width % kLane == 0;
+  for (int64_t column = 0; column < columns; column += kTile) {
+    const int64_t left = columns - column < kTile ? columns - column : kTile;
+    const int vectors = static_cast<int>((left + kLane - 1) / kLane);
+    F* to[kTileVectors];
+    for (int j = 0; j < vectors; ++j) {
+      const int64_t at = column + j * kLane;
+      to[j] = direct ? reinterpret_cast<F*>(out + out_fibre[at / plan.width] + at % plan.width)
+                     : tile + j * kLane;
+    }
+    const F* a = factor;
+    for (int64_t row = 0; row < plan.rows; row += step, a += plan.cols * kTileRows) {
+      const int64_t rows = plan.rows - row < step ? plan.rows - row : step;
+      tile_of<F>(static_cast<int>(rows), vectors)(a, panel + column, panel_row, plan.cols, to,
+                                                  direct ? plan.out_mode : kTile);
+      if (direct)
+        for (int j = 0; j < vectors; ++j) to[j] += rows * plan.out_mode;
+      else
+        scatter_tile<T>(plan, tile, kTile, rows, out + row * plan.out_mode, out_fibre, column, left);
+    }
+  }
+}
+
+template <class T, class A>
+void product(const ProductPlan& plan, int64_t b, int64_t h, int64_t begin, int64_t end, void* scratch) {
+  using F = Accumulate<T>;
+  F* factor = as<F>(scratch);
+  F* tile = factor + packed_factor<F>(plan);
+  F* panel = tile + kTileRows * kTileVectors * kLanes<F>;
+  pack_rows(as<A>(plan.a) + b * plan.a_batch + h * plan.a_head, plan.a_row, plan.a_col, plan.rows, plan.cols,
+            balanced_rows(plan.rows), factor);
+  const int64_t step = panel_fibres<F>(plan);
+  const int64_t first_channel = h * plan.width;
+  const T* x = as<T>(plan.x) + b * plan.x_batch + first_channel * plan.x_channel;
+  T* out = as<T>(plan.out) + b * plan.out_batch + first_channel;
+  for (int64_t f = begin; f < end; f += step) {
+    const int64_t fibres = end - f < step ? end - f : step;
+    const int64_t panel_row = padded_row<F>(fibres * plan.width);
+    for (int64_t n = 0; n < plan.cols; ++n) {
+      F* row = panel + n * panel_row;
+      pack_fibres(x + n * plan.x_mode, plan.x_channel, plan.width, plan.x_fibre + f, fibres, row);
+      for (int64_t i = fibres * plan.width; i < panel_row; ++i) row[i] = 0;
+    }
+    multiply_panel<T>(plan, factor, panel, panel_row, fibres, plan.out_fibre + f, out, tile);
+  }
+}
+
+// ---- contraction ----
+
+constexpr int kDotRows = 4, kDotCols = 4;
+constexpr int64_t kContractBytes = 128 * 1024;
+
+template <class F>
+int64_t contract_fibres(const ContractPlan& plan) {
+  const int64_t columns = kContractBytes / static_cast<int64_t>(sizeof(F)) / (plan.rows + plan.cols + 1);
+  const int64_t fibres = (columns < 128 ? 128 : columns) / (plan.width > 0 ? plan.width : 1);
+  return fibres < 1 ? 1 : fibres < plan.fibres ? fibres : plan.fibres;
+}
+
+template <class T>
+int64_t contract_scratch(const ContractPlan& plan) {
+  using F = Accumulate<T>;
+  return ((plan.rows + plan.cols) * padded_row<F>(contract_fibres<F>(plan) * plan.width) + 64) *
+         static_cast<int64_t>(sizeof(F));
+}
+
+// out[m · out_row + n] += Σ_p a[m · row + p] x[n · row + p], p in vector lanes, lanes summed as a tree.
+template <class F, int Rows, int Cols>
+void tile_dot(const F* a, const F* x, int64_t row, int64_t columns, F* out, int64_t out_row) {
+  Vector<F> sum[Rows][Cols] = {};
+  for (int64_t p = 0; p < columns; p += kLanes<F>) {
+    Vector<F> right[Cols];
+#pragma GCC unroll 4
+    for (int n = 0; n < Cols; ++n) right[n] = load(x + n * row + p);
+#pragma GCC unroll 4
+    for (int m = 0; m < Rows; ++m) {
+      const Vector<F> left = load(a + m * row + p);
+#pragma GCC unroll 4
+      for (int n = 0; n < Cols; ++n) sum[m][n] += left * right[n];
+    }
+  }
+  for (int m = 0; m < Rows; ++m)
+    for (int n = 0; n < Cols; ++n) out[m * out_row + n] += lane_sum<F>(sum[m][n]);
+}
+
+template <class F, int Rows>
+void tile_dots(const F* a, const F* x, int64_t row, int64_t columns, int64_t cols, F* out, int64_t out_row) {
+  int64_t n = 0;
+  for (; n + kDotCols <= cols; n += kDotCols)
+    tile_dot<F, Rows, kDotCols>(a, x + n * row, row, columns, out + n, out_row);
+  for (; n < cols; ++n) tile_dot<F, Rows, 1>(a, x + n * row, row, columns, out + n, out_row);
+}
+
+template <class T>
+void contract(const ContractPlan& plan, int64_t b, int64_t h, int64_t begin, int64_t end, void* scratch) {
+  using F = Accumulate<T>;
+  const int64_t step = contract_fibres<F>(plan);
+  F* out = as<F>(plan.out) + ((b * plan.heads + h) * plan.rows + begin) * plan.cols;
+  for (int64_t i = 0; i < (end - begin) * plan.cols; ++i) out[i] = 0;
+  const T* a = as<T>(plan.a) + b * plan.a_batch + h * plan.width * plan.a_channel;
+  const T* x = as<T>(plan.x) + b * plan.x_batch + h * plan.width * plan.x_channel;
+  for (int64_t f = 0; f < plan.fibres; f += step) {
+    const int64_t fibres = plan.fibres - f < step ? plan.fibres - f : step;
+    const int64_t columns = fibres * plan.width, row = padded_row<F>(columns);
+    F* left = as<F>(scratch);
+    F* right = left + (end - begin) * row;
+    for (int64_t m = begin; m < end; ++m) {
+      F* to = left + (m - begin) * row;
+      pack_fibres(a + m * plan.a_mode, plan.a_channel, plan.width, plan.a_fibre + f, fibres, to);
+      for (int64_t i = columns; i < row; ++i) to[i] = 0;
+    }
+    for (int64_t n = 0; n < plan.cols; ++n) {
+      F* to = right + n * row;
+      pack_fibres(x + n * plan.x_mode, plan.x_channel, plan.width, plan.x_fibre + f, fibres, to);
+      for (int64_t i = columns; i < row; ++i) to[i] = 0;
+    }
+    int64_t m = 0;
+    for (; m + kDotRows <= end - begin; m += kDotRows)
+      tile_dots<F, kDotRows>(left + m * row, right, row, columns, plan.cols, out + m * plan.cols, plan.cols);
+    for (; m < end - begin; ++m)
+      tile_dots<F, 1>(left + m * row, right, row, columns, plan.cols, out + m * plan.cols, plan.cols);
+  }
+}
+
+template <class T>
+constexpr ProductLoops<T> loops_of() {
+  return {product_scratch<T>, product<T, T>, product<T, Accumulate<T>>, contract_scratch<T>, contract<T>};
+}
+
+}  // namespace
+
+extern constexpr ProductLoops<float> product_f32 = loops_of<float>();
+extern constexpr ProductLoops<double> product_f64 = loops_of<double>();
+extern constexpr ProductLoops<Half16> product_bf16 = loops_of<Half16>();
+
+}  // namespace modewise::ops::MODEWISE_ISA

@@ -1,0 +1,163 @@
+// q, k [B, N, H·d]; a task is one (sample, head) and writes scores[b, h] [N, N], or in the backward pass the
+// channels of head h of sample b of both gradients.
+
+#include <ATen/AccumulateType.h>
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <torch/library.h>
+
+#include <cmath>
+#include <vector>
+
+#include "modewise/ops/cpu/dispatch_type.h"
+#include "modewise/ops/cpu/row_tasks.h"
+#include "modewise/ops/cpu/scratch.h"
+#include "modewise/ops/kernel_list.h"
+#include "modewise/ops/mode_scores.h"
+#include "modewise/ops/reference/reference.h"
+
+namespace modewise::ops {
+
+namespace {
+
+using Mask = std::optional<at::Tensor>;
+
+at::Tensor dense_channels(const at::Tensor& x) {
+  return x.stride(-1) == 1 || x.size(-1) == 1 ? x : x.contiguous();
+}
+
+ScorePlan score_plan(const at::Tensor& q, const at::Tensor& k, int64_t heads) {
+  ScorePlan plan = {};
+  plan.q = q.const_data_ptr();
+  plan.k = k.const_data_ptr();
+  plan.n = q.size(1);
+  plan.heads = heads;
+  plan.width = q.size(2) / heads;
+  plan.q_batch = q.stride(0), plan.q_row = q.stride(1);
+  plan.k_batch = k.stride(0), plan.k_row = k.stride(1);
+  plan.scale = 1 / std::sqrt(static_cast<double>(plan.width));
+  return plan;
+}
+
+const uint8_t* bytes(const at::Tensor& mask) {
+  return reinterpret_cast<const uint8_t*>(mask.const_data_ptr<bool>());
+}
+
+at::Tensor scores_fused(const at::Tensor& queries, const at::Tensor& keys, int64_t heads,
+                        const Mask& key_mask, const Mask& mode_mask) {
+  const auto q = dense_channels(queries), k = dense_channels(keys);
+  const auto out = at::empty({q.size(0), heads, q.size(1), q.size(1)}, q.options());
+  if (out.numel() == 0) return out;
+  at::Tensor key_bytes, mode_bytes;
+  ScorePlan plan = score_plan(q, k, heads);
+  plan.scores = out.mutable_data_ptr();
+  if (key_mask) {
+    key_bytes = key_mask->contiguous();
+    plan.key_mask = bytes(key_bytes);
+    plan.key_mask_per_head = key_mask->dim() == 3;
+  }
+  if (mode_mask) {
+    mode_bytes = mode_mask->contiguous();
+    plan.mode_mask = bytes(mode_bytes);
+  }
+  dispatch_floating(q.scalar_type(), "mode_scores", [&]<class T>() {
+    const auto& table = *loops().of<T>().score;
+    const int64_t scratch_bytes = table.scratch(plan, false);
+    at::parallel_for(0, q.size(0) * heads, 1, [&](int64_t begin, int64_t end) {
+      void* scratch = thread_scratch(scratch_bytes);
+      for (int64_t task = begin; task < end; ++task) table.forward(plan, task / heads, task % heads, scratch);
+    });
+  });
+  return out;
+}
+
+const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t, const Mask&, const Mask&)>
+    score_kernels("mode_scores", {{"fused", decltype(score_kernels)::takes_all, scores_fused},
+                                  {"reference", decltype(score_kernels)::takes_all, reference::mode_scores}});
+
+at::Tensor mode_scores_cpu(const at::Tensor& q, const at::Tensor& k, int64_t heads, const Mask& key_mask,
+                           const Mask& mode_mask) {
+  check_mode_scores_args(q, k, heads, key_mask, mode_mask);
+  return score_kernels.run(q, k, heads, key_mask, mode_mask);
+}
+
+std::tuple<at::Tensor, at::Tensor> mode_scores_backward_cpu(const at::Tensor& grad_scores,
+                                                            const at::Tensor& scores,
+                                                            const at::Tensor& queries, const at::Tensor& keys,
+                                                            int64_t heads) {
+  check_mode_scores_args(queries, keys, heads, {}, {});
+  const auto q = dense_channels(queries), k = dense_channels(keys);
+  const auto dense_scores = scores.contiguous(), grad = grad_scores.contiguous();
+  const auto grad_q = at::empty(q.sizes(), q.options()), grad_k = at::empty(k.sizes(), k.options());
+  ScorePlan plan = score_plan(q, k, heads);
+  plan.scores = const_cast<void*>(dense_scores.const_data_ptr());
+  plan.grad = grad.const_data_ptr();
+  plan.grad_q = grad_q.mutable_data_ptr();
+  plan.grad_k = grad_k.mutable_data_ptr();
+  dispatch_floating(q.scalar_type(), "mode_scores_backward", [&]<class T>() {
+    const auto& table = *loops().of<T>().score;
+    const int64_t scratch_bytes = table.scratch(plan, true);
+    at::parallel_for(0, q.size(0) * heads, 1, [&](int64_t begin, int64_t end) {
+      void* scratch = thread_scratch(scratch_bytes);
+      for (int64_t task = begin; task < end; ++task)
+        table.backward(plan, task / heads, task % heads, scratch);
+    });
+  });
+  return {grad_q, grad_k};
+}
+
+at::Tensor rotary_rows(const at::Tensor& input, int64_t heads, double base, bool inverse) {
+  const auto x = input.contiguous();
+  const auto out = at::empty(x.sizes(), x.options());
+  const int64_t n = x.size(1), width = x.size(2) / heads, half = width / 2;
+  std::vector<double> cosine(static_cast<size_t>(n * half)), sine(cosine.size());
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t c = 0; c < half; ++c) {
+      const double angle =
+          static_cast<double>(i) * std::pow(base, -2.0 * static_cast<double>(c) / static_cast<double>(width));
+      cosine[static_cast<size_t>(i * half + c)] = std::cos(angle);
+      sine[static_cast<size_t>(i * half + c)] = inverse ? -std::sin(angle) : std::sin(angle);
+    }
+  }
+  AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, x.scalar_type(), "rotary", [&] {
+    using F = at::acc_type<scalar_t, false>;
+    const auto* from = x.const_data_ptr<scalar_t>();
+    auto* to = out.mutable_data_ptr<scalar_t>();
+    for_row_chunks(x.size(0) * n, chunk_rows(x.size(2)), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const double* cos_row = cosine.data() + row % n * half;
+        const double* sin_row = sine.data() + row % n * half;
+        for (int64_t first = row * x.size(2); first < (row + 1) * x.size(2); first += width) {
+          for (int64_t c = 0; c < half; ++c) {
+            const F a = from[first + c], b = from[first + half + c];
+            const F cos_angle = static_cast<F>(cos_row[c]), sin_angle = static_cast<F>(sin_row[c]);
+            to[first + c] = a * cos_angle - b * sin_angle;
+            to[first + half + c] = b * cos_angle + a * sin_angle;
+          }
+        }
+      }
+    });
+  });
+  return out;
+}
+
+const KernelList<at::Tensor(const at::Tensor&, int64_t, double, bool)> rotary_kernels(
+    "rotary", {{"rows", decltype(rotary_kernels)::takes_all, rotary_rows},
+               {"reference", decltype(rotary_kernels)::takes_all, reference::rotary}});
+
+at::Tensor rotary_cpu(const at::Tensor& x, int64_t heads, double base, bool inverse) {
+  check_rotary_args(x, heads, base);
+  return rotary_kernels.run(x, heads, base, inverse);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(modewise, CPU, m) {
+  m.impl("mode_scores", mode_scores_cpu);
+  m.impl("mode_scores_backward", mode_scores_backward_cpu);
+  m.impl("rotary", rotary_cpu);
+}
+
+}  // namespace modewise::ops

@@ -1,0 +1,30 @@
+#pragma once
+// Rows shared among threads in fixed chunks.
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace modewise::ops {
+
+/// Elements of one chunk of memory-bound work: a few microseconds, and small enough to stay in a core's
+/// cache.
+constexpr int64_t kChunkElements = 16384;
+
+/// Rows of a chunk for rows of `width` elements, a multiple of `multiple`.
+inline int64_t chunk_rows(int64_t width, int64_t multiple = 1) {
+  const int64_t rows = std::max<int64_t>(kChunkElements / std::max<int64_t>(width, 1), 1);
+  return (rows + multiple - 1) / multiple * multiple;
+}
+
+/// body(first, last) for consecutive chunks of [0, rows); chunk borders do not depend on the number of
+/// threads.
+template <class Body>
+void for_row_chunks(int64_t rows, int64_t chunk, const Body& body) {
+  at::parallel_for(0, (rows + chunk - 1) / chunk, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) body(i * chunk, std::min((i + 1) * chunk, rows));
+  });
+}
+
+}  // namespace modewise::ops

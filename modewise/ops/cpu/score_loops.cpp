@@ -1,0 +1,167 @@
+// Scores of one (sample, head): S = softmax(q kᵀ · scale) from [N, d] rows, and its backward. Everything of
+// one (sample, head) is computed by one thread in a fixed order.
+
+#include "modewise/ops/cpu/panel.h"
+#include "modewise/ops/cpu/vector_math.h"
+
+namespace modewise::ops::MODEWISE_ISA {
+
+namespace {
+
+template <class F>
+constexpr F kLowest = -__builtin_inff();
+
+inline int64_t tiles(int64_t rows) {
+  return (rows + kTileRows - 1) / kTileRows;
+}
+
+template <class T>
+int64_t score_scratch(const ScorePlan& plan, bool backward) {
+  using F = Accumulate<T>;
+  const int64_t wide = padded_row<F>(plan.n), narrow_row = padded_row<F>(plan.width);
+  const int64_t rows = backward ? plan.n * wide + 2 * plan.n * narrow_row + kTileRows * (plan.n + narrow_row)
+                                : plan.width * wide + kTileRows * (plan.width + wide);
+  return (rows + 64) * static_cast<int64_t>(sizeof(F));
+}
+
+// out[rows, columns] = a · panel, a packed as one tile [n][kTileRows]; columns padded to whole vectors.
+template <class F>
+void tile_row(const F* a, int64_t rows, int64_t n, const F* panel, int64_t panel_row, int64_t columns, F* out,
+              int64_t out_row) {
+  constexpr int64_t kTile = kTileVectors * kLanes<F>;
+  for (int64_t column = 0; column < columns; column += kTile) {
+    const int64_t left = columns - column < kTile ? columns - column : kTile;
+    const int vectors = static_cast<int>((left + kLanes<F> - 1) / kLanes<F>);
+    F* to[kTileVectors];
+    for (int j = 0; j < vectors; ++j) to[j] = out + column + j * kLanes<F>;
+    tile_of<F>(static_cast<int>(rows), vectors)(a, panel + column, panel_row, n, to, out_row);
+  }
+}
+
+// Softmax of row[0 … n), whose padding up to whole vectors may be overwritten.
+template <class F>
+void softmax_row(F* row, int64_t n, F scale) {
+  constexpr int64_t kLane = kLanes<F>;
+  for (int64_t j = n; j % kLane != 0; ++j) row[j] = kLowest<F>;
+  Vector<F> high = load(row);
+  for (int64_t j = kLane; j < n; j += kLane) {
+    const Vector<F> value = load(row + j);
+    high = high < value ? value : high;
+  }
+  F top = high[0];
+  bool not_a_number = false;
+  for (int lane = 0; lane < kLane; ++lane) {
+    top = high[lane] > top ? high[lane] : top;
+    not_a_number = not_a_number || high[lane] != high[lane];
+  }
+  if (not_a_number) top = high[0] - high[0] + __builtin_nanf("");
+  if (top == kLowest<F>) {
+    for (int64_t j = 0; j < n; ++j) row[j] = 0;
+    return;
+  }
+  Vector<F> sum = {};
+  for (int64_t j = 0; j < n; j += kLane) {
+    const Vector<F> value = exp_lanes((load(row + j) - top) * scale);
+    store(row + j, value);
+    sum += value;
+  }
+  const F inverse = 1 / lane_sum<F>(sum);
+  for (int64_t j = 0; j < n; ++j) row[j] *= inverse;
+}
+
+template <class T>
+void forward(const ScorePlan& plan, int64_t b, int64_t h, void* scratch) {
+  using F = Accumulate<T>;
+  const int64_t n = plan.n, d = plan.width, wide = padded_row<F>(n);
+  F* keys = as<F>(scratch);  // [d][wide]
+  F* queries = keys + d * wide;
+  F* rows = queries + kTileRows * d;
+  const T* k = as<T>(plan.k) + b * plan.k_batch + h * d;
+  const T* q = as<T>(plan.q) + b * plan.q_batch + h * d;
+  for (int64_t c = 0; c < d; ++c) {
+    for (int64_t j = 0; j < n; ++j) keys[c * wide + j] = widen(k[j * plan.k_row + c]);
+    for (int64_t j = n; j < wide; ++j) keys[c * wide + j] = 0;
+  }
+  const uint8_t* key_mask = plan.key_mask == nullptr
+                                ? nullptr
+                                : plan.key_mask + (plan.key_mask_per_head ? b * plan.heads + h : b) * n;
+  T* out = as<T>(plan.scores) + (b * plan.heads + h) * n * n;
+  for (int64_t first = 0; first < n; first += kTileRows) {
+    const int64_t count = n - first < kTileRows ? n - first : kTileRows;
+    pack_rows(q + first * plan.q_row, plan.q_row, int64_t{1}, count, d, static_cast<int64_t>(kTileRows),
+              queries);
+    tile_row(queries, count, d, keys, wide, n, rows, wide);
+    for (int64_t m = 0; m < count; ++m) {
+      F* row = rows + m * wide;
+      if (key_mask != nullptr)
+        for (int64_t j = 0; j < n; ++j) row[j] = key_mask[j] != 0 ? row[j] : kLowest<F>;
+      if (plan.mode_mask != nullptr) {
+        const uint8_t* kept = plan.mode_mask + (first + m) * n;
+        for (int64_t j = 0; j < n; ++j) row[j] = kept[j] != 0 ? row[j] : kLowest<F>;
+      }
+      softmax_row(row, n, static_cast<F>(plan.scale));
+      T* to = out + (first + m) * n;
+      for (int64_t j = 0; j < n; ++j) to[j] = narrow<T>(row[j]);
+    }
+  }
+}
+
+// grad_out rows [n, d] = weights · panel, with weights [n, n] given by strides and panel [n][narrow].
+template <class T, class F>
+void weighted_rows(const F* weights, int64_t row, int64_t col, int64_t n, int64_t d, const F* panel,
+                   F* packed, F* rows, T* out, int64_t out_row) {
+  const int64_t narrow_row = padded_row<F>(d);
+  for (int64_t first = 0; first < n; first += kTileRows) {
+    const int64_t count = n - first < kTileRows ? n - first : kTileRows;
+    pack_rows(weights + first * row, row, col, count, n, static_cast<int64_t>(kTileRows), packed);
+    tile_row(packed, count, n, panel, narrow_row, d, rows, narrow_row);
+    for (int64_t m = 0; m < count; ++m)
+      for (int64_t c = 0; c < d; ++c) out[(first + m) * out_row + c] = narrow<T>(rows[m * narrow_row + c]);
+  }
+}
+
+template <class T>
+void backward(const ScorePlan& plan, int64_t b, int64_t h, void* scratch) {
+  using F = Accumulate<T>;
+  const int64_t n = plan.n, d = plan.width, wide = padded_row<F>(n), narrow_row = padded_row<F>(d);
+  F* logits = as<F>(scratch);  // gradient of the logits [n][wide]
+  F* panel = logits + n * wide;
+  F* packed = panel + n * narrow_row;
+  F* rows = packed + kTileRows * n;
+  const T* scores = as<T>(plan.scores) + (b * plan.heads + h) * n * n;
+  const T* grad = as<T>(plan.grad) + (b * plan.heads + h) * n * n;
+  for (int64_t i = 0; i < n; ++i, scores += n, grad += n) {
+    F* row = logits + i * wide;
+    F dot = 0;
+    for (int64_t j = 0; j < n; ++j) {
+      row[j] = widen(scores[j]) * widen(grad[j]);
+      dot += row[j];
+    }
+    for (int64_t j = 0; j < n; ++j) row[j] = (row[j] - widen(scores[j]) * dot) * static_cast<F>(plan.scale);
+  }
+  const auto pack_panel = [&](const T* from, int64_t row) {
+    for (int64_t i = 0; i < n; ++i) {
+      F* to = panel + i * narrow_row;
+      for (int64_t c = 0; c < d; ++c) to[c] = widen(from[i * row + c]);
+      for (int64_t c = d; c < narrow_row; ++c) to[c] = 0;
+    }
+  };
+  const int64_t out_row = plan.heads * d, first = b * n * out_row + h * d;
+  pack_panel(as<T>(plan.k) + b * plan.k_batch + h * d, plan.k_row);
+  weighted_rows(logits, wide, int64_t{1}, n, d, panel, packed, rows, as<T>(plan.grad_q) + first, out_row);
+  pack_panel(as<T>(plan.q) + b * plan.q_batch + h * d, plan.q_row);
+  weighted_rows(logits, int64_t{1}, wide, n, d, panel, packed, rows, as<T>(plan.grad_k) + first, out_row);
+}
+
+template <class T>
+constexpr ScoreLoops<T> loops_of() {
+  return {score_scratch<T>, forward<T>, backward<T>};
+}
+
+}  // namespace
+
+extern constexpr ScoreLoops<float> score_f32 = loops_of<float>();
+extern constexpr ScoreLoops<double> score_f64 = loops_of<double>();
+extern constexpr ScoreLoops<Half16> score_bf16 = loops_of<Half16>();
+
+}  // namespace modewise::ops::MODEWISE_ISA

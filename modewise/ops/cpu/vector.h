@@ -1,0 +1,102 @@
+#pragma once
+// Vectors of the instruction set that this file is compiled for, by GCC's vector extension. Everything is in
+// the set's own namespace; see cpu/loops.h for why nothing else is included.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "modewise/ops/cpu/loops.h"
+
+namespace modewise::ops::MODEWISE_ISA {
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+template <class F>
+struct VectorOf {
+  typedef F type __attribute__((vector_size(kVectorBytes)));
+};
+template <class F>
+using Vector = typename VectorOf<F>::type;
+template <class F>
+constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(F));
+
+template <class F>
+inline Vector<F> load(const F* from) {
+  Vector<F> v;
+  __builtin_memcpy(&v, from, sizeof v);
+  return v;
+}
+template <class F>
+inline void store(F* to, Vector<F> v) {
+  __builtin_memcpy(to, &v, sizeof v);
+}
+
+/// Sum of the lanes, as a tree.
+template <class F>
+inline F lane_sum(Vector<F> v) {
+  F lanes[kLanes<F>];
+  store(lanes, v);
+  for (int half = kLanes<F> / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  return lanes[0];
+}
+
+/// The type in which sums of T are taken.
+template <class T>
+struct AccumulateOf {
+  using type = T;
+};
+template <>
+struct AccumulateOf<Half16> {
+  using type = float;
+};
+template <class T>
+using Accumulate = typename AccumulateOf<T>::type;
+
+inline float widen(float value) {
+  return value;
+}
+inline double widen(double value) {
+  return value;
+}
+inline float widen(Half16 value) {
+  return __builtin_bit_cast(float, static_cast<uint32_t>(value.bits) << 16);
+}
+
+template <class T>
+inline T narrow(Accumulate<T> value) {
+  return value;
+}
+/// Rounds to nearest even; NaN stays NaN.
+template <>
+inline Half16 narrow<Half16>(float value) {
+  const uint32_t bits = __builtin_bit_cast(uint32_t, value);
+  const uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+  return {static_cast<uint16_t>(value != value ? 0x7fc0 : rounded)};
+}
+
+template <class T>
+inline const T* as(const void* pointer) {
+  return static_cast<const T*>(pointer);
+}
+template <class T>
+inline T* as(void* pointer) {
+  return static_cast<T*>(pointer);
+}
+
+/// Elements of a packed row: at least `width`, whole vectors, an odd number of 64-byte lines, so that the
+/// rows of a panel fall into different cache sets.
+template <class F>
+inline int64_t padded_row(int64_t width) {
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(F));
+  const int64_t lines = (width + kLine - 1) / kLine;
+  return (lines + 1 - lines % 2) * kLine;
+}
+
+}  // namespace modewise::ops::MODEWISE_ISA

@@ -1,0 +1,18 @@
+#pragma once
+// Argument checks of dropout_add, and keys as the three numbers of its schema.
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+#include "modewise/ops/dropout_key.h"
+
+namespace modewise::ops {
+
+void check_dropout_add_args(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p);
+
+inline DropoutKey dropout_key(int64_t seed, int64_t step, int64_t site) {
+  return {static_cast<uint64_t>(seed), static_cast<uint64_t>(step), static_cast<uint32_t>(site)};
+}
+
+}  // namespace modewise::ops

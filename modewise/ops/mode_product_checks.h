@@ -1,0 +1,11 @@
+#pragma once
+// Argument checks of the mode products; every registered kernel calls its own first.
+
+#include <ATen/core/Tensor.h>
+
+namespace modewise::ops {
+
+void check_mode_product_args(const at::Tensor& x, const at::Tensor& factor, int64_t mode);
+void check_mode_contract_args(const at::Tensor& a, const at::Tensor& x, int64_t mode, int64_t heads);
+
+}  // namespace modewise::ops

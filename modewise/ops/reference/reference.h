@@ -1,0 +1,35 @@
+#pragma once
+// The operators as plain ATen formulas: oracle of the tests, last entry of every kernel list, and
+// differentiable by ATen's own rules.
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "modewise/ops/dropout_key.h"
+#include "modewise/ops/layer_norm.h"
+#include "modewise/ops/mode_pool.h"
+
+namespace modewise::ops::reference {
+
+at::Tensor mode_product(const at::Tensor& x, const at::Tensor& factor, int64_t mode);
+at::Tensor mode_contract(const at::Tensor& a, const at::Tensor& x, int64_t mode, int64_t heads);
+std::vector<at::Tensor> mode_pool(const at::Tensor& x, Pooling pooling,
+                                  const std::optional<at::Tensor>& token_mask);
+
+/// S = softmax(q kᵀ / √d) per head from q, k [B, N, D]; key_mask [B, N] or [B, H, N] and mode_mask [N, N] are
+/// bool, true = kept. Rows without a key are 0.
+at::Tensor mode_scores(const at::Tensor& q, const at::Tensor& k, int64_t heads,
+                       const std::optional<at::Tensor>& key_mask, const std::optional<at::Tensor>& mode_mask);
+/// Rotary codes (Llama's rotate_half) of positions 0 … N−1 on each head of x [B, N, D].
+at::Tensor rotary(const at::Tensor& x, int64_t heads, double base, bool inverse);
+
+at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, double eps);
+/// 1/(1 − p) where an element is kept, else 0, in the shape and dtype of x (float32 for bfloat16).
+at::Tensor dropout_scale(const at::Tensor& x, double p, DropoutKey key);
+at::Tensor dropout_add(const at::Tensor& residual, const at::Tensor& x, double p, DropoutKey key);
+at::Tensor swiglu(const at::Tensor& gate_and_up);
+
+}  // namespace modewise::ops::reference
