@@ -1,0 +1,77 @@
+#pragma once
+// What every reader must survive: damaged input throws a data error that names the source, or parses; it
+// never crashes. Inputs are copied to blocks of their exact size, so that AddressSanitizer sees a read beyond
+// the end.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "modewise/core/error.h"
+
+namespace modewise::io {
+
+using Parse = std::function<void(std::span<const std::byte>)>;
+
+inline std::vector<std::byte> to_bytes(std::string_view text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+inline std::string to_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// The message of the data error that `parse` throws; empty when it throws none.
+inline std::string message_of(const Parse& parse, std::string_view content) {
+  const std::vector<std::byte> bytes = to_bytes(content);
+  try {
+    parse(bytes);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data) << error.what();
+    EXPECT_THAT(error.what(), testing::StartsWith("file"));
+    return error.what();
+  }
+  return "";
+}
+
+inline void expect_every_truncation_fails(const Parse& parse, std::string_view valid) {
+  EXPECT_EQ(message_of(parse, valid), "");
+  for (size_t length = 0; length < valid.size(); ++length) {
+    EXPECT_NE(message_of(parse, valid.substr(0, length)), "") << "the first " << length << " bytes";
+  }
+}
+
+/// Every bit of every byte of the first 4 KiB, one at a time, and every byte as 00 and FF.
+inline void expect_flips_are_clean(const Parse& parse, std::string_view valid) {
+  std::string content(valid);
+  for (size_t at = 0; at < std::min<size_t>(valid.size(), 4096); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      content[at] = static_cast<char>(valid[at] ^ (1 << bit));
+      message_of(parse, content);
+    }
+    for (const char value : {'\0', '\xFF'}) {
+      content[at] = value;
+      message_of(parse, content);
+    }
+    content[at] = valid[at];
+  }
+}
+
+struct Corruption {
+  std::string name, content, message;  // a part of the message that is expected
+};
+
+inline void expect_refused(const Parse& parse, const std::vector<Corruption>& corruptions) {
+  for (const Corruption& corruption : corruptions) {
+    EXPECT_THAT(message_of(parse, corruption.content), testing::HasSubstr(corruption.message))
+        << corruption.name;
+  }
+}
+
+}  // namespace modewise::io

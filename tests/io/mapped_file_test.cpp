@@ -1,0 +1,71 @@
+#include "modewise/io/mapped_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/io/damage.h"
+
+namespace modewise::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string refusal(const fs::path& path) {
+  try {
+    MappedFile file(path);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::no_input);
+    EXPECT_THAT(error.what(), testing::HasSubstr(path.string()));
+    return error.what();
+  }
+  return "";
+}
+
+class MappedFileTest : public testing::Test {
+ protected:
+  MappedFileTest() : folder_(fs::path(testing::TempDir()) / ("mapped." + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~MappedFileTest() override { fs::remove_all(folder_); }
+  fs::path write(const std::string& name, const std::string& content) {
+    std::ofstream(folder_ / name) << content;
+    return folder_ / name;
+  }
+  fs::path folder_;
+};
+
+TEST_F(MappedFileTest, ShowsTheBytes) {
+  MappedFile file(write("a", "hello"));
+  EXPECT_EQ(to_text(file.bytes()), "hello");
+  MappedFile moved(std::move(file));
+  EXPECT_EQ(to_text(moved.bytes()), "hello");
+  EXPECT_TRUE(file.bytes().empty());
+  MappedFile other(write("b", "other"));
+  other = std::move(moved);
+  EXPECT_EQ(to_text(other.bytes()), "hello");
+}
+
+TEST_F(MappedFileTest, ShowsAnEmptyFileAsNothing) {
+  EXPECT_TRUE(MappedFile(write("empty", "")).bytes().empty());
+}
+
+TEST_F(MappedFileTest, SaysWhyItCannotRead) {
+  EXPECT_THAT(refusal(folder_ / "missing"), testing::HasSubstr("No such file"));
+  EXPECT_THAT(refusal(folder_), testing::HasSubstr("folder"));
+  EXPECT_THAT(refusal("/dev/null"), testing::HasSubstr("pipe or device"));
+  EXPECT_THAT(refusal(write("file", "x") / "below"), testing::HasSubstr("Not a directory"));
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(refusal(folder_ / "pipe"), testing::HasSubstr("pipe or device"));
+}
+
+TEST_F(MappedFileTest, SaysThatItHasNoPermission) {
+  const fs::path path = write("secret", "x");
+  ::chmod(path.c_str(), 0);
+  if (::access(path.c_str(), R_OK) == 0) GTEST_SKIP() << "this user may read every file";
+  EXPECT_THAT(refusal(path), testing::HasSubstr("Permission denied"));
+}
+
+}  // namespace
+}  // namespace modewise::io

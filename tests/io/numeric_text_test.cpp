@@ -1,0 +1,78 @@
+#include "modewise/io/numeric_text.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include "tests/io/damage.h"
+
+namespace modewise::io {
+namespace {
+
+void parse(std::span<const std::byte> bytes) {
+  parse_numeric_text(bytes, "file");
+}
+NumericText matrix_of(std::string_view text) {
+  return parse_numeric_text(to_bytes(text), "file");
+}
+
+TEST(NumericText, ReadsEverySeparator) {
+  for (const char* text : {"1,2,3\n4,5,6\n", "1, 2, 3\r\n4, 5, 6", "1;2;3\n4;5;6\n", "1\t2\t3\n4\t5\t6\n",
+                           "1 2 3\n4 5 6\n", "  1   2  3  \n  4   5  6\n",
+                           "\xEF\xBB\xBF"
+                           "1 2\t3\n4\t5 6\n\n",
+                           "\n1,2,3\n\n4,5,6\n", "1.0e0,+2,3.\n4,5,6"}) {
+    const NumericText matrix = matrix_of(text);
+    EXPECT_EQ(matrix.rows, 2) << text;
+    EXPECT_EQ(matrix.columns, 3) << text;
+    EXPECT_EQ(matrix.values, (std::vector<double>{1, 2, 3, 4, 5, 6})) << text;
+  }
+}
+
+TEST(NumericText, KeepsMissingCells) {
+  for (const char* text : {"1,,nan\n", "1\t\tNA\n", "1 nan NA\n"}) {
+    const NumericText matrix = matrix_of(text);
+    ASSERT_EQ(matrix.columns, 3) << text;
+    EXPECT_TRUE(std::isnan(matrix.values[1]) && std::isnan(matrix.values[2])) << text;
+  }
+}
+
+TEST(NumericText, RefusesWithThePlace) {
+  expect_refused(parse,
+                 {
+                     {"empty", "", "file: the file is empty"},
+                     {"blank", "\n\n  \n", "nothing but empty lines"},
+                     {"header", "a,b\n1,2\n", "file:1: cell 1 is 'a'"},
+                     {"text", "1,2\n3,x\n", "file:2: cell 2 is 'x'"},
+                     {"infinite", "1,2\n\n3,inf\n", "file:3: cell 2 is 'inf'"},
+                     {"short row", "1,2\n3\n", "file:2: expected 2 numbers"},
+                     {"long row", "1 2\n3 4 5\n", "file:2: expected 2 numbers as in the first row, got 3"},
+                     {"NUL", std::string("1,2\n3,\0\n", 8), "file:2: a NUL byte at byte 6"},
+                     {"latin-1", "1,2\n3,\xB5\n", "file:2: byte 6 (0xb5)"},
+                     {"UTF-16", std::string("\xFF\xFE\x31\x00", 4), "UTF-16"},
+                     {"open quote", "\"1,2\n", "file:1: the quote"},
+                     {"a date", "2016-07-01,2\n", "'2016-07-01'"},
+                 });
+}
+
+TEST(NumericText, SurvivesFlips) {
+  for (const char* text : {"1,2,3\n4,5,6\n", "1 2\t3\n4 5 6\n", "\"1\";2\r\n3;4\r\n"})
+    expect_flips_are_clean(parse, text);
+}
+
+TEST(NumericText, ReadsManyTabsWithoutRecursion) {
+  std::string text = "1 ";
+  for (int i = 0; i < 1'000'000; ++i) text += "\t1";
+  EXPECT_EQ(matrix_of(text).columns, 1'000'001);
+}
+
+TEST(NumericText, ReadsTheExchangeRates) {
+  const std::string path = std::string(MODEWISE_SOURCE_DIR) + "/../shared/data/forecasting/exchange_rate.txt";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "the real data of ../shared/data is not here";
+  const NumericText matrix = read_numeric_text(path);
+  EXPECT_EQ(matrix.rows, 7588);
+  EXPECT_EQ(matrix.columns, 8);
+  EXPECT_EQ(matrix.values[0], 0.7855);
+}
+
+}  // namespace
+}  // namespace modewise::io

@@ -1,0 +1,70 @@
+#include <cmath>
+
+#include "modewise/io/number_text.h"
+#include "modewise/io/utf8.h"
+#include "tests/io/damage.h"
+#include "tests/io/vector_file.h"
+
+namespace modewise::io {
+namespace {
+
+TEST(ParseNumber, RoundsAsPythonDoes) {
+  const auto vectors = load_vectors("csv.json");
+  for (const auto& test : vectors["numbers"]) {
+    const std::string text = test[0];
+    const double expected = from_hex_float(test[1]);
+    double value = 0;
+    ASSERT_TRUE(parse_number(text, '.', value)) << text;
+    EXPECT_EQ(value, expected) << text;
+    EXPECT_EQ(std::signbit(value), std::signbit(expected)) << text;
+    std::string comma = text;
+    if (const size_t point = comma.find('.'); point != std::string::npos) comma[point] = ',';
+    value = 0;
+    ASSERT_TRUE(parse_number("\t" + comma + "  ", ',', value)) << comma;
+    EXPECT_EQ(value, expected) << comma;
+  }
+}
+
+TEST(ParseNumber, RefusesWhatIsNoFiniteNumber) {
+  for (const char* text :
+       {"",      " ",      "+",    "-",     ".",    "-.",    "+-1",   "--1",  "1-",  "1e",
+        "1e+",   "e5",     "1 2",  "1,5",   "0x10", "1f",    "inf",   "-inf", "nan", "infinity",
+        "1e999", "-1e999", "1..2", "1.2.3", "12a",  "1_000", "1'000", "٣"}) {
+    double value;
+    EXPECT_FALSE(parse_number(text, '.', value)) << text;
+  }
+  double value;
+  EXPECT_FALSE(parse_number("1.5", ',', value));
+  EXPECT_FALSE(parse_number("1.234,5e1", ',', value));
+}
+
+TEST(Utf8, FindsTheFirstInvalidByte) {
+  const std::string filler(100, 'a');
+  for (const char* good : {"", "a", "é", "€", "😀", "\xEF\xBF\xBD", "\xED\x9F\xBF", "\xF4\x8F\xBF\xBF"}) {
+    EXPECT_EQ(find_invalid_utf8(filler + good + filler), std::string::npos) << good;
+    EXPECT_EQ(find_invalid_utf8(good), std::string::npos) << good;
+  }
+  for (const char* bad :
+       {"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC3", "\xC3z", "\xE0\x9F\xBF", "\xE2\x82", "\xED\xA0\x80",
+        "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xFE", "\xF0\x9F\x98"}) {
+    for (size_t before : {0, 1, 31, 32, 33, 100}) {
+      EXPECT_EQ(find_invalid_utf8(filler.substr(0, before) + bad + filler), before);
+      EXPECT_EQ(find_invalid_utf8(filler.substr(0, before) + bad), before);
+    }
+  }
+}
+
+TEST(Utf8, WritesEveryLength) {
+  std::string text;
+  for (const char32_t code : {U'A', U'é', U'€', U'😀'}) append_utf8(text, code);
+  EXPECT_EQ(text, "Aé€😀");
+}
+
+TEST(Utf8, QuotesForMessages) {
+  EXPECT_EQ(quote_for_message("plain é"), "'plain é'");
+  EXPECT_EQ(quote_for_message("a\nb\xFF"), "'a\\x0ab\\xff'");
+  EXPECT_EQ(quote_for_message(std::string(100, 'x'), 5), "'xxxxx…'");
+}
+
+}  // namespace
+}  // namespace modewise::io
