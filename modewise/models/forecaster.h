@@ -50,6 +50,12 @@ class Forecaster : public torch::nn::Module {
   /// One entry a layer, for models made of mode-wise factors; empty for the others.
   virtual std::vector<ModeMaps> attention_maps(const ForecastInput& input);
 
+  /// Rows of the periodic profile that wants to start from training data; 0 for models without one.
+  virtual int64_t cycle_to_start() const { return 0; }
+  /// Starts it: profile [cycle_to_start(), N_1…N_j], the scaled training data's mean at each row of the cycle less
+  /// its mean over all, where row r of the data set is row r mod cycle.
+  virtual void start_cycle(const at::Tensor& profile);
+
   const ForecastShape& shape() const { return shape_; }
 
  protected:

@@ -19,6 +19,7 @@ struct WindowConfig {
   bool affine = false;              // learned weight and bias a series (RevIN)
   int64_t cycle = 0;                // rows of a learned periodic profile a series; 0 is none
   double cycle_gain = 5;            // the profile is gain × parameter: its learning rate under Adam
+  std::string cycle_start = "profile";  // profile (of the training data) | zero
   void fields(Fields& fields);
 };
 
@@ -63,6 +64,7 @@ struct BaselineConfig {
   int64_t period = 24;      // of `seasonal`, rows
   int64_t kernel = 25;      // of `dlinear`'s moving average, rows, odd
   bool individual = false;  // own weights a series: dlinear, nlinear, rlinear
+  std::string start = "random";  // random | average: weights 1/L, of dlinear and nlinear
   void fields(Fields& fields);
 };
 

@@ -9,21 +9,21 @@
 
 namespace modewise::nn {
 
-template <class Module>
+template <class Item>
 class ModuleList : public torch::nn::Module {
  public:
-  void push_back(std::shared_ptr<Module> module) {
-    register_module(std::to_string(list_.size()), module);
-    list_.push_back(std::move(module));
+  void push_back(std::shared_ptr<Item> item) {
+    register_module(std::to_string(list_.size()), item);
+    list_.push_back(std::move(item));
   }
   size_t size() const { return list_.size(); }
   bool empty() const { return list_.empty(); }
-  Module& operator[](size_t i) const { return *list_[i]; }
+  Item& operator[](size_t i) const { return *list_[i]; }
   auto begin() const { return list_.begin(); }
   auto end() const { return list_.end(); }
 
  private:
-  std::vector<std::shared_ptr<Module>> list_;
+  std::vector<std::shared_ptr<Item>> list_;
 };
 
 }  // namespace modewise::nn

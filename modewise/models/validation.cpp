@@ -1,0 +1,147 @@
+// Whether a config makes sense for a shape, and whether the chosen model has the options that were changed.
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "modewise/core/error.h"
+#include "modewise/models/forecaster.h"
+#include "modewise/models/model_config.h"
+
+namespace modewise::models {
+namespace {
+
+bool is_one_of(std::string_view value, std::initializer_list<std::string_view> list) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+bool is_token_model(std::string_view name) { return is_one_of(name, {"hot", "transformer", "spatial", "temporal"}); }
+
+/// Whether model `name` has the option `path` (of a ModelConfig alone).
+bool has_option(std::string_view name, std::string_view path) {
+  if (path == "name") return true;
+  if (is_token_model(name)) {
+    if (path.starts_with("baseline.")) return false;
+    const bool of_factors = is_one_of(path, {"attention.combine", "attention.pooling", "attention.share_modes",
+                                             "attention.attend_modes", "attention.kernel", "attention.features"});
+    return name == "hot" || !of_factors;
+  }
+  if (name == "patchtst")
+    return is_one_of(path, {"precision", "width", "hidden", "blocks", "heads", "dropout", "window.centre",
+                            "window.scale", "window.affine", "patch.length", "patch.stride", "attention.dropout",
+                            "head.dropout"});
+  if (name == "itransformer")
+    return is_one_of(path, {"precision", "width", "hidden", "blocks", "heads", "dropout", "window.centre",
+                            "window.scale", "window.affine"});
+  if (name == "dlinear") return is_one_of(path, {"baseline.kernel", "baseline.individual", "baseline.start"});
+  if (name == "nlinear") return is_one_of(path, {"baseline.individual", "baseline.start"});
+  if (name == "rlinear") return is_one_of(path, {"baseline.individual", "dropout", "window.affine"});
+  if (name == "seasonal") return path == "baseline.period";
+  return false;
+}
+
+/// The names of the models with the option, for the message.
+std::string models_with(std::string_view path) {
+  std::string out;
+  for (const std::string& name : forecaster_names())
+    if (has_option(name, path)) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+void check_options_are_used(ModelConfig config, const std::string& source) {
+  ModelConfig plain;
+  plain.use_model(config.name);
+  if (is_token_model(config.name)) plain.use_preset(config.preset);
+  const Fields fields = fields_of(config), defaults = fields_of(plain);
+  for (size_t i = 0; i < fields.list().size(); ++i) {
+    const Field& field = fields.list()[i];
+    if (has_option(config.name, field.path)) continue;
+    const std::string value = Fields::value_text(field);
+    require(value == Fields::value_text(defaults.list()[i]), ErrorKind::config,
+            "{}: {} = {} has no effect, model '{}' has no such option (it is an option of {})", source, field.path,
+            value, config.name, models_with(field.path));
+  }
+}
+
+void check_shape(const ForecastShape& shape, const std::string& source) {
+  require(!shape.series.empty(), ErrorKind::config, "{}: a forecaster needs at least one series mode", source);
+  for (int64_t size : shape.series)
+    require(size >= 1, ErrorKind::config, "{}: a series mode must hold at least one place, got {}", source, size);
+  require(shape.ordered.empty() || shape.ordered.size() == shape.series.size(), ErrorKind::config,
+          "{}: {} series modes but {} statements of their order", source, shape.series.size(),
+          shape.ordered.size());
+  require(shape.lookback >= 1, ErrorKind::config, "{}: lookback must be at least 1, got {}", source,
+          shape.lookback);
+  require(shape.horizon >= 1, ErrorKind::config, "{}: horizon must be at least 1, got {}", source, shape.horizon);
+  require(shape.quantiles >= 0, ErrorKind::config, "{}: the number of quantiles must be at least 0, got {}", source,
+          shape.quantiles);
+}
+
+void check_patches(const ModelConfig& config, const ForecastShape& shape, const std::string& source) {
+  require(config.patch.length <= shape.lookback, ErrorKind::config,
+          "{}: patch.length = {} is longer than the lookback of {} rows", source, config.patch.length,
+          shape.lookback);
+  require(config.patch.stride <= config.patch.length, ErrorKind::config,
+          "{}: patch.stride = {} is larger than patch.length = {}: rows between patches would be lost", source,
+          config.patch.stride, config.patch.length);
+}
+
+void check_heads(const ModelConfig& config, const std::string& source) {
+  require(config.width % config.heads == 0, ErrorKind::config, "{}: width = {} must be a multiple of heads = {}",
+          source, config.width, config.heads);
+}
+
+void check_token_model(const ModelConfig& config, const ForecastShape& shape, const std::string& source) {
+  check_patches(config, shape, source);
+  check_heads(config, source);
+  const int64_t modes = static_cast<int64_t>(shape.series.size()) + 1;
+  const AttentionConfig& attention = config.attention;
+  std::set<int64_t> seen;
+  for (int64_t mode : attention.attend_modes) {
+    require(mode >= 0 && mode < modes, ErrorKind::config,
+            "{}: attention.attend_modes holds {}, but the tokens have modes 0 to {} (time last)", source, mode,
+            modes - 1);
+    require(seen.insert(mode).second, ErrorKind::config, "{}: attention.attend_modes holds {} twice", source, mode);
+  }
+  const bool linear = attention.kernel == "linear";
+  require(linear || attention.features == 0, ErrorKind::config,
+          "{}: attention.features = {} has no effect with attention.kernel = \"softmax\"", source,
+          attention.features);
+  require(!linear || attention.dropout == 0, ErrorKind::config,
+          "{}: attention.dropout = {} cannot act with attention.kernel = \"linear\", which never forms the weights",
+          source, attention.dropout);
+  const int64_t head_width = config.width / config.heads;
+  require(config.position.rotary == "none" || head_width % 2 == 0, ErrorKind::config,
+          "{}: rotary codes need an even head width, got width / heads = {} / {} = {}; set position.rotary = "
+          "\"none\" or change them",
+          source, config.width, config.heads, head_width);
+  int64_t ordered = 1;
+  for (bool mode : shape.ordered) ordered += mode;
+  require(config.position.code != "sincos" || config.width >= 2 * ordered, ErrorKind::config,
+          "{}: position.code = \"sincos\" over {} modes needs a width of at least {}, got {}", source, ordered,
+          2 * ordered, config.width);
+}
+
+}  // namespace
+
+void validate(const ModelConfig& config, const ForecastShape& shape, const std::string& source) {
+  ModelConfig copy = config;  // fields() wants something it may point into
+  fields_of(copy).validate(source);
+  check_shape(shape, source);
+  check_options_are_used(config, source);
+  if (is_token_model(config.name)) check_token_model(config, shape, source);
+  if (config.name == "patchtst") {
+    check_patches(config, shape, source);
+    check_heads(config, source);
+  }
+  if (config.name == "itransformer") check_heads(config, source);
+  if (config.name == "dlinear")
+    require(config.baseline.kernel % 2 == 1, ErrorKind::config, "{}: baseline.kernel must be odd, got {}", source,
+            config.baseline.kernel);
+  if (config.name == "seasonal")
+    require(config.baseline.period <= shape.lookback, ErrorKind::config,
+            "{}: baseline.period = {} is longer than the lookback of {} rows", source, config.baseline.period,
+            shape.lookback);
+}
+
+}  // namespace modewise::models
