@@ -24,7 +24,7 @@ def sample(tmp_path_factory):
     return folder, output.stdout
 
 
-@pytest.mark.parametrize("name", ["lines.svg", "bars.svg", "heat.svg", "panels.svg"])
+@pytest.mark.parametrize("name", ["lines.svg", "bars.svg", "heat.svg", "panels.svg", "kronecker_attention.svg"])
 def test_figures_are_well_formed_and_finite(sample, name):
     root = ElementTree.parse(sample[0] / name).getroot()
     assert root.tag == SVG + "svg"
@@ -159,3 +159,8 @@ def test_text_tables(sample):
     assert lines[2].startswith("hot (product)") and lines[2].count("*") == 2
     assert "<script>" in lines[6]  # plain text is left as it is on the terminal
     assert r"repeat \<script\>alert(1)\</script\>" in sample[1]
+
+
+def test_the_picture_of_the_readme_is_what_the_program_draws(sample):
+    kept = pathlib.Path(__file__).parents[2] / "docs" / "images" / "kronecker_attention.svg"
+    assert kept.read_text(encoding="utf-8") == (sample[0] / kept.name).read_text(encoding="utf-8")

@@ -126,6 +126,44 @@ Panels horizons() {
   return panels;
 }
 
+// The figure of the README: attention over 7 variables × 24 hours as the Kronecker product of one matrix a
+// mode.
+Panels kronecker_picture() {
+  const std::vector<std::string> names = {"HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"};
+  const auto softmax_rows = [](int64_t size, auto score) {
+    std::vector<double> out;
+    for (int64_t row = 0; row < size; ++row) {
+      double total = 0;
+      for (int64_t column = 0; column < size; ++column) total += std::exp(score(row, column));
+      for (int64_t column = 0; column < size; ++column) out.push_back(std::exp(score(row, column)) / total);
+    }
+    return out;
+  };
+  HeatMap variables{
+      .title = "S₁: 7 variables", .rows = 7, .columns = 7, .row_labels = names, .column_labels = names};
+  variables.values = softmax_rows(7, [](int64_t row, int64_t column) {
+    return (row == column ? 1.5 : 0) + (row / 2 == column / 2 ? 1.3 : 0) + 0.5 * noise(7 * row + column);
+  });
+  HeatMap hours{.title = "S₂: 24 hours", .x_label = "key", .y_label = "query", .rows = 24, .columns = 24};
+  hours.values = softmax_rows(24, [](int64_t row, int64_t column) {
+    const auto gap = static_cast<double>(row - column);
+    return 1.6 * std::cos(2 * std::numbers::pi * gap / 12) - 0.09 * std::abs(gap);
+  });
+  HeatMap both{.title = "S₁ ⊗ S₂: all 168 tokens, never formed",
+               .x_label = "key",
+               .y_label = "query",
+               .rows = 168,
+               .columns = 168,
+               .max = 0.06,
+               .color_bar = false};
+  for (size_t row = 0; row < 168; ++row)
+    for (size_t column = 0; column < 168; ++column)
+      both.values.push_back(variables.values[row / 24 * 7 + column / 24] *
+                            hours.values[row % 24 * 24 + column % 24]);
+  variables.color_bar = hours.color_bar = false;
+  return {.panels = {variables, hours, both}, .columns = 3};
+}
+
 Table results() {
   Table table({{"model"},
                {"parameters"},
@@ -211,6 +249,7 @@ int main(int argc, char** argv) try {
   write_file_atomically(folder / "bars.svg", to_svg(model_bars()));
   write_file_atomically(folder / "heat.svg", to_svg(correlation()));
   write_file_atomically(folder / "panels.svg", to_svg(horizons()));
+  write_file_atomically(folder / "kronecker_attention.svg", to_svg(kronecker_picture(), {.width = 280}));
   std::puts(results().to_text().c_str());
   std::puts(results().to_markdown().c_str());
   std::puts(results().to_csv().c_str());
