@@ -12,6 +12,8 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/sources.h"
 #include "modewise/io/csv.h"
+#include "modewise/io/csv_scanner.h"
+#include "modewise/io/mapped_file.h"
 
 namespace modewise::data {
 namespace {
@@ -37,10 +39,15 @@ io::CsvOptions csv_options(const DataConfig& config) {
   return options;
 }
 
-std::vector<int64_t> lines_of(const io::CsvTable& table) {
-  std::vector<int64_t> lines(static_cast<size_t>(table.rows));
-  std::iota(lines.begin(), lines.end(), table.had_header ? 2 : 1);
-  return lines;
+/// The line of row `row`, found by reading the file again: only errors ask for it.
+int64_t line_of_row(const io::CsvTable& table, int64_t row) {
+  const io::MappedFile file(table.source);
+  io::CsvScanner scanner({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()},
+                         table.delimiter, table.source);
+  const auto skip_cell = [](size_t, std::string_view) {};
+  for (int64_t at = table.had_header ? -1 : 0; scanner.row(skip_cell) && at < row; ++at) {
+  }
+  return scanner.line();
 }
 
 bool is_empty(const io::CsvColumn& column) {
@@ -110,8 +117,7 @@ TimeColumns find_time(const io::CsvTable& table, const DataConfig& config, const
 }
 
 /// The dates that year, month, day, hour … columns give.
-std::vector<int64_t> dates_of_parts(const io::CsvTable& table, const TimeColumns& time,
-                                    std::span<const int64_t> lines) {
+std::vector<int64_t> dates_of_parts(const io::CsvTable& table, const TimeColumns& time) {
   static constexpr std::array<std::pair<int, int>, 6> limits = {
       {{1, 9999}, {1, 12}, {1, 31}, {0, 24}, {0, 59}, {0, 60}}};
   std::vector<int64_t> dates(static_cast<size_t>(table.rows));
@@ -132,8 +138,8 @@ std::vector<int64_t> dates_of_parts(const io::CsvTable& table, const TimeColumns
         const double value = table.columns[column].numbers[row];
         values.push_back(std::isnan(value) ? "empty" : fmt::format("{}", value));
       }
-      fail(ErrorKind::data, "{}:{}: the columns {} must give a date, got {}", table.source, lines[row],
-           fmt::join(names, ", "), fmt::join(values, ", "));
+      fail(ErrorKind::data, "{}:{}: the columns {} must give a date, got {}", table.source,
+           line_of_row(table, static_cast<int64_t>(row)), fmt::join(names, ", "), fmt::join(values, ", "));
     }
     dates[row] =
         io::to_seconds({part[0], part[1], part[2], 0, 0, 0}) + part[3] * 3600 + part[4] * 60 + part[5];
@@ -150,21 +156,22 @@ io::DateStyle style_of_parts(size_t parts) {
   return style;
 }
 
-DatedRows time_of(io::CsvTable& table, const TimeColumns& time, const std::string& source) {
+DatedRows time_of(const io::CsvTable& table, const TimeColumns& time, const DataConfig& config) {
   DatedRows laid;
   if (time.columns.empty()) {
     laid.axis.length = table.rows;
     return laid;
   }
-  const std::vector<int64_t> lines = lines_of(table);
-  if (time.parts)
-    return lay_out_dates(dates_of_parts(table, time, lines), lines, style_of_parts(time.columns.size()),
-                         source);
+  const LineOf line_of = [&](int64_t row) { return line_of_row(table, row); };
   const io::CsvColumn& column = table.columns[time.columns[0]];
-  laid = lay_out_dates(column.dates, lines, column.date_style, source);
-  if (column.date_style.order_guessed)
+  const std::vector<int64_t> parts = time.parts ? dates_of_parts(table, time) : std::vector<int64_t>();
+  const std::vector<int64_t>& dates = time.parts ? parts : column.dates;
+  const io::DateStyle style = time.parts ? style_of_parts(time.columns.size()) : column.date_style;
+  laid = config.dates == "rows" ? space_rows_equally(dates, line_of, style, table.source)
+                                : lay_out_dates(dates, line_of, style, table.source);
+  if (style.order_guessed)
     laid.notes.push_back(
-        fmt::format("dates are read as {}; day and month could be exchanged too", column.date_style.text()));
+        fmt::format("dates are read as {}; day and month could be exchanged too", style.text()));
   return laid;
 }
 
@@ -172,7 +179,7 @@ DatedRows time_of(io::CsvTable& table, const TimeColumns& time, const std::strin
 std::string first_text(const io::CsvTable& table, const io::CsvColumn& column) {
   for (size_t row = 0; row < column.texts.size(); ++row)
     if (!column.texts[row].empty())
-      return fmt::format("'{}' in line {}", column.texts[row], row + (table.had_header ? 2 : 1));
+      return fmt::format("'{}' in line {}", column.texts[row], line_of_row(table, static_cast<int64_t>(row)));
   return "nothing";
 }
 
@@ -295,7 +302,7 @@ Frame read_frame(const std::string& path, const DataConfig& config, const Frame*
   std::vector<size_t> variables = variable_columns(table, time, config, frame);
   if (like != nullptr) variables = same_variables(table, config, *like, like_path);
 
-  DatedRows laid = time_of(table, time, path);
+  DatedRows laid = time_of(table, time, config);
   frame.time = laid.axis;
   frame.notes.insert(frame.notes.end(), laid.notes.begin(), laid.notes.end());
 

@@ -44,6 +44,9 @@ void DataConfig::fields(Fields& f) {
   f.add("columns", columns, "variables to use, in this order; empty uses all");
   f.add("drop", drop, "variables not to use");
   f.add("time_column", time_column, "column of dates; empty finds it");
+  f.add("dates", dates,
+        "strict: dates rise by a constant step, gaps become missing rows; rows: equally spaced rows",
+        {.one_of = {"strict", "rows"}});
   f.add("delimiter", delimiter, "one character or tab; empty guesses");
   f.add("missing_texts", missing_texts,
         "further texts that stand for a missing cell, besides NA, NaN, empty …");

@@ -19,8 +19,8 @@ struct Lorenz96Config {
   double coupling = 1;                      // h
   double amplitude_ratio = 10;              // b
   double time_ratio = 10;                   // c
-  double sample_step = 0.05;                // model time between rows
-  int64_t substeps = 25;                    // RK4 steps a row
+  double sample_step = 0.025;               // model time between rows
+  int64_t substeps = 12;                    // RK4 steps a row
   std::string variables = "slow_and_mean";  // X and the mean of Y, or "all": X and every Y
   double noise = 0;                         // deviation of the measuring noise, in deviations of each series
   void fields(Fields& f);
@@ -57,10 +57,11 @@ struct DataConfig {
   LogisticConfig logistic;
   SeasonalConfig seasonal;
 
-  std::vector<std::string> columns;        // variables to use, in this order; empty: all
-  std::vector<std::string> drop;           // variables not to use
-  std::string time_column;                 // "" finds it: the first column of dates
-  std::string delimiter;                   // "" guesses; one character, or "tab"
+  std::vector<std::string> columns;  // variables to use, in this order; empty: all
+  std::vector<std::string> drop;     // variables not to use
+  std::string time_column;           // "" finds it: the first column of dates
+  std::string dates = "strict";      // strict: constant steps, gaps are missing rows; rows: as they stand
+  std::string delimiter;             // "" guesses; one character, or "tab"
   std::vector<std::string> missing_texts;  // further texts that stand for a missing cell
   std::vector<double> missing_values;      // numbers that stand for a missing cell, such as -9999
   std::string start, step;                 // for sources without dates: "2019-03-01 00:00", "1 h"

@@ -14,6 +14,7 @@ namespace modewise::data {
 namespace {
 
 constexpr int64_t kDay = 86400;
+constexpr const char* kRemedy = "; data.dates = \"rows\" would take the rows as equally spaced";
 
 int64_t month_index(const io::CivilTime& time) {
   return time.year * 12 + time.month - 1;
@@ -68,7 +69,8 @@ struct Commonest {
 };
 Commonest commonest_difference(std::span<const int64_t> positions) {
   std::unordered_map<int64_t, int64_t> counts;
-  for (size_t row = 1; row < positions.size(); ++row) ++counts[positions[row] - positions[row - 1]];
+  for (size_t row = 1; row < positions.size(); ++row)
+    if (positions[row] > positions[row - 1]) ++counts[positions[row] - positions[row - 1]];
   Commonest best;
   for (const auto& [step, count] : counts)
     if (count > best.count || (count == best.count && step < best.step)) best = {step, count};
@@ -95,20 +97,29 @@ std::string gap_note(std::span<const int64_t> dates, std::span<const int64_t> po
                      gaps, missing_rows, longest, longest == 1 ? "" : "s", where);
 }
 
-void require_increasing(std::span<const int64_t> dates, std::span<const int64_t> lines,
-                        const io::DateStyle& style, const std::string& source) {
-  const auto text = [&](size_t row) { return io::format_date_time(dates[row], style); };
-  for (size_t row = 0; row < dates.size(); ++row) {
-    require(dates[row] != io::missing_date, ErrorKind::data, "{}:{}: expected a date, the cell is empty",
-            source, lines[row]);
-    if (row == 0 || dates[row] > dates[row - 1]) continue;
-    if (dates[row] == dates[row - 1])
-      fail(ErrorKind::data, "{}:{}: dates must increase, but {} equals the date of line {}, {}{}", source,
-           lines[row], text(row), lines[row - 1], text(row - 1),
-           style.fraction_digits > 0 ? " (fractions of a second are not kept)" : "");
-    fail(ErrorKind::data, "{}:{}: dates must increase, but {} comes before the date of line {}, {}", source,
-         lines[row], text(row), lines[row - 1], text(row - 1));
+void require_increasing(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
+                        const std::string& source) {
+  for (size_t i = 0; i < dates.size(); ++i) {
+    const auto row = static_cast<int64_t>(i);
+    if (dates[i] == io::missing_date)
+      fail(ErrorKind::data, "{}:{}: expected a date, the cell is empty", source, line_of(row));
+    if (i == 0 || dates[i] > dates[i - 1]) continue;
+    const bool equal = dates[i] == dates[i - 1];
+    fail(ErrorKind::data, "{}:{}: dates must increase, but {} {} the date of line {}, {}{}{}", source,
+         line_of(row), io::format_date_time(dates[i], style), equal ? "equals" : "comes before",
+         line_of(row - 1), io::format_date_time(dates[i - 1], style),
+         equal && style.fraction_digits > 0 ? " (fractions of a second are not kept)" : "", kRemedy);
   }
+}
+
+/// Dates as numbers that grow by the step: seconds, or months when the dates are monthly (axis.month_day
+/// set).
+std::vector<int64_t> positions_of(std::span<const int64_t> dates, TimeAxis& axis) {
+  axis.month_day = shared_month_day(dates);
+  std::vector<int64_t> positions(dates.begin(), dates.end());
+  if (axis.month_day != 0)
+    for (int64_t& position : positions) position = month_index(io::to_civil(position));
+  return positions;
 }
 
 }  // namespace
@@ -141,33 +152,30 @@ std::string TimeAxis::frequency_text() const {
   return dated ? step_text(step, months) : "rows";
 }
 
-DatedRows lay_out_dates(std::span<const int64_t> dates, std::span<const int64_t> lines,
-                        const io::DateStyle& style, const std::string& source) {
+DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
+                        const std::string& source) {
   require(dates.size() >= 2, ErrorKind::data, "{}: expected at least 2 dated rows, got {}", source,
           dates.size());
-  require_increasing(dates, lines, style, source);
+  require_increasing(dates, line_of, style, source);
 
   DatedRows result;
   TimeAxis& axis = result.axis;
   axis.dated = true;
   axis.start = dates[0];
   axis.style = style;
-  axis.month_day = shared_month_day(dates);
-  std::vector<int64_t> positions(dates.begin(), dates.end());
-  if (axis.month_day != 0)
-    for (int64_t& position : positions) position = month_index(io::to_civil(position));
-
+  std::vector<int64_t> positions = positions_of(dates, axis);
   const Commonest common = commonest_difference(positions);
   (axis.month_day != 0 ? axis.months : axis.step) = common.step;
-  for (size_t row = 1; row < positions.size(); ++row) {
-    if ((positions[row] - positions[row - 1]) % common.step == 0) continue;
+  for (size_t i = 1; i < positions.size(); ++i) {
+    if ((positions[i] - positions[i - 1]) % common.step == 0) continue;
+    const auto row = static_cast<int64_t>(i);
     fail(ErrorKind::data,
          "{}:{}: expected dates at a constant step, gaps allowed; the commonest step is {} ({} of {}), but "
-         "{} and "
-         "{} (lines {} and {}) are {} apart",
-         source, lines[row], axis.frequency_text(), common.count, positions.size() - 1,
-         io::format_date_time(dates[row - 1], style), io::format_date_time(dates[row], style), lines[row - 1],
-         lines[row], step_text(dates[row] - dates[row - 1], 0));
+         "{} and {} "
+         "(lines {} and {}) are {} apart{}",
+         source, line_of(row), axis.frequency_text(), common.count, positions.size() - 1,
+         io::format_date_time(dates[i - 1], style), io::format_date_time(dates[i], style), line_of(row - 1),
+         line_of(row), step_text(dates[i] - dates[i - 1], 0), kRemedy);
   }
   axis.length = (positions.back() - positions.front()) / common.step + 1;
   const auto rows = static_cast<int64_t>(dates.size());
@@ -177,13 +185,45 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, std::span<const int64_t>
   require(result.missing_rows <= rows, ErrorKind::data,
           "{}: at the commonest step of {} the dates from {} to {} span {} rows, but the file has only {}: "
           "more than "
-          "half would be missing",
+          "half would be missing{}",
           source, axis.frequency_text(), io::format_date_time(dates.front(), style),
-          io::format_date_time(dates.back(), style), axis.length, rows);
+          io::format_date_time(dates.back(), style), axis.length, rows, kRemedy);
   result.notes.push_back(gap_note(dates, positions, common.step, result.missing_rows, style));
   result.rows = std::move(positions);
   const int64_t first = result.rows.front();
   for (int64_t& position : result.rows) position = (position - first) / common.step;
+  return result;
+}
+
+DatedRows space_rows_equally(std::span<const int64_t> dates, const LineOf& line_of,
+                             const io::DateStyle& style, const std::string& source) {
+  for (size_t i = 0; i < dates.size(); ++i)
+    if (dates[i] == io::missing_date)
+      fail(ErrorKind::data, "{}:{}: expected a date, the cell is empty", source,
+           line_of(static_cast<int64_t>(i)));
+  DatedRows result;
+  TimeAxis& axis = result.axis;
+  axis.dated = true;
+  axis.style = style;
+  axis.length = static_cast<int64_t>(dates.size());
+  const std::vector<int64_t> positions = positions_of(dates, axis);
+  const Commonest common = commonest_difference(positions);
+  require(common.count > 0, ErrorKind::data, "{}: expected at least 2 rows with increasing dates, got none",
+          source);
+  // The last row keeps its date, so that forecasts continue from it.
+  axis.start = dates.back();
+  (axis.month_day != 0 ? axis.months : axis.step) = common.step;
+  axis.start = axis.at(1 - axis.length);
+  int64_t differ = 0, first = 0;
+  for (size_t i = positions.size() - 1; i > 0; --i)
+    if (positions[i] - positions[i - 1] != common.step) {
+      ++differ;
+      first = static_cast<int64_t>(i);
+    }
+  if (differ > 0)
+    result.notes.push_back(fmt::format(
+        "the rows are taken as {} apart up to {}, though {} of {} differ, first in line {}",
+        axis.frequency_text(), axis.text_at(axis.length - 1), differ, axis.length - 1, line_of(first)));
   return result;
 }
 

@@ -2,6 +2,7 @@
 // The time axis of a series: constant steps in seconds or in calendar months, found from a file's dates.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct TimeAxis {
   std::string frequency_text() const;
 };
 
+/// The line of the file in which row r stands.
+using LineOf = std::function<int64_t(int64_t row)>;
+
 /// Dates of a file laid on an axis: row r of the file is row `rows[r]` of the axis; `rows` is empty when it
 /// would be 0, 1, 2, …. The gaps are the rows of the axis that no row of the file has.
 struct DatedRows {
@@ -40,9 +44,15 @@ struct DatedRows {
 
 /// Finds the step (the commonest difference; calendar months when all dates fall on one day of the month) and
 /// fills gaps. Data errors, with file, line and both dates: equal dates, dates going back, a difference that
-/// is no multiple of the step, gaps of more rows than the file has. `lines[r]` is the line of row r.
-DatedRows lay_out_dates(std::span<const int64_t> dates, std::span<const int64_t> lines,
-                        const io::DateStyle& style, const std::string& source);
+/// is no multiple of the step, gaps of more rows than the file has. `line_of` is asked only for errors.
+DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
+                        const std::string& source);
+
+/// For files whose dates do not fit a constant step but whose rows are to be used as they are (the published
+/// Weather file has an hour twice): the rows are equally spaced by the commonest step up to the last date.
+/// Nothing is filled; a note says where the dates differ.
+DatedRows space_rows_equally(std::span<const int64_t> dates, const LineOf& line_of,
+                             const io::DateStyle& style, const std::string& source);
 
 struct Step {
   int64_t seconds = 0, months = 0;  // one of them is 0

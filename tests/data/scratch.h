@@ -1,0 +1,88 @@
+#pragma once
+// What the tests of this room share: files in a folder of their own, small series, the real data.
+
+#include <ATen/ops/empty.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "modewise/core/error.h"
+#include "modewise/data/series.h"
+
+namespace modewise::data {
+
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "modewise_data_XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~ScratchFolder() { std::filesystem::remove_all(path_); }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  std::string path(const std::string& name) const { return (path_ / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return path(name);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The message of the Error that `action` throws; its kind must be `kind`.
+inline std::string error_of(ErrorKind kind, const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(static_cast<int>(error.kind()), static_cast<int>(kind)) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "expected an error";
+  return "";
+}
+
+/// A series of `shape` [T, N_1…] without dates, filled by `value(cell)`.
+inline Series make_series(const std::vector<int64_t>& shape, const std::function<double(int64_t)>& value) {
+  Series series;
+  series.values = at::empty(shape, at::kDouble);
+  for (int64_t i = 0; i < series.values.numel(); ++i) series.values.mutable_data_ptr<double>()[i] = value(i);
+  for (size_t mode = 1; mode < shape.size(); ++mode) {
+    SeriesMode& added = series.modes.emplace_back();
+    added.name = mode + 1 == shape.size() ? "variable" : "site";
+    for (int64_t i = 0; i < shape[mode]; ++i)
+      added.labels.push_back(added.name.substr(0, 1) + std::to_string(i));
+  }
+  series.time.length = shape[0];
+  series.source = "test";
+  return series;
+}
+
+inline double value_at(const Series& series, int64_t cell) {
+  return series.values.const_data_ptr<double>()[cell];
+}
+inline bool seen_at(const Series& series, int64_t cell) {
+  return !series.observed.defined() || series.observed.const_data_ptr<bool>()[cell];
+}
+
+/// A path of the real data (MODEWISE_DATA, or ../shared/data beside the repository); "" when it is not there.
+inline std::string real_data(const std::string& name) {
+  const char* folder = std::getenv("MODEWISE_DATA");
+  const std::filesystem::path root =
+      folder != nullptr ? std::filesystem::path(folder)
+                        : std::filesystem::path(MODEWISE_SOURCE_DIR).parent_path() / "shared" / "data";
+  const std::filesystem::path path = root / name;
+  return std::filesystem::exists(path) ? path.string() : "";
+}
+
+#define SKIP_WITHOUT(path, name) \
+  if ((path).empty())            \
+  GTEST_SKIP() << "real data " << (name) << " is not here (set MODEWISE_DATA, or put it at ../shared/data)"
+
+}  // namespace modewise::data
