@@ -143,7 +143,7 @@ void Fields::load_toml(std::string_view text, const std::string& source) {
       Field& field = find(path, place, false);
       if (only != nullptr ? &field != only : static_cast<bool>(field.after)) continue;
       std::visit(
-          [&](auto* value) {
+          [&, &node = node](auto* value) {  // named, since clang 14 captures no structured binding
             using T = std::remove_pointer_t<decltype(value)>;
             require(read_node(node, *value), ErrorKind::config, "{}: {} must be {}", place, path, type_name<T>());
             const std::string wanted = broken_rule(*value, field.rule);
