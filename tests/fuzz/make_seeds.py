@@ -1,0 +1,49 @@
+"""Writes the seeds of the fuzz corpora: small files made by NumPy and safetensors, and tables of every dialect."""
+
+import io
+import pathlib
+
+import numpy as np
+import safetensors.numpy
+
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+
+
+def write(format_, name, content):
+    folder = CORPUS / format_
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+for name, text in {
+    "dates.csv": "date,OT,wd\r\n2016-07-01 00:00:00,1.5,NNW\r\n2016-07-01 01:00:00,NA,\"N,\nW\"\r\n",
+    "semicolon.csv": "time;x\n01.07.2016 00:00;1,5\n02.07.2016 00:00;-2e-3\n",
+    "no_header.csv": "0.7855,1.611\n0.7818,1.61\n",
+    "american.csv": "d|x\n7/1/16 9:30 AM|1\n7/13/16 12:00 PM|\n",
+    "quotes.csv": "\ufeff\"a \"\"x\"\"\",\"b\"\n\"1\",\"2\"\n",
+    "compact.csv": "date\tx\n20160701\t1\n20160702\t2\n",
+    "mixed.csv": "x,y\n1,a\nb,2\nc,2016-07-01\n",
+}.items():
+    write("csv", name, text)
+for index, text in enumerate(["1,2,3\n4,5,6\n", "1 2\t3\n 4  5 6\n", "1;nan;3\n", "1\t\tNA\r\n4\t5\t6\r\n", "\"1\",1e5\n+2,-.5\n"]):
+    write("numeric_text", f"{index}.txt", text)
+for index, text in enumerate([
+    "2016-07-01 00:00:00", "2016-07-01T09:30:15.000+02:00", "2016-07-01T09:30Z", "01.07.2016 9:30", "7/1/16 9:30 PM\n13/7/16 1:00 AM",
+    "20160701", "2016-07", "01/02/2016\n02/02/2016\n13/02/2016", "2016-03-27 01:00+01:00\n2016-03-27 03:00+02:00"]):
+    write("date_time", f"{index}.txt", text)
+rng = np.random.default_rng(1)
+for dtype, order in (("<f4", "C"), (">f8", "F"), ("<f2", "C"), (">i2", "F"), ("|b1", "C"), ("<u8", "C")):
+    stream = io.BytesIO()
+    np.save(stream, np.asarray(rng.integers(0, 2, (2, 3)), dtype=dtype, order=order))
+    write("npy", f"{dtype[1:]}{order}.npy", stream.getvalue())
+stream = io.BytesIO()
+np.lib.format.write_array(stream, np.zeros((), "<i4"), version=(3, 0))
+write("npy", "scalar_version3.npy", stream.getvalue())
+arrays = {"a": np.arange(6, dtype="<f4").reshape(2, 3), "b": np.ones(3, ">i2")}
+for name, save in (("stored", np.savez), ("deflated", np.savez_compressed)):
+    stream = io.BytesIO()
+    save(stream, **arrays)
+    write("npz", f"{name}.npz", stream.getvalue())
+write("safetensors", "two.safetensors", safetensors.numpy.save({"a": np.ones((2, 2), "f4"), "b\"é": np.ones(3, "i1")}, metadata={"k": "v\n"}))
+write("safetensors", "zero.safetensors", safetensors.numpy.save({"z": np.zeros((0, 3), "f4"), "s": np.array(1.0)}))
+write("safetensors", "empty.safetensors", safetensors.numpy.save({}))

@@ -1,0 +1,12 @@
+#include "modewise/io/numeric_text.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace modewise::io;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return survive([&] {
+    const NumericText matrix = parse_numeric_text(input_bytes(data, size), "file");
+    expect(matrix.rows > 0 && matrix.columns > 0);
+    expect(matrix.values.size() == static_cast<size_t>(matrix.rows * matrix.columns));
+  });
+}
