@@ -1,6 +1,7 @@
 #include "modewise/tasks/forecast_data.h"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 
 #include <nlohmann/json.hpp>
 
@@ -107,6 +108,35 @@ int64_t row_offset(const DataSummary& run, const data::Series& series) {
     return civil.year * 12 + civil.month;
   };
   return (months(series.time.start) - months(run.time.start)) / std::max<int64_t>(run.time.months, 1);
+}
+
+at::Tensor cycle_profile(const ForecastData& data, int64_t cycle) {
+  const int64_t series = data.series.series_count();
+  const std::vector<double> means = scaler_means(data.scaler), deviations = scaler_deviations(data.scaler);
+  const at::Tensor values = data.series.values.contiguous();
+  const at::Tensor observed =
+      data.series.observed.defined() ? data.series.observed.contiguous() : data.series.observed;
+  std::vector<double> sums(static_cast<size_t>(cycle * series)), counts(sums.size());
+  std::vector<double> all(static_cast<size_t>(series)), all_counts(all.size());
+  for (int64_t row = data.splits.train.begin; row < data.splits.train.end; ++row)
+    for (int64_t s = 0; s < series; ++s) {
+      if (observed.defined() && !observed.const_data_ptr<bool>()[row * series + s]) continue;
+      const auto at = static_cast<size_t>(row % cycle * series + s), place = static_cast<size_t>(s);
+      const double value = (values.const_data_ptr<double>()[row * series + s] - means[place]) / deviations[place];
+      sums[at] += value;
+      ++counts[at];
+      all[place] += value;
+      ++all_counts[place];
+    }
+  std::vector<int64_t> shape = data.series.shape();
+  shape.insert(shape.begin(), cycle);
+  const at::Tensor profile = at::empty(shape, at::kFloat);
+  for (size_t at = 0; at < sums.size(); ++at) {
+    const size_t s = at % static_cast<size_t>(series);
+    profile.mutable_data_ptr<float>()[at] =
+        counts[at] > 0 ? static_cast<float>(sums[at] / counts[at] - all[s] / all_counts[s]) : 0;
+  }
+  return profile;
 }
 
 std::vector<double> scaler_means(const data::Scaler& scaler) { return doubles(scaler.mean); }

@@ -1,6 +1,8 @@
 #pragma once
 // A data set made ready for forecasting: split, scaled by its training rows, cut into windows.
 
+#include <ATen/core/Tensor.h>
+
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -44,6 +46,10 @@ void require_fits(const DataSummary& run, const data::Series& series);
 /// How many rows after the run's first row `series` begins, so that periodic profiles keep their phase. 0 where
 /// one of the two has no dates.
 int64_t row_offset(const DataSummary& run, const data::Series& series);
+
+/// Mean of the scaled training rows r with r mod `cycle` = i, less the mean of all of them: [cycle, N_1…N_j]
+/// float32, 0 where nothing was observed. Where a model's periodic profile starts.
+at::Tensor cycle_profile(const ForecastData& data, int64_t cycle);
 
 /// The scaler as plain vectors, one value a series, row-major over the modes.
 std::vector<double> scaler_means(const data::Scaler& scaler);

@@ -106,6 +106,12 @@ ForecastData load_run_data(const ForecastRun& run, const std::string& path) {
   return data;
 }
 
+int64_t phase_offset(const ForecastRun& run, const data::Series& series) {
+  const int64_t offset = row_offset(run.data, series);
+  const int64_t period = std::max<int64_t>(run.config.model.window.cycle, 1);
+  return offset >= 0 ? offset : (offset % period + period) % period;
+}
+
 std::string model_title(const ForecastConfig& config) {
   const models::ModelConfig& model = config.model;
   std::string title = model.name;

@@ -53,6 +53,10 @@ data::Series load_run_series(const ForecastRun& run, const std::string& path);
 /// The same as windows, scaled by the run's scaler, split by the run's rule.
 ForecastData load_run_data(const ForecastRun& run, const std::string& path);
 
+/// What is added to the rows of `series` so that a periodic profile keeps its phase: how far its first row lies
+/// from that of the training data, made non-negative by whole periods.
+int64_t phase_offset(const ForecastRun& run, const data::Series& series);
+
 /// A name for tables: "hot", "hot sum", "hot linear", "dlinear" …
 std::string model_title(const ForecastConfig& config);
 

@@ -23,7 +23,9 @@ ForecastTask::ForecastTask(const ForecastConfig& config, const ForecastData& dat
     : config_(config),
       data_(data),
       model_(models::make_forecaster(config.model, config.model_shape(data.series),
-                                     static_cast<uint64_t>(config.train.seed))) {}
+                                     static_cast<uint64_t>(config.train.seed))) {
+  if (const int64_t cycle = model_->cycle_to_start(); cycle > 0) model_->start_cycle(cycle_profile(data, cycle));
+}
 
 std::unique_ptr<train::Batch> ForecastTask::load(std::span<const int64_t> samples) const {
   auto batch = std::make_unique<ForecastBatch>();

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "modewise/core/error.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/tasks/forecast_report.h"
+
+namespace modewise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A chaotic system on a ring of sites with two time scales: what comes next depends on the neighbours, which
+// repeat, seasonal and linear forecasts do not see.
+const std::vector<std::string> shared_settings = {
+    "data.simulate=lorenz96", "data.simulate_rows=6000", "forecast.lookback=24",   "forecast.horizon=12",
+    "forecast.loss=mse",      "train.batch_size=64",     "output.predictions=200",
+};
+
+struct Contestant {
+  std::string name;
+  std::vector<std::string> settings;
+};
+const std::vector<Contestant> contestants = {
+    {"hot",
+     {"model.name=hot", "model.patch.length=4", "model.patch.stride=4", "model.dropout=0", "train.epochs=12",
+      "train.optimizer.learning_rate=0.002", "train.patience=12"}},
+    {"dlinear", {"model.name=dlinear", "train.epochs=30", "train.optimizer.learning_rate=0.005", "train.patience=30"}},
+    {"seasonal", {"model.name=seasonal", "model.baseline.period=24"}},
+    {"repeat", {"model.name=repeat"}},
+};
+
+struct DemoOptions {
+  std::string out = "runs/demo";
+  int64_t seed = 1;
+};
+
+/// Trains, goes on with, or keeps what an earlier demo finished in `path`.
+void make_run(const Program& program, const Contestant& contestant, const DemoOptions& options, const fs::path& path) {
+  if (fs::exists(path / "report.html")) {
+    spdlog::info("{}: kept from an earlier demo", path.string());
+    return;
+  }
+  std::vector<std::string> settings = contestant.settings;
+  settings.insert(settings.end(), shared_settings.begin(), shared_settings.end());
+  settings.push_back(fmt::format("train.seed={}", options.seed));
+  tasks::ForecastConfig config = tasks::load_forecast_config("", settings);
+  const bool resume = fs::exists(path / "config.toml");
+  const tasks::ForecastData data = tasks::load_forecast_data(config);
+  train::RunFolder folder = resume ? train::RunFolder::open(path) : train::RunFolder::create(path);
+  if (!resume) {
+    folder.write_manifest({"forecast", program.command_line(), config.train.seed, program.threads(), data.hash});
+    tasks::write_run_inputs(folder, config, data);
+  }
+  spdlog::info("{}:", path.string());
+  const tasks::TrainedForecast result = tasks::train_forecast(config, data, folder, resume);
+  if (result.training.stopped_by_signal()) throw Stopped{result.training.signal};
+  tasks::write_run_report(tasks::open_forecast_run(path), data, folder.file("report.html"));
+}
+
+int demo(const Program& program, const DemoOptions& options) {
+  install_stop_handlers();
+  std::vector<tasks::FinishedRun> runs;
+  for (const Contestant& contestant : contestants) {
+    const fs::path path = fs::path(options.out) / contestant.name;
+    make_run(program, contestant, options, path);
+    runs.push_back(tasks::read_finished_run(path));
+  }
+  const std::vector<tasks::RunGroup> groups = tasks::group_runs(runs);
+  const fs::path report = fs::path(options.out) / "report.html";
+  tasks::write_comparison_report(runs, report);
+  if (program.json()) {
+    nlohmann::ordered_json json = tasks::comparison_json(groups);
+    json["report"] = report.string();
+    program.print(json);
+    return 0;
+  }
+  program.print(tasks::comparison_table(groups));
+  program.print(fmt::format("\nreport: {}\npictures of the model: {}\n", report.string(),
+                            (fs::path(options.out) / "hot" / "report.html").string()));
+  return 0;
+}
+
+}  // namespace
+
+void add_demo(Program& program) {
+  const auto options = std::make_shared<DemoOptions>();
+  CLI::App* command = program.add_command(
+      program.app(), "demo",
+      "Simulates a chaotic system, trains hot and baselines on it, prints a table and writes a report.",
+      "modewise demo", [&program, options] { return demo(program, *options); });
+  command->add_option("--out", options->out, "folder of the runs; an interrupted demo goes on in it");
+  command->add_option("--seed", options->seed, "seed of everything random")->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace modewise::cli
