@@ -128,7 +128,7 @@ int64_t TimeAxis::at(int64_t row) const {
   if (!dated) return row;
   if (months == 0) return start + row * step;
   const io::CivilTime first = io::to_civil(start);
-  return in_month(month_index(first) + row * months, month_day, clock_of(first));
+  return in_month(month_index(first) + row * months, month_day != 0 ? month_day : first.day, clock_of(first));
 }
 
 std::string TimeAxis::text_at(int64_t row) const {

@@ -12,13 +12,14 @@
 namespace modewise::data {
 
 struct TimeAxis {
-  bool dated = false;     // without dates a row's time is its number
-  int64_t start = 0;      // seconds since 1970-01-01T00:00:00, of row 0
-  int64_t step = 0;       // seconds; 0 when the step is `months`
-  int64_t months = 0;     // calendar months (12: years)
-  int64_t month_day = 0;  // day of the month of monthly steps, cut to the month's length (31: the last day)
-  int64_t length = 0;     // rows
-  io::DateStyle style;    // how the file writes its dates
+  bool dated = false;  // without dates a row's time is its number
+  int64_t start = 0;   // seconds since 1970-01-01T00:00:00, of row 0
+  int64_t step = 0;    // seconds; 0 when the step is `months`
+  int64_t months = 0;  // calendar months (12: years)
+  int64_t month_day =
+      0;  // day of the month of monthly steps, cut to the month's length (31: the last day; 0: as start)
+  int64_t length = 0;   // rows
+  io::DateStyle style;  // how the file writes its dates
 
   /// Time of `row` in seconds, or the row itself when not dated; continues before and beyond the data.
   int64_t at(int64_t row) const;
