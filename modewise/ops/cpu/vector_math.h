@@ -9,7 +9,7 @@ namespace modewise::ops::MODEWISE_ISA {
 inline Vector<float> exp_lanes(Vector<float> x) {
   typedef int32_t Integers __attribute__((vector_size(kVectorBytes)));
   // Beyond these the result is infinite or zero anyway; NaN passes through both comparisons.
-  const Vector<float> high = x - x + 89.0f, low = x - x - 104.0f;
+  const Vector<float> zero = {}, high = zero + 89.0f, low = zero - 104.0f;
   Vector<float> t = x > high ? high : x;
   t = t < low ? low : t;
   const Vector<float> shifted = t * 1.44269504088896341f + 12582912.0f;  // 1.5·2^23: rounds to an integer

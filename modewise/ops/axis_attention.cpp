@@ -1,0 +1,93 @@
+// The modes before the axis join the batch and those behind it join the heads, both by a view: [B, N_1 … N_k,
+// H·d] is [B·before, N, behind·H·d], so nothing is permuted.
+
+#include "modewise/ops/axis_attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/library.h>
+
+#include "modewise/ops/arguments.h"
+#include "modewise/ops/dropout_add.h"
+#include "modewise/ops/dropout_add_checks.h"
+#include "modewise/ops/mode_product.h"
+#include "modewise/ops/mode_scores.h"
+
+namespace modewise::ops {
+
+namespace {
+
+constexpr auto kOp = "axis_attention";
+
+void check_axis_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
+                               int64_t mode, const std::optional<at::Tensor>& token_mask,
+                               const std::optional<at::Tensor>& axis_mask, double dropout) {
+  check_tokens(kOp, "q", q);
+  check_mode(kOp, q, mode);
+  check_heads(kOp, q, heads);
+  for (const auto& [name, t] : {std::pair("k", k), std::pair("v", v)}) {
+    check_same(kOp, name, t, "q", q);
+    TORCH_CHECK_VALUE(t.sym_sizes() == q.sym_sizes(), kOp, ": ", name, " must have the shape of q ",
+                      q.sym_sizes(), ", got ", t.sym_sizes());
+  }
+  check_token_mask(kOp, token_mask, q);
+  check_dropout(kOp, dropout);
+  if (!axis_mask) return;
+  const auto n = q.sym_size(mode + 1);
+  TORCH_CHECK_VALUE(axis_mask->scalar_type() == at::kBool && axis_mask->dim() == 2 &&
+                        axis_mask->sym_size(0) == n && axis_mask->sym_size(1) == n,
+                    kOp, ": axis_mask must be bool [", n, ", ", n, "] for mode ", mode, " of q ",
+                    q.sym_sizes(), ", got ", axis_mask->scalar_type(), " ", axis_mask->sym_sizes());
+}
+
+at::Tensor axis_attention_op(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
+                             int64_t mode, const std::optional<at::Tensor>& token_mask,
+                             const std::optional<at::Tensor>& axis_mask, double dropout, int64_t seed,
+                             int64_t step, int64_t site) {
+  return axis_attention(q, k, v, heads, mode, token_mask, axis_mask, dropout, dropout_key(seed, step, site));
+}
+
+}  // namespace
+
+at::Tensor axis_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
+                          int64_t mode, const std::optional<at::Tensor>& token_mask,
+                          const std::optional<at::Tensor>& axis_mask, double dropout, DropoutKey key) {
+  check_axis_attention_args(q, k, v, heads, mode, token_mask, axis_mask, dropout);
+  int64_t before = q.size(0), behind = 1;
+  for (int64_t i = 0; i < q.dim() - 2; ++i) (i < mode ? before : behind) *= i == mode ? 1 : q.size(i + 1);
+  const int64_t n = q.size(mode + 1), groups = behind * heads, width = q.size(-1) / heads;
+  const auto rows = [&](const at::Tensor& t) { return t.reshape({before, n, groups * width}); };
+  if (q.numel() == 0) return at::zeros_like(q);
+  if (!token_mask && !axis_mask && dropout == 0) {
+    const auto by_head = [&](const at::Tensor& t) {
+      return rows(t).unflatten(-1, {groups, width}).transpose(1, 2);
+    };
+    return at::scaled_dot_product_attention(by_head(q), by_head(k), by_head(v))
+        .transpose(1, 2)
+        .reshape(q.sizes());
+  }
+  std::optional<at::Tensor> keys;
+  auto key_tokens = k, values = v;
+  if (token_mask) {
+    // Weights of removed keys are exactly 0, but 0 times NaN is not: their values go too.
+    const auto removed = token_mask->logical_not().unsqueeze(-1);
+    key_tokens = k.masked_fill(removed, 0);
+    values = v.masked_fill(removed, 0);
+    keys = token_mask->reshape({before, n, behind}).transpose(1, 2).repeat_interleave(heads, 1);
+  }
+  const auto scores = mode_scores(rows(q), rows(key_tokens), groups, keys, axis_mask);
+  return mode_product(rows(values), dropout_add({}, scores, dropout, key), 0).reshape(q.sizes());
+}
+
+TORCH_LIBRARY_FRAGMENT(modewise, m) {
+  m.def(
+      "axis_attention(Tensor q, Tensor k, Tensor v, int heads, int mode, Tensor? token_mask=None, "
+      "Tensor? axis_mask=None, float dropout=0., int seed=0, int step=0, int site=0) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(modewise, CompositeImplicitAutograd, m) {
+  m.impl("axis_attention", axis_attention_op);
+}
+
+}  // namespace modewise::ops

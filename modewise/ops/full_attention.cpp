@@ -1,0 +1,90 @@
+// Without dropout: at::scaled_dot_product_attention, which never forms the scores. With dropout: scores,
+// dropout and product by our own operators, since its dropout draws from a serial generator and does not know
+// about training.
+
+#include "modewise/ops/full_attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <torch/library.h>
+
+#include "modewise/ops/arguments.h"
+#include "modewise/ops/dropout_add.h"
+#include "modewise/ops/dropout_add_checks.h"
+#include "modewise/ops/mode_product.h"
+#include "modewise/ops/mode_scores.h"
+
+namespace modewise::ops {
+
+namespace {
+
+constexpr auto kOp = "full_attention";
+
+void check_full_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
+                               const std::optional<at::Tensor>& token_mask, double dropout) {
+  check_tokens(kOp, "q", q);
+  check_heads(kOp, q, heads);
+  for (const auto& [name, t] : {std::pair("k", k), std::pair("v", v)}) {
+    check_same(kOp, name, t, "q", q);
+    TORCH_CHECK_VALUE(t.sym_sizes() == q.sym_sizes(), kOp, ": ", name, " must have the shape of q ",
+                      q.sym_sizes(), ", got ", t.sym_sizes());
+  }
+  check_token_mask(kOp, token_mask, q);
+  check_dropout(kOp, dropout);
+}
+
+at::Tensor full_attention_op(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
+                             const std::optional<at::Tensor>& token_mask, double dropout, int64_t seed,
+                             int64_t step, int64_t site) {
+  return full_attention(q, k, v, heads, token_mask, dropout, dropout_key(seed, step, site));
+}
+
+}  // namespace
+
+at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
+                          const std::optional<at::Tensor>& token_mask, double dropout, DropoutKey key) {
+  check_full_attention_args(q, k, v, heads, token_mask, dropout);
+  const auto flat = [](const at::Tensor& t) { return t.flatten(1, -2); };
+  std::optional<at::Tensor> keys;
+  auto key_tokens = flat(k), values = flat(v);
+  if (token_mask) {
+    // Weights of removed keys are exactly 0, but 0 times NaN is not: their values go too.
+    keys = token_mask->flatten(1);
+    const auto removed = keys->logical_not().unsqueeze(-1);
+    key_tokens = key_tokens.masked_fill(removed, 0);
+    values = values.masked_fill(removed, 0);
+  }
+  at::Tensor out;
+  if (dropout > 0) {
+    const auto scores = mode_scores(flat(q), key_tokens, heads, keys);
+    out = mode_product(values, dropout_add({}, scores, dropout, key), 0);
+  } else {
+    const auto by_head = [&](const at::Tensor& t) {
+      return t.unflatten(-1, {heads, t.size(-1) / heads}).transpose(1, 2);
+    };
+    std::optional<at::Tensor> mask, none;
+    if (keys) {
+      // A sample without any key attends to everything here and is set to 0 below.
+      none = keys->any(-1, true).logical_not();
+      mask = keys->logical_or(*none).unsqueeze(1).unsqueeze(1);
+    }
+    out = at::scaled_dot_product_attention(by_head(flat(q)), by_head(key_tokens), by_head(values), mask)
+              .transpose(1, 2)
+              .flatten(-2);
+    if (none) out = out.masked_fill(none->unsqueeze(-1), 0);
+  }
+  return out.reshape_symint(q.sym_sizes());
+}
+
+TORCH_LIBRARY_FRAGMENT(modewise, m) {
+  m.def(
+      "full_attention(Tensor q, Tensor k, Tensor v, int heads, Tensor? token_mask=None, float dropout=0., "
+      "int seed=0, "
+      "int step=0, int site=0) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(modewise, CompositeImplicitAutograd, m) {
+  m.impl("full_attention", full_attention_op);
+}
+
+}  // namespace modewise::ops

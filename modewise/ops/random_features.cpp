@@ -1,0 +1,103 @@
+#include "modewise/ops/random_features.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/amax.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/core/random.h"
+#include "modewise/ops/accumulate_type.h"
+
+namespace modewise::ops {
+
+namespace {
+
+constexpr uint32_t kFeatureSite = 3;
+// Added to every feature: keeps the normaliser above 0 when all products underflow (attention is then
+// uniform), and is far below anything that rounding keeps otherwise.
+constexpr double kFloor = 1e-18;
+
+// Rows of the block [count, width] made orthonormal by modified Gram-Schmidt, twice for accuracy.
+void orthonormalise(double* block, int64_t count, int64_t width) {
+  for (int64_t i = 0; i < count; ++i) {
+    double* row = block + i * width;
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int64_t j = 0; j < i; ++j) {
+        const double* other = block + j * width;
+        double dot = 0;
+        for (int64_t c = 0; c < width; ++c) dot += row[c] * other[c];
+        for (int64_t c = 0; c < width; ++c) row[c] -= dot * other[c];
+      }
+    }
+    double square = 0;
+    for (int64_t c = 0; c < width; ++c) square += row[c] * row[c];
+    const double scale = 1 / std::sqrt(square);
+    for (int64_t c = 0; c < width; ++c) row[c] *= scale;
+  }
+}
+
+// Without sums of any key (all removed) there is nothing to attend to: the row is 0.
+at::Tensor normalised(const at::Tensor& queries, const at::Tensor& keys) {
+  const auto total = at::matmul(queries, keys.sum(2).unsqueeze(-1));
+  const auto some = total.gt(0);
+  return queries * at::where(some, at::where(some, total, at::zeros({}, total.options()) + 1).reciprocal(),
+                             at::zeros({}, total.options()));
+}
+
+}  // namespace
+
+at::Tensor orthogonal_projection(int64_t width, int64_t features, uint64_t seed, int64_t mode) {
+  const RandomStream stream{seed, kFeatureSite, static_cast<uint64_t>(mode)};
+  auto projection = at::empty({features, width}, at::kDouble);
+  auto* rows = projection.mutable_data_ptr<double>();
+  const int64_t values = features * width;
+  for (int64_t i = 0; i < values; ++i) rows[i] = stream.normal(static_cast<uint64_t>(i));
+  for (int64_t first = 0; first < features; first += width)
+    orthonormalise(rows + first * width, std::min(width, features - first), width);
+  // Lengths of fresh Gaussian vectors, so that each row on its own is Gaussian.
+  for (int64_t i = 0; i < features; ++i) {
+    double square = 0;
+    for (int64_t c = 0; c < width; ++c) {
+      const double value = stream.normal(static_cast<uint64_t>(values + i * width + c));
+      square += value * value;
+    }
+    const double length = std::sqrt(square);
+    for (int64_t c = 0; c < width; ++c) rows[i * width + c] *= length;
+  }
+  return projection;
+}
+
+RandomFeatures random_features(const at::Tensor& q, const at::Tensor& k, int64_t heads,
+                               const at::Tensor& projection, const std::optional<at::Tensor>& key_mask) {
+  const auto type = accumulate_type(q.scalar_type());
+  const int64_t width = q.size(-1) / heads;
+  const double root = 1 / std::sqrt(std::sqrt(static_cast<double>(width)));
+  const auto weight = projection.to(q.options().dtype(type));
+  const auto by_head = [&](const at::Tensor& t) {
+    return t.to(type).unflatten(-1, {heads, width}).transpose(1, 2) * root;  // [B, H, N, d]
+  };
+  const auto query = at::linear(by_head(q), weight);
+  const auto key_rows = by_head(k);
+  auto key = at::linear(key_rows, weight) - key_rows.square().sum(-1, true) * 0.5;
+  std::optional<at::Tensor> removed;
+  if (key_mask) removed = key_mask->logical_not().unsqueeze(1).unsqueeze(-1);
+  if (removed) key = key.masked_fill(*removed, -std::numeric_limits<double>::infinity());
+  // Both maxima cancel in the normaliser, so they are constants for the gradient. A sample without any key
+  // has none.
+  const auto query_top = at::amax(query.detach(), -1, true);
+  auto key_top = at::amax(key.detach(), at::IntArrayRef{2, 3}, true);
+  key_top = key_top.masked_fill(key_top.isinf(), 0);
+  const auto queries = at::exp(query - query_top) + kFloor;
+  auto keys = at::exp(key - key_top) + kFloor;
+  if (removed) keys = keys.masked_fill(*removed, 0);
+  return {normalised(queries, keys), keys};
+}
+
+}  // namespace modewise::ops

@@ -1,0 +1,29 @@
+#pragma once
+// Positive orthogonal random features of the softmax kernel (Choromanski et al. 2020, "Rethinking attention
+// with Performers"), used by the linear form (HOT of arXiv 2412.02919v1, section 4.3).
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace modewise::ops {
+
+/// Projection [features, width]: blocks of orthogonal rows with the lengths of independent Gaussian vectors,
+/// drawn from core/random (site 3, step `mode`) by `seed`. float64.
+at::Tensor orthogonal_projection(int64_t width, int64_t features, uint64_t seed, int64_t mode);
+
+/// Features φ(q), φ(k) [B, H, N, M] such that S ≈ queries keysᵀ has rows of sum 1; queries hold the
+/// normaliser already.
+struct RandomFeatures {
+  at::Tensor queries;
+  at::Tensor keys;
+};
+
+/// q, k [B, N, H·d], projection [M, d]. exp is stabilised by the row's maximum for queries and by the maximum
+/// of the (sample, head) for keys, so that no sample sees another; computed in float32 at least. key_mask [B,
+/// N] bool.
+RandomFeatures random_features(const at::Tensor& q, const at::Tensor& k, int64_t heads,
+                               const at::Tensor& projection, const std::optional<at::Tensor>& key_mask);
+
+}  // namespace modewise::ops
