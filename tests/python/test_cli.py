@@ -1,0 +1,487 @@
+"""The program as its users meet it: exit codes, sentences, streams, files. Drives $MODEWISE_BUILD/bin/modewise."""
+import csv
+import json
+import os
+import pathlib
+import signal
+import stat
+import subprocess
+import time
+import zipfile
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "modewise"
+DATA = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data"))
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+
+SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "output.report=false"]
+QUICK = SMALL + ["--model", "dlinear", "--set", "train.epochs=2", "--threads", "1"]
+
+
+def modewise(*arguments, cwd=None, env=None, timeout=600):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, timeout=timeout,
+                          env={**os.environ, **(env or {})})
+
+
+def ok(*arguments, **options):
+    result = modewise(*arguments, **options)
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+def fails(code, *words, arguments, **options):
+    """Runs and expects this exit code and one sentence on stderr that holds all words; nothing on stdout."""
+    result = modewise(*arguments, **options)
+    assert result.returncode == code, (result.returncode, result.stderr)
+    assert result.stdout == ""
+    last = result.stderr.strip().splitlines()[-1]
+    assert "error: " in last
+    for word in words:
+        assert str(word) in last, f"{word!r} not in {last!r}"
+    return last
+
+
+def hourly(rows, start="2020-01-01T00"):
+    first = np.datetime64(start, "h")
+    return [str(first + np.timedelta64(i, "h")).replace("T", " ") + ":00:00" for i in range(rows)]
+
+
+def write_csv(path, rows=400, columns=("a", "b", "c"), edit=None):
+    rng = np.random.default_rng(3)
+    t = np.arange(rows)
+    values = np.stack([np.sin(2 * np.pi * t / 24 + i) + 0.1 * rng.normal(size=rows) for i in range(len(columns))], 1)
+    lines = [",".join(("date", *columns))]
+    lines += [date + "," + ",".join(f"{v:.4f}" for v in row) for date, row in zip(hourly(rows), values)]
+    if edit:
+        edit(lines)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("small")
+    data = write_csv(folder / "small.csv")
+    ok("train", "forecast", "--data", data, "--out", folder / "run", *QUICK)
+    return folder / "run"
+
+
+# Bad input: each a sentence with file and place, and the right exit code.
+
+def train(path, *more):
+    return ["train", "forecast", "--data", path, "--out", path.parent / "out", *QUICK, *more]
+
+
+def test_ragged_row(tmp_path):
+    path = write_csv(tmp_path / "d.csv", edit=lambda lines: lines.__setitem__(100, lines[100] + ",5"))
+    fails(65, "d.csv:101", arguments=train(path))
+    assert not (tmp_path / "out").exists()
+
+
+def test_text_in_a_number(tmp_path):
+    path = write_csv(tmp_path / "d.csv", edit=lambda lines: lines.__setitem__(50, lines[50].rsplit(",", 1)[0] + ",oops"))
+    fails(65, "d.csv:51", "oops", arguments=train(path))
+
+
+def test_equal_dates(tmp_path):
+    def edit(lines):
+        lines[61] = lines[60].split(",", 1)[0] + "," + lines[61].split(",", 1)[1]
+    fails(65, "d.csv:62", arguments=train(write_csv(tmp_path / "d.csv", edit=edit)))
+
+
+def test_dates_going_back(tmp_path):
+    def edit(lines):
+        lines[60], lines[61] = lines[61], lines[60]
+    fails(65, "d.csv:62", arguments=train(write_csv(tmp_path / "d.csv", edit=edit)))
+
+
+def test_constant_column_trains_and_says_so(tmp_path):
+    def edit(lines):
+        for i in range(1, len(lines)):
+            lines[i] = lines[i].rsplit(",", 1)[0] + ",5"
+    path = write_csv(tmp_path / "d.csv", edit=edit)
+    result = ok(*train(path), "--json")
+    assert "c" in result.stderr and "constant" in result.stderr
+    assert np.isfinite(json.loads(result.stdout)["test"]["scaled"]["mse"])
+
+
+def test_fewer_rows_than_a_window(tmp_path):
+    fails(65, "rows", arguments=train(write_csv(tmp_path / "d.csv", rows=20)))
+
+
+@pytest.mark.parametrize("horizon,code", [("0", 2), ("-5", 2), ("5000", 65)])
+def test_horizon_out_of_range(tmp_path, horizon, code):
+    path = write_csv(tmp_path / "d.csv")
+    fails(code, arguments=train(path, "--set", f"forecast.horizon={horizon}"))
+
+
+def test_horizon_out_of_range_in_a_file(tmp_path):
+    path = write_csv(tmp_path / "d.csv")
+    config = tmp_path / "c.toml"
+    config.write_text("[forecast]\nhorizon = 0\n")
+    fails(78, "c.toml:2", "forecast.horizon", arguments=["train", "forecast", "--data", path, "--config", config])
+
+
+def test_bytes_that_are_not_utf8(tmp_path):
+    path = write_csv(tmp_path / "d.csv")
+    path.write_bytes(path.read_bytes().replace(b",b,", b",\xff\xfe,", 1))
+    fails(65, "d.csv", "UTF-8", arguments=train(path))
+
+
+def test_empty_file(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_bytes(b"")
+    fails(65, "d.csv", "empty", arguments=train(path))
+
+
+def test_missing_file(tmp_path):
+    fails(66, "d.csv", "No such file", arguments=train(tmp_path / "d.csv"))
+
+
+def test_folder_without_csv(tmp_path):
+    (tmp_path / "d").mkdir()
+    result = modewise(*train(tmp_path / "d"))
+    assert result.returncode in (65, 66)
+    assert "error: " in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_no_permission(tmp_path):
+    path = write_csv(tmp_path / "d.csv")
+    path.chmod(0)
+    fails(66, "Permission denied", arguments=train(path))
+    path.chmod(stat.S_IRUSR)
+
+
+def npy_header(shape):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (63 - (10 + len(header)) % 64 + 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
+
+
+def test_npy_that_declares_ten_gigabytes(tmp_path):
+    path = tmp_path / "d.npy"
+    path.write_bytes(npy_header("(125000000, 10)") + b"\0" * 900)
+    fails(65, "d.npy", arguments=train(path))
+
+
+def test_truncated_npz(tmp_path):
+    path = tmp_path / "d.npz"
+    np.savez(path, values=np.zeros((100, 3)))
+    path.write_bytes(path.read_bytes()[:-100])
+    fails(65, "d.npz", arguments=train(path))
+
+
+def test_zip_bomb(tmp_path):
+    path = tmp_path / "d.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        with archive.open("values.npy", "w") as member:
+            member.write(npy_header("(40000000, 1)"))
+            for _ in range(320):
+                member.write(b"\0" * 1000000)
+    assert path.stat().st_size < 400000
+    fails(65, "d.npz", arguments=train(path))
+
+
+def test_unknown_key_gets_the_nearest_name(tmp_path):
+    path = write_csv(tmp_path / "d.csv")
+    fails(2, "train.epoch", "did you mean 'train.epochs'", arguments=train(path, "--set", "train.epoch=3"))
+    config = tmp_path / "c.toml"
+    config.write_text("[train]\n\nepoch = 3\n")
+    fails(78, "c.toml:3", "did you mean 'train.epochs'",
+          arguments=["train", "forecast", "--data", path, "--config", config])
+
+
+def test_unknown_option_and_command(tmp_path):
+    fails(2, "--dta", "did you mean '--data'", arguments=["train", "forecast", "--dta", "x.csv"])
+    fails(2, "evalute", "did you mean 'evaluate'", arguments=["evalute"])
+
+
+def test_other_columns_than_the_run(small_run, tmp_path):
+    other = write_csv(tmp_path / "other.csv", columns=("a", "x", "c"))
+    fails(65, "other.csv", "x", arguments=["predict", small_run, "--data", other])
+    more = write_csv(tmp_path / "more.csv", columns=("a", "b", "c", "d"))
+    fails(65, "more.csv", "d", arguments=["evaluate", small_run, "--data", more])
+
+
+def test_other_step_than_the_run(small_run, tmp_path):
+    def daily(lines):
+        for i in range(1, len(lines)):
+            lines[i] = str(np.datetime64("2020-01-01") + i) + "," + lines[i].split(",", 1)[1]
+    fails(65, "1 h", arguments=["predict", small_run, "--data", write_csv(tmp_path / "daily.csv", edit=daily)])
+
+
+def test_not_a_run(tmp_path):
+    fails(66, "run folder", arguments=["evaluate", tmp_path])
+    fails(66, "run folder", arguments=["predict", tmp_path / "nowhere"])
+
+
+# Nothing is overwritten.
+
+def test_a_run_is_not_overwritten(small_run, tmp_path):
+    before = {p: p.read_bytes() for p in small_run.iterdir() if p.is_file()}
+    fails(73, "--resume", arguments=["train", "forecast", "--data", small_run.parent / "small.csv", "--out", small_run, *QUICK])
+    assert before == {p: p.read_bytes() for p in small_run.iterdir() if p.is_file()}
+
+
+def test_exist_ok_starts_anew(tmp_path):
+    data = write_csv(tmp_path / "d.csv")
+    ok(*train(data))
+    result = ok(*train(data), "--exist-ok", "--set", "train.epochs=1", "--json")
+    assert json.loads(result.stdout)["epochs"] == 1
+
+
+def test_runs_are_numbered(tmp_path):
+    data = write_csv(tmp_path / "d.csv")
+    arguments = ["train", "forecast", "--data", data, *SMALL, "--model", "repeat"]
+    for _ in range(2):
+        ok(*arguments, cwd=tmp_path)
+    assert sorted(p.name for p in (tmp_path / "runs").iterdir()) == ["d-repeat", "d-repeat2"]
+
+
+def test_prediction_is_not_overwritten(small_run, tmp_path):
+    out = tmp_path / "f.csv"
+    ok("predict", small_run, "--out", out)
+    first = out.read_bytes()
+    fails(73, "--force", arguments=["predict", small_run, "--out", out])
+    ok("predict", small_run, "--out", out, "--force")
+    assert out.read_bytes() == first
+    fails(2, ".csv or .npz", arguments=["predict", small_run, "--out", tmp_path / "f.xlsx"])
+
+
+# Results on stdout, the rest on stderr.
+
+@pytest.mark.parametrize("arguments", [
+    ["info"], ["info", "--released"], ["config", "show"], ["evaluate", "RUN"], ["predict", "RUN"], ["backtest", "RUN"],
+    ["compare", "RUN"], ["report", "RUN"], ["data", "show", "DATA"], ["config", "show", "--help-text"], ["--version"],
+    ["evaluate", "RUN", "--split", "validation"],
+])
+def test_json_is_alone_on_stdout(small_run, arguments):
+    names = {"RUN": small_run, "DATA": small_run.parent / "small.csv"}
+    json.loads(ok(*[names.get(a, a) for a in arguments], "--json").stdout)
+
+
+def test_training_prints_one_json_document(tmp_path):
+    result = ok(*train(write_csv(tmp_path / "d.csv")), "--json")
+    document = json.loads(result.stdout)
+    assert document["test"]["windows"] == 80 - 8 + 1
+    assert {"mse", "mae", "rmse", "smape"} <= document["test"]["scaled"].keys()
+    assert "windows" in result.stderr
+    assert modewise(*train(write_csv(tmp_path / "e.csv"), "--exist-ok"), "-q").stderr == ""
+
+
+def test_colour_obeys_the_environment(small_run):
+    assert "\x1b" not in modewise("evaluate", "/nowhere").stderr
+    assert "\x1b" in modewise("evaluate", "/nowhere", "--color", "always").stderr
+    assert "\x1b" in modewise("evaluate", "/nowhere", env={"FORCE_COLOR": "1"}).stderr
+    assert "\x1b" not in modewise("evaluate", "/nowhere", env={"FORCE_COLOR": "1", "NO_COLOR": "1"}).stderr
+
+
+def test_help_begins_with_an_example():
+    for command in (["train", "forecast"], ["predict"], ["data", "show"], ["info"], ["demo"]):
+        short, full = ok(*command, "-h").stdout, ok(*command, "--help").stdout
+        assert short.startswith("Example:\n  modewise " + " ".join(command))
+        assert len(short) < len(full)
+        assert "--json" in full
+    assert "train.epochs" not in ok("train", "forecast", "-h").stdout
+    assert "epochs = 10" in ok("train", "forecast", "--help").stdout
+    assert modewise().returncode == 2
+
+
+def test_version():
+    assert ok("--version").stdout.startswith("modewise ")
+
+
+# Config.
+
+def test_precedence_is_defaults_file_command_line(tmp_path):
+    config = tmp_path / "c.toml"
+    config.write_text("[train]\nepochs = 7\nbatch_size = 17\n")
+    shown = json.loads(ok("config", "show", "--config", config, "--set", "train.epochs=3", "--json").stdout)
+    assert (shown["train.epochs"], shown["train.batch_size"], shown["forecast.lookback"]) == (3, 17, 96)
+
+
+def test_shown_config_can_be_read_back(tmp_path):
+    first = ok("config", "show", "--model", "patchtst", "--set", "forecast.horizons=96,192").stdout
+    (tmp_path / "c.toml").write_text(first)
+    assert ok("config", "show", "--config", tmp_path / "c.toml").stdout == first
+
+
+# Stopping and going on.
+
+def slow_training(tmp_path, out):
+    data = write_csv(tmp_path / "d.csv", rows=3000)
+    return [PROGRAM, "train", "forecast", "--data", data, "--out", out, *SMALL, "--model", "dlinear", "--set",
+            "train.epochs=30", "--set", "train.patience=0", "--threads", "1"]
+
+
+@pytest.mark.parametrize("number,code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_saves_and_resume_ends_with_the_same_bits(tmp_path, number, code):
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    subprocess.run(list(map(str, slow_training(tmp_path, whole))), check=True, capture_output=True)
+    process = subprocess.Popen(list(map(str, slow_training(tmp_path, cut))), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    while not (cut / "metrics.jsonl").exists() or (cut / "metrics.jsonl").stat().st_size == 0:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.01)
+    process.send_signal(number)
+    begin = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - begin < 5
+    assert process.returncode == code, err
+    assert out == "" and "--resume" in err
+    assert not (cut / "metrics.json").exists()
+    fails(66, "--resume", arguments=["compare", cut])
+    ok("train", "forecast", "--resume", cut, "--threads", "2")
+    for name in ("metrics.jsonl", "metrics.json", "predictions.npz", "calibration.npz"):
+        assert (cut / name).read_bytes() == (whole / name).read_bytes(), name
+
+
+def test_resume_refuses_other_settings_and_other_data(tmp_path):
+    data = write_csv(tmp_path / "d.csv")
+    ok(*train(data))
+    run = tmp_path / "out"
+    fails(78, "--override", arguments=["train", "forecast", "--resume", run, "--set", "train.batch_size=8"])
+    ok("train", "forecast", "--resume", run, "--set", "train.epochs=3", "--override")
+    write_csv(data, rows=401)
+    fails(65, "data", arguments=["train", "forecast", "--resume", run])
+
+
+def test_a_damaged_checkpoint_falls_back(tmp_path):
+    data = write_csv(tmp_path / "d.csv")
+    ok(*train(data))
+    checkpoints = sorted((tmp_path / "out" / "checkpoints").glob("step_*"), key=lambda p: p.stat().st_mtime)
+    assert len(checkpoints) > 1
+    model = checkpoints[-1] / "model.safetensors"
+    content = bytearray(model.read_bytes())
+    content[-1] ^= 1
+    model.write_bytes(content)
+    result = ok("evaluate", tmp_path / "out")
+    assert checkpoints[-1].name in result.stderr
+    for path in (tmp_path / "out" / "checkpoints").glob("step_*/model.safetensors"):
+        path.write_bytes(b"")
+    assert modewise("evaluate", tmp_path / "out").returncode == 65
+
+
+# What the commands say.
+
+def test_missing_cells_are_not_counted(tmp_path):
+    def edit(lines):
+        for i in range(1, len(lines), 7):
+            lines[i] = lines[i].rsplit(",", 1)[0] + ",NA"
+    path = write_csv(tmp_path / "d.csv", edit=edit)
+    document = json.loads(ok(*train(path), "--json").stdout)["test"]
+    by_name = {row["name"]: row["scaled"]["count"] for row in document["by_series"]}
+    assert by_name["a"] == document["windows"] * 8
+    assert by_name["c"] < by_name["a"]
+    ok("predict", tmp_path / "out")
+
+
+def test_missing_cells_need_a_model_trained_with_them(small_run, tmp_path):
+    def edit(lines):
+        lines[-3] = lines[-3].rsplit(",", 1)[0] + ",NA"
+    path = write_csv(tmp_path / "d.csv", edit=edit)
+    fails(65, "missing", arguments=["predict", small_run, "--data", path])
+
+
+def test_quantile_model_is_calibrated(tmp_path):
+    path = write_csv(tmp_path / "d.csv", rows=3000)
+    document = json.loads(ok(*train(path, "--set", "forecast.loss=quantile"), "--json").stdout)
+    held = {round(i["nominal"], 3): i["coverage"] for i in document["test"]["quantiles"]["intervals"]}
+    assert abs(held[0.8] - 0.8) < 0.04 and abs(held[0.95] - 0.95) < 0.03
+    rows = list(csv.DictReader(ok("predict", tmp_path / "out").stdout.splitlines()))
+    for row in rows:
+        levels = [float(row[f"a_q{q}"]) for q in ("0.025", "0.1", "0.25", "0.5", "0.75", "0.9", "0.975")]
+        assert levels == sorted(levels)
+
+
+def test_several_horizons(tmp_path):
+    path = write_csv(tmp_path / "d.csv")
+    document = json.loads(ok(*train(path, "--set", "forecast.horizons=4,8"), "--json").stdout)
+    assert list(document["test"]["horizons"]) == ["4", "8"]
+
+
+def test_compare_groups_seeds(tmp_path):
+    data = write_csv(tmp_path / "d.csv")
+    for seed in (1, 2):
+        ok("train", "forecast", "--data", data, "--out", tmp_path / f"r{seed}", *QUICK, "--seed", seed)
+    ok("train", "forecast", "--data", data, "--out", tmp_path / "repeat", *SMALL, "--model", "repeat")
+    groups = json.loads(ok("compare", tmp_path / "r1", tmp_path / "r2", tmp_path / "repeat", "--json").stdout)["groups"]
+    assert [(g["model"], len(g["runs"])) for g in groups] == [("dlinear", 2), ("repeat", 1)]
+    values = groups[0]["mse"]["values"]
+    assert groups[0]["mse"]["mean"] == pytest.approx(np.mean(values))
+    assert groups[0]["mse"]["deviation"] == pytest.approx(np.std(values, ddof=1))
+    assert "±" in ok("compare", tmp_path / "r1", tmp_path / "r2").stdout
+
+
+def test_backtest_origins(small_run):
+    document = json.loads(ok("backtest", small_run, "--stride", "16", "--json").stdout)
+    rows = [origin["row"] for origin in document["origins"]]
+    assert rows == list(range(320, 400 - 8 + 1, 16))
+    assert document["origins"][0]["time"] == hourly(400)[320]
+
+
+def test_predictions_in_both_formats(small_run, tmp_path):
+    ok("predict", small_run, "--out", tmp_path / "f.csv")
+    ok("predict", small_run, "--out", tmp_path / "f.npz")
+    rows = list(csv.DictReader((tmp_path / "f.csv").open()))
+    arrays = np.load(tmp_path / "f.npz")
+    assert [row["date"] for row in rows] == hourly(408)[400:]
+    np.testing.assert_allclose([float(row["b"]) for row in rows], arrays["forecast"][1], rtol=1e-6)
+    assert arrays["quantiles"].shape == (3, 8, 5)
+    assert len(list(csv.DictReader(ok("predict", small_run, "--steps", "3").stdout.splitlines()))) == 3
+    fails(2, "8 rows", arguments=["predict", small_run, "--steps", "9"])
+
+
+def test_report_is_written(small_run):
+    path = json.loads(ok("report", small_run, "--json").stdout)["report"]
+    page = pathlib.Path(path).read_text()
+    assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
+    assert "<svg" in page and "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_cost_of_the_released_forecaster():
+    result = ok("info", "--released").stdout
+    assert "686,544" in result and "1.51 G" in result and "4.22 G" in result
+    forms = json.loads(ok("info", "--released", "--json").stdout)["forms"]
+    assert [form["parameters"] for form in forms][:2] == [686544, 686544]
+    assert forms[0]["multiply_adds"] == pytest.approx(1.19e9, rel=0.02)
+    assert forms[1]["multiply_adds"] == pytest.approx(1.51e9, rel=0.005)
+    assert forms[2]["multiply_adds"] == pytest.approx(4.22e9, rel=0.005)
+
+
+# On real data.
+
+needs_data = pytest.mark.skipif(not (DATA / "forecasting").exists(), reason=f"no data sets in {DATA} (set MODEWISE_DATA)")
+
+
+@needs_data
+@pytest.mark.parametrize("horizon,mse,mae", [(96, .081, .196), (192, .167, .289), (336, .305, .396), (720, .823, .681)])
+def test_repeat_on_exchange(tmp_path, horizon, mse, mae):
+    result = ok("train", "forecast", "--data", DATA / "forecasting/exchange_rate.txt", "--model", "repeat", "--set",
+                f"forecast.horizon={horizon}", "--set", "output.report=false", "--out", tmp_path / "r", "--json")
+    test = json.loads(result.stdout)["test"]
+    assert (round(test["scaled"]["mse"], 3), round(test["scaled"]["mae"], 3)) == (mse, mae)
+    assert test["windows"] == 7588 // 5 - horizon + 1
+
+
+@needs_data
+def test_forecast_of_etth1_continues_its_dates(tmp_path):
+    data = DATA / "forecasting/ETTh1.csv"
+    ok("train", "forecast", "--data", data, "--model", "dlinear", "--set", "data.split=ett_hour", "--set",
+       "train.epochs=1", "--set", "output.report=false", "--out", tmp_path / "r")
+    ok("predict", tmp_path / "r", "--out", tmp_path / "f.csv")
+    rows = list(csv.DictReader((tmp_path / "f.csv").open()))
+    last = list(csv.DictReader(data.open()))[-1]
+    expected = [str(np.datetime64(last["date"].replace(" ", "T")) + np.timedelta64(i + 1, "h")).replace("T", " ")
+                for i in range(96)]
+    assert [row["date"] for row in rows] == expected
+    # In units: the first hours lie near the last observed values.
+    for name in ("HUFL", "OT"):
+        history = np.array([float(row[name]) for row in list(csv.DictReader(data.open()))[-96:]])
+        assert abs(float(rows[0][name]) - history[-1]) < 4 * history.std() + 1
+        assert float(rows[0][f"{name}_q0.025"]) < float(rows[0][name]) < float(rows[0][f"{name}_q0.975"])
