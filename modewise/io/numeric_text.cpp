@@ -41,6 +41,7 @@ class MatrixReader {
       if (!more) break;
       if (cells_ > 0) end_row();
     }
+    require(matrix_.rows > 0, ErrorKind::data, "{}: the file holds no numbers", source_);
     return std::move(matrix_);
   }
 

@@ -41,6 +41,7 @@ TEST(NumericText, RefusesWithThePlace) {
                  {
                      {"empty", "", "file: the file is empty"},
                      {"blank", "\n\n  \n", "nothing but empty lines"},
+                     {"only quotes", "\"\"", "file: the file holds no numbers"},
                      {"header", "a,b\n1,2\n", "file:1: cell 1 is 'a'"},
                      {"text", "1,2\n3,x\n", "file:2: cell 2 is 'x'"},
                      {"infinite", "1,2\n\n3,inf\n", "file:3: cell 2 is 'inf'"},
