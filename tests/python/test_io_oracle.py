@@ -1,0 +1,181 @@
+"""The readers against NumPy, safetensors and Python's float and csv on random files, whole and damaged.
+
+Needs the test program `io_dump`: MODEWISE_BUILD names the build folder (build/ by default). MODEWISE_ORACLE_FILES
+sets how many random files a format gets.
+"""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import random
+import subprocess
+
+import pytest
+
+np = pytest.importorskip("numpy")
+safetensors_numpy = pytest.importorskip("safetensors.numpy")
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "io_dump"
+FILES = int(os.environ.get("MODEWISE_ORACLE_FILES", "300"))
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+
+
+@pytest.fixture
+def ours(tmp_path):
+    """A function from format and file content to what our reader answers."""
+    process = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    path = tmp_path / "file"
+
+    def ask(format_, content):
+        path.write_bytes(content)
+        process.stdin.write(f"{format_}\t{path}\n".encode())
+        process.stdin.flush()
+        return json.loads(process.stdout.readline())
+
+    yield ask
+    process.stdin.close()
+    assert process.wait(timeout=10) == 0
+
+
+def random_array(rng):
+    shape = tuple(rng.integers(0, 5, rng.integers(0, 4)))
+    kind = rng.choice(["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8", "b1"])
+    raw = rng.integers(0, 2 if kind == "b1" else 256, int(np.prod(shape)) * int(kind[1]), dtype=np.uint8)
+    array = raw.view(np.dtype(rng.choice(["<", ">"]) + kind)).reshape(shape)
+    return np.asfortranarray(array) if rng.random() < 0.5 else array
+
+
+def dumped(array):
+    little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"))
+    return {"dtype": array.dtype.newbyteorder("=").name, "shape": list(array.shape), "bytes": little.tobytes().hex()}
+
+
+def damaged(content, rng):
+    content = bytearray(content)
+    for _ in range(rng.integers(1, 4)):
+        what = rng.integers(0, 4)
+        at = int(rng.integers(0, max(len(content), 1)))
+        if what == 0 and content:
+            content[at] = int(rng.integers(0, 256))
+        elif what == 1:
+            del content[at:at + int(rng.integers(1, 4))]
+        elif what == 2:
+            content[at:at] = bytes(rng.choice(list(b'0123456789,:[]{}()" \x00'), int(rng.integers(1, 3))).tolist())
+        elif content:
+            content[at] ^= 1 << int(rng.integers(0, 8))
+    return bytes(content)
+
+
+def numpy_load(content):
+    """What NumPy reads, or None where it refuses."""
+    try:
+        return np.load(io.BytesIO(content), allow_pickle=False)
+    except Exception:  # noqa: BLE001 - NumPy raises many kinds
+        return None
+
+
+def test_npy_values_agree(ours):
+    rng = np.random.default_rng(1)
+    for _ in range(FILES):
+        array = random_array(rng)
+        stream = io.BytesIO()
+        np.lib.format.write_array(stream, array, version=[None, (1, 0), (2, 0), (3, 0)][rng.integers(0, 4)])
+        assert ours("npy", stream.getvalue()) == dumped(array)
+
+
+def test_npy_accepts_nothing_that_numpy_refuses(ours):
+    rng = np.random.default_rng(2)
+    accepted = 0
+    for _ in range(FILES):
+        stream = io.BytesIO()
+        np.save(stream, random_array(rng))
+        content = damaged(stream.getvalue(), rng)
+        answer = ours("npy", content)
+        if "error" in answer:
+            continue
+        accepted += 1
+        array = numpy_load(content)
+        assert array is not None, content
+        assert answer == dumped(array), content
+    assert accepted > 0
+
+
+def test_npz_values_agree(ours):
+    rng = np.random.default_rng(3)
+    for _ in range(FILES // 3):
+        arrays = {f"name {i}": random_array(rng) for i in range(rng.integers(0, 4))}
+        stream = io.BytesIO()
+        (np.savez_compressed if rng.random() < 0.5 else np.savez)(stream, **arrays)
+        assert ours("npz", stream.getvalue()) == {name: dumped(array) for name, array in arrays.items()}
+
+
+def random_tensors(rng):
+    kinds = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "bool"]
+    names = ["w", "bias", "é", 'a"b', "x\\y", "layer.0.weight", "layer.1.weight"]
+    return {
+        name: rng.integers(0, 2, tuple(rng.integers(0, 4, rng.integers(0, 3)))).astype(rng.choice(kinds))
+        for name in rng.choice(names, rng.integers(0, 5), replace=False)
+    }
+
+
+def test_safetensors_values_agree(ours):
+    rng = np.random.default_rng(4)
+    for _ in range(FILES):
+        tensors = random_tensors(rng)
+        answer = ours("safetensors", safetensors_numpy.save(tensors, metadata={"k": "v"}))
+        assert answer["metadata"] == {"k": "v"}
+        assert answer["tensors"].keys() == tensors.keys()
+        for name, tensor in tensors.items():
+            assert answer["tensors"][name]["shape"] == list(tensor.shape)
+            assert answer["tensors"][name]["bytes"] == tensor.tobytes().hex()
+
+
+def test_safetensors_accepts_nothing_that_the_reference_refuses(ours):
+    rng = np.random.default_rng(5)
+    accepted = 0
+    for _ in range(FILES * 3):
+        content = damaged(safetensors_numpy.save(random_tensors(rng), metadata={"k": "v"}), rng)
+        answer = ours("safetensors", content)
+        if "error" in answer:
+            continue
+        accepted += 1
+        if any(tensor["dtype"] not in safetensors_numpy._TYPES for tensor in answer["tensors"].values()):
+            continue  # types that NumPy does not have
+        tensors = safetensors_numpy.load(content)
+        assert {name: tensor["bytes"] for name, tensor in answer["tensors"].items()} == {
+            name: tensor.tobytes().hex() for name, tensor in tensors.items()
+        }
+    assert accepted > 0
+
+
+def test_csv_numbers_agree(ours):
+    random.seed(6)
+    for _ in range(FILES // 3):
+        columns, rows = random.randint(1, 6), random.randint(1, 20)
+        form = random.choice(["{!r}", "{:.3f}", "{:e}", " {:+.1f}", "{:.20g}"])
+        table = [[random.gauss(0, 10.0 ** random.randint(-6, 9)) for _ in range(columns)] for _ in range(rows)]
+        texts = [[form.format(value) if random.random() < 0.9 else random.choice(["", "NA", "nan"]) for value in row] for row in table]
+        texts[0] = [form.format(value) for value in table[0]]
+        stream = io.StringIO(newline="")
+        delimiter = random.choice(",;\t|")
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator=random.choice(["\n", "\r\n"]), quoting=random.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
+        header = [f"column_{c}" for c in range(columns)]
+        writer.writerow(header)
+        # A blank line of one column would be skipped as an empty line.
+        if columns == 1:
+            texts = [[text or "NA" for text in row] for row in texts]
+        writer.writerows(texts)
+        answer = ours("csv", stream.getvalue().encode())
+        assert [column["name"] for column in answer] == header
+        for c, column in enumerate(answer):
+            assert column["kind"] == 0
+            for row, cell in enumerate(column["cells"]):
+                text = texts[row][c].strip()
+                if text in ("", "NA", "nan"):
+                    assert cell in ("nan", "-nan")
+                else:
+                    assert float.fromhex(cell) == float(text)
