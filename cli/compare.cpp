@@ -34,10 +34,11 @@ int compare(const Program& program, const CompareOptions& options) {
 
 void add_compare(Program& program) {
   const auto options = std::make_shared<CompareOptions>();
-  CLI::App* command = program.add_command(
-      program.app(), "compare",
-      "Finished runs side by side; runs that differ in the seed alone are one row, mean ± standard deviation.",
-      "modewise compare runs/ETTh1-*", [&program, options] { return compare(program, *options); });
+  CLI::App* command = program.add_command(program.app(), "compare",
+                                          "Finished runs side by side; runs that differ in the seed alone "
+                                          "are one row, mean ± standard deviation.",
+                                          "modewise compare runs/ETTh1-*",
+                                          [&program, options] { return compare(program, *options); });
   command->add_option("runs,--run", options->runs, "run folders")->required();
   command->add_option("--format", options->format, "text, markdown or csv")
       ->check(CLI::IsMember({"text", "markdown", "csv"}));

@@ -21,7 +21,8 @@ std::string description_text(const data::Description& d) {
   std::string text = fmt::format("{}: {} rows", d.source, Cell::count(d.rows).text());
   for (const data::SeriesMode& mode : d.modes)
     text += fmt::format(" × {} {}{}", mode.labels.size(), mode.name, mode.ordered ? " (ordered)" : "");
-  text += fmt::format(", {} of {} cells missing\n", Cell::count(d.missing_cells).text(), Cell::count(d.cells).text());
+  text += fmt::format(", {} of {} cells missing\n", Cell::count(d.missing_cells).text(),
+                      Cell::count(d.cells).text());
   if (d.dated) text += fmt::format("from {} to {}, every {}\n", d.first_time, d.last_time, d.frequency);
   for (const std::string& note : d.notes) text += "note: " + note + "\n";
   report::Table variables({{"variable"}, {"missing"}, {"min"}, {"mean"}, {"max"}, {"deviation"}});

@@ -29,7 +29,8 @@ const std::vector<Contestant> contestants = {
     {"hot",
      {"model.name=hot", "model.patch.length=4", "model.patch.stride=4", "model.dropout=0", "train.epochs=12",
       "train.optimizer.learning_rate=0.002", "train.patience=12"}},
-    {"dlinear", {"model.name=dlinear", "train.epochs=30", "train.optimizer.learning_rate=0.005", "train.patience=30"}},
+    {"dlinear",
+     {"model.name=dlinear", "train.epochs=30", "train.optimizer.learning_rate=0.005", "train.patience=30"}},
     {"seasonal", {"model.name=seasonal", "model.baseline.period=24"}},
     {"repeat", {"model.name=repeat"}},
 };
@@ -40,7 +41,8 @@ struct DemoOptions {
 };
 
 /// Trains, goes on with, or keeps what an earlier demo finished in `path`.
-void make_run(const Program& program, const Contestant& contestant, const DemoOptions& options, const fs::path& path) {
+void make_run(const Program& program, const Contestant& contestant, const DemoOptions& options,
+              const fs::path& path) {
   if (fs::exists(path / "report.html")) {
     spdlog::info("{}: kept from an earlier demo", path.string());
     return;
@@ -53,7 +55,8 @@ void make_run(const Program& program, const Contestant& contestant, const DemoOp
   const tasks::ForecastData data = tasks::load_forecast_data(config);
   train::RunFolder folder = resume ? train::RunFolder::open(path) : train::RunFolder::create(path);
   if (!resume) {
-    folder.write_manifest({"forecast", program.command_line(), config.train.seed, program.threads(), data.hash});
+    folder.write_manifest(
+        {"forecast", program.command_line(), config.train.seed, program.threads(), data.hash});
     tasks::write_run_inputs(folder, config, data);
   }
   spdlog::info("{}:", path.string());

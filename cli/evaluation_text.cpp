@@ -32,9 +32,10 @@ std::string interval_lines(const Json& quantiles, const Json& in_units) {
   std::string text;
   for (size_t i = 0; i < quantiles["intervals"].size(); ++i) {
     const Json& interval = quantiles["intervals"][i];
-    text += fmt::format("{:g} % interval: holds {:.1f} % of the targets, mean width {:.4g} ({:.4g} in units)\n",
-                        100 * number(interval, "nominal"), 100 * number(interval, "coverage"),
-                        number(interval, "width"), number(in_units["intervals"][i], "width"));
+    text +=
+        fmt::format("{:g} % interval: holds {:.1f} % of the targets, mean width {:.4g} ({:.4g} in units)\n",
+                    100 * number(interval, "nominal"), 100 * number(interval, "coverage"),
+                    number(interval, "width"), number(in_units["intervals"][i], "width"));
   }
   return text + fmt::format("CRPS {:.4f}, mean pinball loss {:.4f}\n", number(quantiles, "crps"),
                             number(quantiles, "mean_pinball"));

@@ -24,13 +24,18 @@ struct InfoOptions {
   bool released = false;
 };
 
-std::string giga(double value) { return fmt::format("{:.2f} G", value / 1e9); }
-std::string mebi(double bytes) { return fmt::format("{:.1f} MiB", bytes / (1024.0 * 1024.0)); }
+std::string giga(double value) {
+  return fmt::format("{:.2f} G", value / 1e9);
+}
+std::string mebi(double bytes) {
+  return fmt::format("{:.1f} MiB", bytes / (1024.0 * 1024.0));
+}
 
 Json cost_json(const std::string& name, const analysis::ForecasterCost& cost) {
   Json parts = Json::array();
   for (const analysis::CostPart& part : cost.parts)
-    parts.push_back({{"name", part.name}, {"parameters", part.parameters}, {"multiply_adds", part.multiply_adds}});
+    parts.push_back(
+        {{"name", part.name}, {"parameters", part.parameters}, {"multiply_adds", part.multiply_adds}});
   return {{"name", name},
           {"tokens", cost.tokens},
           {"parameters", cost.parameters()},
@@ -44,14 +49,18 @@ struct NamedCost {
   analysis::ForecasterCost cost;
 };
 
-/// The forms worth setting side by side: for hot as it computes here, as released code would, and with attention
-/// over all tokens.
+/// The forms worth setting side by side: for hot as it computes here, as released code would, and with
+/// attention over all tokens.
 std::vector<NamedCost> costs_of(const models::ModelConfig& model, const models::ForecastShape& shape) {
   using analysis::Projection;
   if (model.name != "hot") return {{model.name, analysis::forecaster_cost(model, shape)}};
   models::ModelConfig full = model;
+  full.use_model("transformer");
+  full.use_preset(model.preset);
+  const models::AttentionConfig factors = full.attention;  // options that only factors have stay as they are
+  full = model;
   full.name = "transformer";
-  full.attention = models::ModelConfig().attention;
+  full.attention = factors;
   full.attention.query_key_norm = model.attention.query_key_norm;
   return {{"hot", analysis::forecaster_cost(model, shape)},
           {"hot, queries and keys projected before pooling (released code)",
@@ -73,7 +82,8 @@ int model_info(const Program& program, const InfoOptions& options) {
   ForecastConfigOptions config_options = options.config;
   if (options.released) {
     // The forecaster whose cost the paper prints: 100 variables × 96 rows, patches of 4, 720 outputs.
-    std::vector<std::string> settings = {"model.preset=release", "forecast.lookback=96", "forecast.horizon=720"};
+    std::vector<std::string> settings = {"model.preset=release", "forecast.lookback=96",
+                                         "forecast.horizon=720"};
     settings.insert(settings.end(), config_options.assignments.begin(), config_options.assignments.end());
     config_options.assignments = settings;
   }
@@ -83,12 +93,15 @@ int model_info(const Program& program, const InfoOptions& options) {
   if (program.json()) {
     Json forms = Json::array();
     for (const NamedCost& one : costs) forms.push_back(cost_json(one.name, one.cost));
-    program.print(Json{{"series", shape.series}, {"lookback", shape.lookback}, {"horizon", shape.horizon},
+    program.print(Json{{"series", shape.series},
+                       {"lookback", shape.lookback},
+                       {"horizon", shape.horizon},
                        {"forms", forms}});
     return 0;
   }
-  std::string text = fmt::format("{} series × {} rows, horizon {}; tokens {}\n\n", fmt::join(shape.series, " × "),
-                                 shape.lookback, shape.horizon, fmt::join(costs.front().cost.tokens, " × "));
+  std::string text =
+      fmt::format("{} series × {} rows, horizon {}; tokens {}\n\n", fmt::join(shape.series, " × "),
+                  shape.lookback, shape.horizon, fmt::join(costs.front().cost.tokens, " × "));
   report::Table forms({{"form"}, {"parameters"}, {"multiply-adds a sample"}, {"activations kept a sample"}});
   for (const NamedCost& one : costs)
     forms.add_row({one.name, one.cost.parameters(),
@@ -118,12 +131,14 @@ int machine(const Program& program) {
     return 0;
   }
   std::string text = fmt::format(
-      "modewise {} ({}), {}, {}\ntorch {}\n{}, {} cores, {:.1f} GiB, {}\n{}\n{} threads, loops for {} (of {})\n\n",
-      build.version, build.commit, build.compiler, build.build_type, TORCH_VERSION, machine.processor, machine.cores,
-      machine.memory_gib, machine.system, fmt::join(machine.instruction_sets, " "), program.threads(),
-      ops::active_isa(), fmt::join(ops::available_isas(), ", "));
+      "modewise {} ({}), {}, {}\ntorch {}\n{}, {} cores, {:.1f} GiB, {}\n{}\n{} threads, loops for {} (of "
+      "{})\n\n",
+      build.version, build.commit, build.compiler, build.build_type, TORCH_VERSION, machine.processor,
+      machine.cores, machine.memory_gib, machine.system, fmt::join(machine.instruction_sets, " "),
+      program.threads(), ops::active_isa(), fmt::join(ops::available_isas(), ", "));
   report::Table table({{"operator"}, {"kernels, fastest first"}});
-  for (const ops::KernelSummary& op : kernels) table.add_row({op.op, fmt::format("{}", fmt::join(op.kernels, ", "))});
+  for (const ops::KernelSummary& op : kernels)
+    table.add_row({op.op, fmt::format("{}", fmt::join(op.kernels, ", "))});
   program.print(text + table.to_text());
   return 0;
 }
@@ -140,10 +155,10 @@ int info(const Program& program, const InfoOptions& options) {
 
 void add_info(Program& program) {
   const auto options = std::make_shared<InfoOptions>();
-  CLI::App* command = program.add_command(
-      program.app(), "info", "Build, machine and kernels; with a model its parameters and cost.",
-      "modewise info --model hot --series 21 --set forecast.horizon=720",
-      [&program, options] { return info(program, *options); });
+  CLI::App* command = program.add_command(program.app(), "info",
+                                          "Build, machine and kernels; with a model its parameters and cost.",
+                                          "modewise info --model hot --series 21 --set forecast.horizon=720",
+                                          [&program, options] { return info(program, *options); });
   options->config.add_to(*command);
   command->add_option("--series", options->series, "sizes of the series modes, such as 21, or 12 11")
       ->check(CLI::PositiveNumber);

@@ -32,8 +32,9 @@ int predict(const Program& program, const PredictOptions& options) {
   const tasks::Forecast forecast = tasks::predict_beyond(run, series, options.steps);
   if (!out.empty()) {
     write_file_atomically(out, npz ? to_npz(forecast) : to_csv(forecast));
-    spdlog::info("{}: {} rows from {} to {}, {} series, after the last row of {}", options.out, forecast.steps(),
-                 forecast.times.front(), forecast.times.back(), forecast.names.size(), series.source);
+    spdlog::info("{}: {} rows from {} to {}, {} series, after the last row of {}", options.out,
+                 forecast.steps(), forecast.times.front(), forecast.times.back(), forecast.names.size(),
+                 series.source);
   }
   if (program.json()) {
     nlohmann::ordered_json json = to_json(forecast);
@@ -49,11 +50,14 @@ int predict(const Program& program, const PredictOptions& options) {
 
 void add_predict(Program& program) {
   const auto options = std::make_shared<PredictOptions>();
-  CLI::App* command = program.add_command(
-      program.app(), "predict", "Forecasts beyond the end of the data, in its units, with its dates continued.",
-      "modewise predict runs/ETTh1-hot --out forecast.csv", [&program, options] { return predict(program, *options); });
+  CLI::App* command =
+      program.add_command(program.app(), "predict",
+                          "Forecasts beyond the end of the data, in its units, with its dates continued.",
+                          "modewise predict runs/ETTh1-hot --out forecast.csv",
+                          [&program, options] { return predict(program, *options); });
   command->add_option("run,--run", options->run, "run folder")->required();
-  command->add_option("--data", options->data, "a newer file with the run's columns; forecasts follow its last row");
+  command->add_option("--data", options->data,
+                      "a newer file with the run's columns; forecasts follow its last row");
   command->add_option("--out", options->out, "file.csv or file.npz; CSV on stdout without it");
   command->add_option("--steps", options->steps, "rows ahead, at most the run's horizon; all of it without")
       ->check(CLI::PositiveNumber);

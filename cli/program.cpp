@@ -91,7 +91,8 @@ CLI::App* Program::add_command(CLI::App& parent, const std::string& name, const 
   command->add_flag("-v,--verbose", verbose_, "more on stderr; -vv for most");
   command->add_option("--color", color_, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
-  command->add_option("--threads", threads_, "threads to compute with; the results are the same for any number")
+  command
+      ->add_option("--threads", threads_, "threads to compute with; the results are the same for any number")
       ->check(CLI::Range(1, 4096));
   command->add_flag("--debug", debug_, "show where an internal error came from");
   command->option_defaults()->group("Options");
@@ -103,7 +104,9 @@ void Program::add_help_text(const CLI::App* command, std::function<std::string()
   help_->texts[command] = std::move(text);
 }
 
-int Program::threads() const { return at::get_num_threads(); }
+int Program::threads() const {
+  return at::get_num_threads();
+}
 
 int Program::usage_error(const CLI::ParseError& error) const {
   const CLI::App* command = &app_;
@@ -202,7 +205,9 @@ void Program::print(const nlohmann::ordered_json& result) const {
   print(result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
-void Program::print(const report::Table& table) const { print(table.to_text(stdout_color())); }
+void Program::print(const report::Table& table) const {
+  print(table.to_text(stdout_color()));
+}
 
 bool Program::stdout_color() const {
   if (color_ != "auto") return color_ == "always";

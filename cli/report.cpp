@@ -22,7 +22,8 @@ int report(const Program& program, const ReportOptions& options) {
   const bool single = options.runs.size() == 1;
   require(single || !options.out.empty(), ErrorKind::usage, "a report of several runs needs --out FILE.html");
   // A run's own report is made from the run and may be made again; any other file is somebody's.
-  const fs::path out = options.out.empty() ? fs::path(options.runs.front()) / "report.html" : fs::path(options.out);
+  const fs::path out =
+      options.out.empty() ? fs::path(options.runs.front()) / "report.html" : fs::path(options.out);
   require(options.out.empty() || options.force || !fs::exists(out), ErrorKind::cannot_create,
           "{} exists already: --force overwrites it", out.string());
   if (single) {

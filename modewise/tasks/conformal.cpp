@@ -118,13 +118,15 @@ CalibrationTrial try_out(const CalibrationSample& sample, double exponent, bool 
     calibrator.margins(made_from, lower, upper);
     for (size_t i = 0; i < sample.nominal.size(); ++i) {
       const auto [n, hits] = calibrator.covered(static_cast<int64_t>(i), checked_on, lower, upper);
-      if (n > 0) trial.gap += std::abs(static_cast<double>(hits) / static_cast<double>(n) - sample.nominal[i]);
+      if (n > 0)
+        trial.gap += std::abs(static_cast<double>(hits) / static_cast<double>(n) - sample.nominal[i]);
       counts[i] += n;
       inside[i] += hits;
     }
   }
   for (size_t i = 0; i < counts.size(); ++i)
-    trial.coverage.push_back(static_cast<double>(inside[i]) / static_cast<double>(std::max<int64_t>(counts[i], 1)));
+    trial.coverage.push_back(static_cast<double>(inside[i]) /
+                             static_cast<double>(std::max<int64_t>(counts[i], 1)));
   return trial;
 }
 
@@ -133,7 +135,8 @@ CalibrationTrial try_out(const CalibrationSample& sample, double exponent, bool 
 void CalibrationConfig::fields(Fields& f) {
   f.add("method", method, "prediction intervals from validation residuals: conformal, or none",
         {.one_of = {"conformal", "none"}});
-  f.add("intervals", intervals, "nominal coverages of a point model's intervals", {.min = 0.01, .max = 0.999});
+  f.add("intervals", intervals, "nominal coverages of a point model's intervals",
+        {.min = 0.01, .max = 0.999});
   f.add("scale", scale, "whether margins grow with the deviation of the window's own lookback; auto tries",
         {.one_of = {"auto", "none", "window"}});
   f.add("sides", sides, "whether both sides of an interval share a margin; auto tries",
@@ -164,7 +167,8 @@ std::vector<double> Calibration::levels() const {
 }
 
 Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& config) {
-  const bool any = std::any_of(sample.below.begin(), sample.below.end(), [](float x) { return !std::isnan(x); });
+  const bool any =
+      std::any_of(sample.below.begin(), sample.below.end(), [](float x) { return !std::isnan(x); });
   require(any, ErrorKind::data, "calibration needs validation targets, but all of them are missing");
   Calibration result;
   result.nominal = sample.nominal;
@@ -189,8 +193,10 @@ Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& 
 }
 
 std::vector<float> calibrated_quantiles(const Calibration& calibration, std::span<const float> forecast,
-                                        std::span<const float> raw_quantiles, std::span<const float> deviation) {
-  const auto series = static_cast<size_t>(calibration.series), horizon = static_cast<size_t>(calibration.horizon);
+                                        std::span<const float> raw_quantiles,
+                                        std::span<const float> deviation) {
+  const auto series = static_cast<size_t>(calibration.series),
+             horizon = static_cast<size_t>(calibration.horizon);
   const size_t intervals = calibration.nominal.size(), levels = 2 * intervals + 1;
   const size_t cells = series * horizon;
   const size_t windows = deviation.size() / std::max<size_t>(series, 1);
@@ -202,8 +208,7 @@ std::vector<float> calibrated_quantiles(const Calibration& calibration, std::spa
   std::vector<float> result(windows * cells * levels);
   for (size_t at = 0; at < windows * cells; ++at) {
     const size_t cell = at % cells;
-    const float scale = static_cast<float>(
-        std::pow(deviation[at / horizon], calibration.exponent));
+    const float scale = static_cast<float>(std::pow(deviation[at / horizon], calibration.exponent));
     float* out = &result[at * levels];
     const float centre = raw ? raw_quantiles[at * levels + intervals] : forecast[at];
     out[intervals] = centre;
@@ -227,20 +232,25 @@ nlohmann::ordered_json to_json(const Calibration& calibration) {
                       {"shared_sides", trial.shared},
                       {"coverage", trial.coverage},
                       {"gap", trial.gap}});
-  return {{"method", "conformal"},          {"nominal", calibration.nominal},
-          {"exponent", calibration.exponent}, {"shared_sides", calibration.shared},
-          {"windows", calibration.windows},  {"trials", trials}};
+  return {{"method", "conformal"},
+          {"nominal", calibration.nominal},
+          {"exponent", calibration.exponent},
+          {"shared_sides", calibration.shared},
+          {"windows", calibration.windows},
+          {"trials", trials}};
 }
 
 void write_calibration(const std::filesystem::path& path, const Calibration& calibration) {
-  const std::vector<int64_t> shape = {std::ssize(calibration.nominal), calibration.series, calibration.horizon};
+  const std::vector<int64_t> shape = {std::ssize(calibration.nominal), calibration.series,
+                                      calibration.horizon};
   const std::string about = to_json(calibration).dump();
-  io::write_npz(path.string(),
-                {{"lower", io::make_array(shape, std::span<const float>(calibration.lower))},
-                 {"upper", io::make_array(shape, std::span<const float>(calibration.upper))},
-                 {"nominal", io::make_array({shape[0]}, std::span<const double>(calibration.nominal))},
-                 {"about", io::make_array({std::ssize(about)},
-                                          std::span(reinterpret_cast<const uint8_t*>(about.data()), about.size()))}});
+  io::write_npz(
+      path.string(),
+      {{"lower", io::make_array(shape, std::span<const float>(calibration.lower))},
+       {"upper", io::make_array(shape, std::span<const float>(calibration.upper))},
+       {"nominal", io::make_array({shape[0]}, std::span<const double>(calibration.nominal))},
+       {"about", io::make_array({std::ssize(about)},
+                                std::span(reinterpret_cast<const uint8_t*>(about.data()), about.size()))}});
 }
 
 Calibration read_calibration(const std::filesystem::path& path) {
@@ -261,11 +271,12 @@ Calibration read_calibration(const std::filesystem::path& path) {
   for (const double margin : io::to_doubles(get("lower"))) result.lower.push_back(static_cast<float>(margin));
   for (const double margin : io::to_doubles(get("upper"))) result.upper.push_back(static_cast<float>(margin));
   const std::vector<std::byte>& text = get("about").bytes;
-  const auto about = nlohmann::json::parse(reinterpret_cast<const char*>(text.data()),
-                                           reinterpret_cast<const char*>(text.data()) + text.size(), nullptr, false);
+  const auto about =
+      nlohmann::json::parse(reinterpret_cast<const char*>(text.data()),
+                            reinterpret_cast<const char*>(text.data()) + text.size(), nullptr, false);
   require(about.is_object() && about.contains("exponent") && about["exponent"].is_number() &&
-              about.contains("shared_sides") && about["shared_sides"].is_boolean() && about.contains("windows") &&
-              about["windows"].is_number_integer(),
+              about.contains("shared_sides") && about["shared_sides"].is_boolean() &&
+              about.contains("windows") && about["windows"].is_number_integer(),
           ErrorKind::data, "{}: 'about' is not the description of a calibration", path.string());
   result.exponent = about["exponent"];
   result.shared = about["shared_sides"];

@@ -7,11 +7,11 @@
 // the truth lies outside, (lower − y)/s and (y − upper)/s, where s = (deviation of the window's own
 // lookback)^e. The margin of an interval is the ⌈(n+1)(1−α)⌉-th smallest score of each series and step.
 // Validation and test rows differ in level and spread, so which e, and whether both sides share a margin, is
-// decided by letting each half of the validation windows check the margins made from the other half. Test rows
-// are never looked at.
+// decided by letting each half of the validation windows check the margins made from the other half. Test
+// rows are never looked at.
 //
-// Shapes: n windows, S series, H steps, I intervals; row-major, scaled values. Scores keep the windows last, so that
-// those of one series and step lie together.
+// Shapes: n windows, S series, H steps, I intervals; row-major, scaled values. Scores keep the windows last,
+// so that those of one series and step lie together.
 
 #include <cstdint>
 #include <filesystem>
@@ -25,30 +25,31 @@
 namespace modewise::tasks {
 
 struct CalibrationConfig {
-  std::string method = "conformal";               // conformal | none
-  std::vector<double> intervals = {0.8, 0.95};    // nominal coverages, for point models
-  std::string scale = "auto";                     // auto | none | window
-  std::string sides = "auto";                     // auto | shared | own
+  std::string method = "conformal";             // conformal | none
+  std::vector<double> intervals = {0.8, 0.95};  // nominal coverages, for point models
+  std::string scale = "auto";                   // auto | none | window
+  std::string sides = "auto";                   // auto | shared | own
   void fields(Fields& f);
 };
 
 /// What validation showed. NaN scores are missing targets.
 struct CalibrationSample {
   int64_t windows = 0, series = 0, horizon = 0;
-  std::vector<double> nominal;       // I, ascending
-  bool shared_forecast = true;       // a point model: one block of scores serves all intervals
-  std::vector<float> below, above;   // [I or 1, S, H, n]: lower − y and y − upper
-  std::vector<float> deviation;      // [S, n], of the lookback (window_deviation)
+  std::vector<double> nominal;      // I, ascending
+  bool shared_forecast = true;      // a point model: one block of scores serves all intervals
+  std::vector<float> below, above;  // [I or 1, S, H, n]: lower − y and y − upper
+  std::vector<float> deviation;     // [S, n], of the lookback (window_deviation)
 
   size_t at(int64_t interval, int64_t s, int64_t step, int64_t window) const {
-    return static_cast<size_t>((((shared_forecast ? 0 : interval) * series + s) * horizon + step) * windows + window);
+    return static_cast<size_t>((((shared_forecast ? 0 : interval) * series + s) * horizon + step) * windows +
+                               window);
   }
 };
 
 /// One way to calibrate, and how well each half's margins covered the other half.
 struct CalibrationTrial {
-  double exponent = 0;  // e
-  bool shared = true;   // both sides share a margin
+  double exponent = 0;           // e
+  bool shared = true;            // both sides share a margin
   std::vector<double> coverage;  // I, over both halves
   double gap = 0;                // Σ |coverage − nominal| over both halves and all intervals
 };
@@ -72,12 +73,14 @@ double window_deviation(std::span<const float> past, std::span<const bool> obser
 /// Data error when there is not one validation target.
 Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& config);
 
-/// Calibrated quantiles [n, S, H, 2I+1] of levels(): from point forecasts [n, S, H], or from the raw quantiles
-/// [n, S, H, 2I+1] of a model with these levels (then `forecast` is not read). Never crossing.
+/// Calibrated quantiles [n, S, H, 2I+1] of levels(): from point forecasts [n, S, H], or from the raw
+/// quantiles [n, S, H, 2I+1] of a model with these levels (then `forecast` is not read). Never crossing.
 std::vector<float> calibrated_quantiles(const Calibration& calibration, std::span<const float> forecast,
-                                        std::span<const float> raw_quantiles, std::span<const float> deviation);
+                                        std::span<const float> raw_quantiles,
+                                        std::span<const float> deviation);
 
-/// calibration.npz: margins `lower` and `upper`, `nominal`, and `about` (JSON as bytes: the choice and its trials).
+/// calibration.npz: margins `lower` and `upper`, `nominal`, and `about` (JSON as bytes: the choice and its
+/// trials).
 void write_calibration(const std::filesystem::path& path, const Calibration& calibration);
 /// Data error naming the file when its arrays do not fit together.
 Calibration read_calibration(const std::filesystem::path& path);

@@ -39,7 +39,7 @@ Backtest backtest(const ForecastRun& run, const ForecastData& data, int64_t stri
   ForecastErrors all = make_errors(run.config, data.scaler, levels);
   ForecastErrors all_repeat = make_errors(run.config, data.scaler, {});
   // One origin at a time: its row of the table needs sums of its own.
-  stream_forecasts(*run.model, data.source, origins, 1, [&](const ForecastBlock& block) {
+  stream_forecasts(*run.model, data, origins, 1, [&](const ForecastBlock& block) {
     ForecastErrors one = make_errors(run.config, data.scaler, levels);
     ForecastErrors one_repeat = make_errors(run.config, data.scaler, {});
     const std::vector<float> quantiles = forecaster.quantiles(block);
@@ -49,8 +49,8 @@ Backtest backtest(const ForecastRun& run, const ForecastData& data, int64_t stri
     for (ForecastErrors* errors : {&one_repeat, &all_repeat})
       errors->add(floats(repeat), floats(block.future), flags(block.future_observed));
     const int64_t row = origins.first_row(block.first_window) + shape.lookback;
-    result.origins.push_back({row, data.series.time.text_at(row), one.total(), one_repeat.total().mae,
-                              one.quantiles().intervals});
+    result.origins.push_back(
+        {row, data.series.time.text_at(row), one.total(), one_repeat.total().mae, one.quantiles().intervals});
   });
   result.scaled = all.total();
   result.units = all.total(ForecastErrors::Scale::units);

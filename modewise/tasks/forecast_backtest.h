@@ -10,10 +10,10 @@
 namespace modewise::tasks {
 
 struct BacktestOrigin {
-  int64_t row = 0;         // first forecast row
-  std::string time;        // as the file writes it
+  int64_t row = 0;   // first forecast row
+  std::string time;  // as the file writes it
   PointErrors scaled;
-  double repeat_mae = 0;   // of repeating the last observed value, scaled
+  double repeat_mae = 0;  // of repeating the last observed value, scaled
   std::vector<QuantileErrors::Interval> intervals;
 };
 

@@ -18,8 +18,9 @@ using report::Cell;
 
 /// Settings that make no other experiment.
 bool is_incidental(const std::string& path) {
-  return path == "train.seed" || path == "data.path" || path.starts_with("output.") || path == "train.prefetch" ||
-         path == "forecast.evaluation_batch" || !train::changes_numbers(path.substr(path.find('.') + 1));
+  return path == "train.seed" || path == "data.path" || path.starts_with("output.") ||
+         path == "train.prefetch" || path == "forecast.evaluation_batch" ||
+         !train::changes_numbers(path.substr(path.find('.') + 1));
 }
 
 std::map<std::string, std::string> settings(ForecastConfig config) {
@@ -46,9 +47,11 @@ void tell_apart(std::vector<RunGroup>& groups) {
     std::vector<std::map<std::string, std::string>> all;
     for (const RunGroup* group : members) all.push_back(settings(group->runs.front().config));
     for (const auto& [path, value] : all.front()) {
-      const bool differs = std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.at(path) != value; });
+      const bool differs =
+          std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.at(path) != value; });
       if (!differs) continue;
-      for (size_t i = 0; i < members.size(); ++i) members[i]->name += fmt::format(" {}={}", path, all[i].at(path));
+      for (size_t i = 0; i < members.size(); ++i)
+        members[i]->name += fmt::format(" {}={}", path, all[i].at(path));
     }
   }
 }
@@ -95,12 +98,12 @@ std::optional<double> standard_deviation(const std::vector<double>& values) {
 FinishedRun read_finished_run(const fs::path& path) {
   const train::RunFolder folder = train::RunFolder::open(path);
   require(fs::exists(folder.file("metrics.json")), ErrorKind::no_input,
-          "{} has not finished (no metrics.json): continue it with modewise train forecast --resume {}", path.string(),
-          path.string());
+          "{} has not finished (no metrics.json): continue it with modewise train forecast --resume {}",
+          path.string(), path.string());
   FinishedRun run{path, read_run_config(folder), folder.read_metrics(), {}};
   require(run.metrics.contains("test"), ErrorKind::no_input,
-          "{} was stopped before its evaluation: continue it with modewise train forecast --resume {}", path.string(),
-          path.string());
+          "{} was stopped before its evaluation: continue it with modewise train forecast --resume {}",
+          path.string(), path.string());
   run.data_hash = read_data_summary(folder.file("data.json")).hash;
   return run;
 }
@@ -109,7 +112,8 @@ std::vector<double> RunGroup::values(const std::string& pointer) const {
   std::vector<double> result;
   const nlohmann::ordered_json::json_pointer at(pointer);
   for (const FinishedRun& run : runs)
-    if (run.metrics.contains(at) && run.metrics[at].is_number()) result.push_back(run.metrics[at].get<double>());
+    if (run.metrics.contains(at) && run.metrics[at].is_number())
+      result.push_back(run.metrics[at].get<double>());
   return result;
 }
 
@@ -168,16 +172,18 @@ report::Table comparison_table(const std::vector<RunGroup>& groups) {
 nlohmann::ordered_json comparison_json(const std::vector<RunGroup>& groups) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const RunGroup& group : groups) {
-    nlohmann::ordered_json row = {{"task", group.task}, {"model", group.name}, {"runs", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json row = {
+        {"task", group.task}, {"model", group.name}, {"runs", nlohmann::ordered_json::array()}};
     for (const FinishedRun& run : group.runs)
       row["runs"].push_back({{"path", run.path.string()}, {"seed", run.config.train.seed}});
     const auto add = [&](const char* name, const std::string& pointer) {
       const std::vector<double> values = pointer.empty() ? std::vector<double>{} : group.values(pointer);
       if (values.empty()) return;
       const auto deviation = standard_deviation(values);
-      row[name] = {{"mean", mean(values)},
-                   {"deviation", deviation ? nlohmann::ordered_json(*deviation) : nlohmann::ordered_json(nullptr)},
-                   {"values", values}};
+      row[name] = {
+          {"mean", mean(values)},
+          {"deviation", deviation ? nlohmann::ordered_json(*deviation) : nlohmann::ordered_json(nullptr)},
+          {"values", values}};
     };
     add("mse", "/test/scaled/mse");
     add("mae", "/test/scaled/mae");

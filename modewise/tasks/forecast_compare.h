@@ -28,7 +28,8 @@ struct RunGroup {
   std::string task;  // data, lookback and horizon: only rows of one task may be compared
   std::vector<FinishedRun> runs;
 
-  /// A number of each run's metrics.json by its JSON pointer, such as "/test/scaled/mse"; runs without it left out.
+  /// A number of each run's metrics.json by its JSON pointer, such as "/test/scaled/mse"; runs without it
+  /// left out.
   std::vector<double> values(const std::string& pointer) const;
 };
 

@@ -22,7 +22,8 @@ void ForecastOptions::fields(Fields& f) {
   f.add("select", select, "validation metric that chooses the best weights; auto: that of the loss",
         {.one_of = {"auto", "mse", "mae", "pinball"}});
   f.add("train_stride", train_stride, "use every n-th training window", {.min = 1});
-  f.add("train_fraction", train_fraction, "use the first part of the training windows", {.min = 1e-6, .max = 1});
+  f.add("train_fraction", train_fraction, "use the first part of the training windows",
+        {.min = 1e-6, .max = 1});
   f.add("evaluation_batch", evaluation_batch, "windows at a time in evaluation", {.min = 1, .max = 65536});
 }
 
@@ -76,7 +77,8 @@ void ForecastConfig::validate(const std::string& source) const {
           ErrorKind::config, "{}: calibration.intervals must be ascending and at least one, got [{}]", source,
           fmt::join(calibration.intervals, ", "));
   require(forecast.select != "pinball" || forecast.probabilistic(), ErrorKind::config,
-          "{}: forecast.select = \"pinball\" needs forecast.loss = \"quantile\", got \"{}\"", source, forecast.loss);
+          "{}: forecast.select = \"pinball\" needs forecast.loss = \"quantile\", got \"{}\"", source,
+          forecast.loss);
   train.validate();
 }
 

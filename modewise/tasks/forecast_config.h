@@ -23,9 +23,9 @@ struct ForecastOptions {
   std::string loss = "mae";       // mse | mae | huber | quantile
   double huber_delta = 1;
   std::vector<double> quantiles = {0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975};
-  std::string select = "auto";    // auto | mse | mae | pinball: what the best weights are chosen by
-  int64_t train_stride = 1;       // every n-th training window
-  double train_fraction = 1;      // the first part of the training windows
+  std::string select = "auto";  // auto | mse | mae | pinball: what the best weights are chosen by
+  int64_t train_stride = 1;     // every n-th training window
+  double train_fraction = 1;    // the first part of the training windows
   int64_t evaluation_batch = 64;
   void fields(Fields& f);
 
@@ -57,8 +57,8 @@ struct ForecastConfig {
   void validate(const std::string& source) const;
 };
 
-/// Defaults < `file` ("" for none) < `assignments` ("a.b=c"). Among the assignments the model's name and preset
-/// act first, since they set other fields.
+/// Defaults < `file` ("" for none) < `assignments` ("a.b=c"). Among the assignments the model's name and
+/// preset act first, since they set other fields.
 ForecastConfig load_forecast_config(const std::string& file, std::vector<std::string> assignments);
 
 }  // namespace modewise::tasks

@@ -13,6 +13,17 @@
 namespace modewise::tasks {
 namespace {
 
+std::vector<double> doubles(const at::Tensor& tensor) {
+  const at::Tensor flat = tensor.contiguous();
+  return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
+}
+
+std::string step_text(const data::TimeAxis& time) {
+  return time.dated ? time.frequency_text() : "no dates";
+}
+
+}  // namespace
+
 std::string hash_of(const data::Series& series) {
   const auto bytes = [](const at::Tensor& tensor) {
     const at::Tensor flat = tensor.contiguous();
@@ -22,15 +33,6 @@ std::string hash_of(const data::Series& series) {
   if (series.observed.defined()) all += bytes(series.observed);
   return content_hash(as_bytes(all));
 }
-
-std::vector<double> doubles(const at::Tensor& tensor) {
-  const at::Tensor flat = tensor.contiguous();
-  return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
-}
-
-std::string step_text(const data::TimeAxis& time) { return time.dated ? time.frequency_text() : "no dates"; }
-
-}  // namespace
 
 ForecastData load_forecast_data(const ForecastConfig& config) {
   return prepare_forecast_data(config, data::load_series(config.data));
@@ -122,7 +124,8 @@ at::Tensor cycle_profile(const ForecastData& data, int64_t cycle) {
     for (int64_t s = 0; s < series; ++s) {
       if (observed.defined() && !observed.const_data_ptr<bool>()[row * series + s]) continue;
       const auto at = static_cast<size_t>(row % cycle * series + s), place = static_cast<size_t>(s);
-      const double value = (values.const_data_ptr<double>()[row * series + s] - means[place]) / deviations[place];
+      const double value =
+          (values.const_data_ptr<double>()[row * series + s] - means[place]) / deviations[place];
       sums[at] += value;
       ++counts[at];
       all[place] += value;
@@ -139,7 +142,11 @@ at::Tensor cycle_profile(const ForecastData& data, int64_t cycle) {
   return profile;
 }
 
-std::vector<double> scaler_means(const data::Scaler& scaler) { return doubles(scaler.mean); }
-std::vector<double> scaler_deviations(const data::Scaler& scaler) { return doubles(scaler.deviation); }
+std::vector<double> scaler_means(const data::Scaler& scaler) {
+  return doubles(scaler.mean);
+}
+std::vector<double> scaler_deviations(const data::Scaler& scaler) {
+  return doubles(scaler.deviation);
+}
 
 }  // namespace modewise::tasks

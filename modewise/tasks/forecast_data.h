@@ -21,12 +21,16 @@ struct ForecastData {
   data::Scaler scaler;
   data::SplitWindows windows;
   data::WindowSource source;
-  std::string hash;  // of values and mask
+  std::string hash;        // of values and mask
+  int64_t row_offset = 0;  // rows from the first row a model was trained on to this series' first
 };
 
 /// Loads what `config` names. Errors as load_series, make_splits and WindowSet give them.
 ForecastData load_forecast_data(const ForecastConfig& config);
 ForecastData prepare_forecast_data(const ForecastConfig& config, data::Series series);
+
+/// Content hash of values and mask.
+std::string hash_of(const data::Series& series);
 
 /// What a run keeps of its data in data.json, so that later files can be checked and scaled in the same way.
 struct DataSummary {
@@ -43,8 +47,8 @@ DataSummary read_data_summary(const std::filesystem::path& path);
 /// Checks that `series` continues what the run was trained on: the same modes, the same step between rows, no
 /// missing cells where the model takes none. Data errors that name what differs.
 void require_fits(const DataSummary& run, const data::Series& series);
-/// How many rows after the run's first row `series` begins, so that periodic profiles keep their phase. 0 where
-/// one of the two has no dates.
+/// How many rows after the run's first row `series` begins, so that periodic profiles keep their phase. 0
+/// where one of the two has no dates.
 int64_t row_offset(const DataSummary& run, const data::Series& series);
 
 /// Mean of the scaled training rows r with r mod `cycle` = i, less the mean of all of them: [cycle, N_1…N_j]

@@ -24,15 +24,16 @@ std::vector<double> CalibratedForecaster::levels() const {
 }
 
 std::vector<float> CalibratedForecaster::quantiles(const ForecastBlock& block) const {
-  const std::span<const float> raw = block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{};
+  const std::span<const float> raw =
+      block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{};
   if (!calibration) return {raw.begin(), raw.end()};
   return calibrated_quantiles(*calibration, floats(block.forecast), raw, lookback_deviations(block));
 }
 
 std::optional<Calibration> calibrate_forecaster(models::Forecaster& model, const ForecastConfig& config,
-                                                const data::WindowSource& source,
-                                                const data::WindowSet& validation) {
+                                                const ForecastData& data) {
   if (config.calibration.method == "none") return std::nullopt;
+  const data::WindowSet& validation = data.windows.validation;
   CalibrationSample sample;
   sample.series = model.shape().series_count();
   sample.horizon = model.shape().horizon;
@@ -53,7 +54,7 @@ std::optional<Calibration> calibrate_forecaster(models::Forecaster& model, const
   sample.deviation.resize(static_cast<size_t>(sample.windows * sample.series));
   const size_t middle = levels.size() / 2, count = levels.size();
   stream_forecasts(
-      model, source, validation, config.forecast.evaluation_batch,
+      model, data, validation, config.forecast.evaluation_batch,
       [&](const ForecastBlock& block) {
         const std::vector<float> deviation = lookback_deviations(block);
         const std::span<const float> truth = floats(block.future);
@@ -81,15 +82,15 @@ std::optional<Calibration> calibrate_forecaster(models::Forecaster& model, const
   return calibrate(sample, config.calibration);
 }
 
-ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const data::Scaler& scaler,
-                                   const data::WindowSource& source, const data::WindowSet& set,
-                                   const QuantileVisitor& visit) {
-  ForecastErrors errors = make_errors(*forecaster.config, scaler, forecaster.levels());
+ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
+                                   const data::WindowSet& set, const QuantileVisitor& visit) {
+  ForecastErrors errors = make_errors(*forecaster.config, data.scaler, forecaster.levels());
   Progress progress("evaluating", set.size(), "windows");
-  stream_forecasts(*forecaster.model, source, set, forecaster.config->forecast.evaluation_batch,
+  stream_forecasts(*forecaster.model, data, set, forecaster.config->forecast.evaluation_batch,
                    [&](const ForecastBlock& block) {
                      const std::vector<float> quantiles = forecaster.quantiles(block);
-                     errors.add(floats(block.forecast), floats(block.future), flags(block.future_observed), quantiles);
+                     errors.add(floats(block.forecast), floats(block.future), flags(block.future_observed),
+                                quantiles);
                      if (visit) visit(block, quantiles);
                      progress.update(block.first_window + block.windows());
                    });
@@ -123,7 +124,8 @@ nlohmann::ordered_json evaluation_json(const std::string& split, const ForecastE
     nlohmann::ordered_json row = to_json(errors.of_step(step));
     row["step"] = step + 1;
     for (const QuantileErrors::Interval& interval : intervals)
-      if (const auto coverage = errors.coverage_of_step(step, interval.nominal); coverage && std::isfinite(*coverage))
+      if (const auto coverage = errors.coverage_of_step(step, interval.nominal);
+          coverage && std::isfinite(*coverage))
         row[fmt::format("coverage_{:g}", std::round(interval.nominal * 1e6) / 1e4)] = *coverage;
     by_step.push_back(std::move(row));
   }

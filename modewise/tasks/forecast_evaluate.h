@@ -28,13 +28,12 @@ struct CalibratedForecaster {
 /// Margins from the forecasts over the validation windows (thinned when they would take more than 128 MB).
 /// Nothing when the config wants none.
 std::optional<Calibration> calibrate_forecaster(models::Forecaster& model, const ForecastConfig& config,
-                                                const data::WindowSource& source, const data::WindowSet& validation);
+                                                const ForecastData& data);
 
 /// Errors over all windows of `set`; `visit` (may be empty) sees each block with its quantiles.
 using QuantileVisitor = std::function<void(const ForecastBlock& block, std::span<const float> quantiles)>;
-ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const data::Scaler& scaler,
-                                   const data::WindowSource& source, const data::WindowSet& set,
-                                   const QuantileVisitor& visit = {});
+ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
+                                   const data::WindowSet& set, const QuantileVisitor& visit = {});
 
 /// The whole result: scaled and in units, per horizon, step and series.
 nlohmann::ordered_json evaluation_json(const std::string& split, const ForecastErrors& errors,

@@ -43,7 +43,8 @@ LineSeries truth_curve(const KeptPredictions& kept, int64_t window, int64_t seri
   return curve;
 }
 
-LineSeries forecast_curve(const KeptPredictions& kept, int64_t window, int64_t series, const std::string& name) {
+LineSeries forecast_curve(const KeptPredictions& kept, int64_t window, int64_t series,
+                          const std::string& name) {
   LineSeries curve;
   curve.label = name;
   curve.x = slice(kept.times, window * (kept.lookback + kept.horizon) + kept.lookback, kept.horizon);
@@ -61,8 +62,7 @@ report::LineChart forecast_figure(const KeptPredictions& kept, int64_t window, i
     if (nominal < 0.75 && outer > 0) break;  // two bands read well, more do not
     report::Band band{{}, {}, fmt::format("{:.3g} %", 100 * nominal)};
     for (int64_t step = 0; step < kept.horizon; ++step) {
-      const auto at =
-          static_cast<size_t>(((window * kept.series + series) * kept.horizon + step)) * levels;
+      const auto at = static_cast<size_t>(((window * kept.series + series) * kept.horizon + step)) * levels;
       band.lower.push_back(kept.quantiles[at + outer]);
       band.upper.push_back(kept.quantiles[at + levels - 1 - outer]);
     }
@@ -81,7 +81,8 @@ report::LineChart forecasts_figure(const std::vector<NamedPredictions>& all, int
   chart.title = first.names[static_cast<size_t>(series)];
   chart.x = time_axis(first);
   chart.series.push_back(truth_curve(first, window, series));
-  for (const NamedPredictions& run : all) chart.series.push_back(forecast_curve(run.kept, window, series, run.name));
+  for (const NamedPredictions& run : all)
+    chart.series.push_back(forecast_curve(run.kept, window, series, run.name));
   return chart;
 }
 
@@ -100,7 +101,8 @@ report::LineChart learning_figure(const std::vector<Json>& lines, const std::str
     loss.y.push_back(number(line, "train_loss"));
     for (const char* name : {"val_mse", "val_mae", "val_pinball"}) {
       if (!line.contains(name)) continue;
-      auto found = std::find_if(metrics.begin(), metrics.end(), [&](const LineSeries& s) { return s.label == name; });
+      auto found =
+          std::find_if(metrics.begin(), metrics.end(), [&](const LineSeries& s) { return s.label == name; });
       if (found == metrics.end()) {
         metrics.push_back({name, {}, {}});
         found = std::prev(metrics.end());
@@ -137,10 +139,12 @@ report::BarChart by_series_figure(const Json& evaluation, size_t most) {
   std::vector<std::pair<std::string, double>> rows;
   for (const Json& row : evaluation["by_series"])
     rows.emplace_back(row["name"].get<std::string>(), number(row["scaled"], "mse"));
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   report::BarChart chart;
-  chart.title = rows.size() > most ? fmt::format("MSE of the {} worst of {} series, scaled", most, rows.size())
-                                   : "MSE of each series, scaled";
+  chart.title = rows.size() > most
+                    ? fmt::format("MSE of the {} worst of {} series, scaled", most, rows.size())
+                    : "MSE of each series, scaled";
   if (rows.size() > most) rows.resize(most);
   report::BarSeries bars;
   bars.label = "MSE";

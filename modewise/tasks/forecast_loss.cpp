@@ -12,22 +12,25 @@
 namespace modewise::tasks {
 namespace {
 
-at::Tensor elementwise_loss(const at::Tensor& forecast, const at::Tensor& future, const ForecastOptions& options) {
+at::Tensor elementwise_loss(const at::Tensor& forecast, const at::Tensor& future,
+                            const ForecastOptions& options) {
   if (options.loss == "quantile") return pinball_loss(forecast, future, options.quantiles);
-  if (options.loss == "huber") return at::huber_loss(forecast, future, at::Reduction::None, options.huber_delta);
+  if (options.loss == "huber")
+    return at::huber_loss(forecast, future, at::Reduction::None, options.huber_delta);
   const at::Tensor error = forecast.sub(future);
   return options.loss == "mse" ? error.mul(error) : error.abs();
 }
 
-/// Sum over samples and series, [B, N_1…N_j, H] -> [H]: over the series first, then over the samples. (A sum to
-/// a single element would be split by the number of threads; these keep H or B·H results.)
+/// Sum over samples and series, [B, N_1…N_j, H] -> [H]: over the series first, then over the samples. (A sum
+/// to a single element would be split by the number of threads; these keep H or B·H results.)
 at::Tensor sum_by_step(const at::Tensor& x) {
   return x.reshape({x.size(0), -1, x.size(-1)}).sum(1).sum(0);
 }
 
 }  // namespace
 
-at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future, const std::vector<double>& levels) {
+at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future,
+                        const std::vector<double>& levels) {
   require(quantiles.size(-1) == std::ssize(levels), ErrorKind::internal,
           "pinball_loss: {} levels need as many quantiles, got {}", levels.size(), quantiles.size(-1));
   const at::Tensor level = at::tensor(levels, quantiles.options());

@@ -52,7 +52,8 @@ void ForecastErrors::add(std::span<const float> forecast, std::span<const float>
               (observed.empty() || observed.size() == truth.size()) &&
               quantiles.size() == forecast.size() * levels_.size(),
           ErrorKind::internal,
-          "ForecastErrors: blocks of {} series × {} steps × {} levels, got {} forecasts, {} targets, {} quantiles",
+          "ForecastErrors: blocks of {} series × {} steps × {} levels, got {} forecasts, {} targets, {} "
+          "quantiles",
           series_, horizon_, levels_.size(), forecast.size(), truth.size(), quantiles.size());
   const size_t windows = forecast.size() / cells;
   const size_t levels = levels_.size(), pairs = pairs_.size();

@@ -30,7 +30,8 @@ struct QuantileErrors {
   std::vector<double> levels;
   std::vector<double> pinball;  // a level: max(τ(y − q), (τ − 1)(y − q))
   double mean_pinball = 0;
-  /// Σ_τ w_τ·2·pinball_τ: the integral 2∫pinball dτ, each level standing for the part of [0, 1] nearest to it.
+  /// Σ_τ w_τ·2·pinball_τ: the integral 2∫pinball dτ, each level standing for the part of [0, 1] nearest to
+  /// it.
   double crps = 0;
   std::vector<Interval> intervals;  // narrowest first
 };
@@ -76,11 +77,11 @@ class ForecastErrors {
 
   int64_t series_, horizon_, windows_ = 0;
   std::vector<double> mean_, deviation_, levels_;
-  std::vector<Pair> pairs_;           // narrowest interval first
-  std::vector<Cell> cells_;           // [S, H]
-  std::vector<double> pinball_;       // [S, H, Q]
-  std::vector<int64_t> inside_;       // [S, H, pairs]
-  std::vector<double> width_;         // [S, H, pairs]
+  std::vector<Pair> pairs_;      // narrowest interval first
+  std::vector<Cell> cells_;      // [S, H]
+  std::vector<double> pinball_;  // [S, H, Q]
+  std::vector<int64_t> inside_;  // [S, H, pairs]
+  std::vector<double> width_;    // [S, H, pairs]
 };
 
 nlohmann::ordered_json to_json(const PointErrors& errors);

@@ -19,16 +19,21 @@ std::string csv_text(const std::string& text) {
   return quoted + "\"";
 }
 
-std::string quantile_name(const std::string& series, double level) { return fmt::format("{}_q{:g}", series, level); }
+std::string quantile_name(const std::string& series, double level) {
+  return fmt::format("{}_q{:g}", series, level);
+}
 
 /// Forecasts carry float32 precision; no more digits are written.
-std::string number_text(double value) { return fmt::format("{}", static_cast<float>(value)); }
+std::string number_text(double value) {
+  return fmt::format("{}", static_cast<float>(value));
+}
 
 void require_lookback(const ForecastRun& run, const data::Series& series, const data::WindowBatch& batch) {
   if (run.data.missing || !batch.past_observed.defined()) return;
   const int64_t missing = batch.past_observed.logical_not().sum().item<int64_t>();
   require(missing == 0, ErrorKind::data,
-          "{}: {} cells are missing in its last {} rows, but the run was trained on data without missing cells, so "
+          "{}: {} cells are missing in its last {} rows, but the run was trained on data without missing "
+          "cells, so "
           "its model takes none",
           series.source, missing, run.config.forecast.lookback);
 }
@@ -38,8 +43,8 @@ void require_lookback(const ForecastRun& run, const data::Series& series, const 
 Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int64_t steps) {
   const data::WindowShape shape = run.config.window();
   require(steps >= 0 && steps <= shape.horizon, ErrorKind::usage,
-          "the run forecasts {} rows ahead, {} were asked for: train one with forecast.horizon={}", shape.horizon,
-          steps, steps);
+          "the run forecasts {} rows ahead, {} were asked for: train one with forecast.horizon={}",
+          shape.horizon, steps, steps);
   if (steps == 0) steps = shape.horizon;
   require(series.rows() >= shape.lookback, ErrorKind::data, "{}: {} rows, but the model looks back {} rows",
           series.source, series.rows(), shape.lookback);
@@ -52,7 +57,8 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
   const CalibratedForecaster forecaster = run.forecaster();
   const std::vector<float> quantiles = forecaster.quantiles(block);
   const std::span<const float> values = floats(block.forecast);
-  const std::vector<double> mean = scaler_means(run.data.scaler), deviation = scaler_deviations(run.data.scaler);
+  const std::vector<double> mean = scaler_means(run.data.scaler),
+                            deviation = scaler_deviations(run.data.scaler);
 
   Forecast result;
   result.dated = series.time.dated;
@@ -97,7 +103,8 @@ std::string to_csv(const Forecast& forecast) {
 }
 
 std::string to_npz(const Forecast& forecast) {
-  const auto series = std::ssize(forecast.names), steps = forecast.steps(), levels = std::ssize(forecast.levels);
+  const auto series = std::ssize(forecast.names), steps = forecast.steps(),
+             levels = std::ssize(forecast.levels);
   std::string names;
   for (const std::string& name : forecast.names) names += name + "\n";
   const std::span name_bytes(reinterpret_cast<const uint8_t*>(names.data()), names.size());
@@ -107,7 +114,8 @@ std::string to_npz(const Forecast& forecast) {
       {"names", io::make_array({std::ssize(names)}, name_bytes)}};
   if (levels > 0) {
     arrays["levels"] = io::make_array({levels}, std::span<const double>(forecast.levels));
-    arrays["quantiles"] = io::make_array({series, steps, levels}, std::span<const double>(forecast.quantiles));
+    arrays["quantiles"] =
+        io::make_array({series, steps, levels}, std::span<const double>(forecast.quantiles));
   }
   return io::format_npz(arrays);
 }

@@ -41,7 +41,8 @@ void add_facts(report::HtmlPage& page, const ForecastRun& run, const ForecastDat
   page.add_fact("run", run.folder.path().string());
   page.add_fact("started", manifest.value("started", "unknown"));
   page.add_fact("data", fmt::format("{}: {} × {} rows", data.series.source, shape, data.series.rows()));
-  page.add_fact("model", fmt::format("{}, {} parameters", model_title(run.config), Cell::count(parameters).text()));
+  page.add_fact("model",
+                fmt::format("{}, {} parameters", model_title(run.config), Cell::count(parameters).text()));
   page.add_fact("window", fmt::format("lookback {}, horizon {}", run.config.forecast.lookback,
                                       run.config.forecast.longest()));
   page.add_fact("seed", std::to_string(run.config.train.seed));
@@ -53,9 +54,10 @@ void add_errors(report::HtmlPage& page, const Json& evaluation) {
   for (const auto& [steps, errors] : evaluation["horizons"].items())
     table.add_row({steps, Cell(number(errors, "mse"), 4), Cell(number(errors, "mae"), 4),
                    Cell(number(errors, "rmse"), 4), Cell(number(errors, "smape"), 2)});
-  page.add_table(table, fmt::format("{} windows, each value scaled by the mean and deviation of its series' training "
-                                    "rows; missing targets are not counted.",
-                                    Cell::count(evaluation["windows"]).text()));
+  page.add_table(
+      table, fmt::format("{} windows, each value scaled by the mean and deviation of its series' training "
+                         "rows; missing targets are not counted.",
+                         Cell::count(evaluation["windows"]).text()));
   if (!evaluation.contains("quantiles")) return;
   report::Table intervals({{"interval"}, {"holds"}, {"mean width"}, {"mean width in units"}});
   const Json& scaled = evaluation["quantiles"]["intervals"];
@@ -109,8 +111,10 @@ void add_attention(report::HtmlPage& page, const ForecastRun& run, const Forecas
   if (layers.empty()) return;
   page.add_section("What attends to what");
   page.add_paragraph(
-      "Factors S_i of the last test window: one small matrix a layer, mode and head. A row shows where one position "
-      "of the mode looks; rows sum to 1. Attention over the whole tensor is the Kronecker product (or sum) of them.");
+      "Factors S_i of the last test window: one small matrix a layer, mode and head. A row shows where one "
+      "position "
+      "of the mode looks; rows sum to 1. Attention over the whole tensor is the Kronecker product (or sum) "
+      "of them.");
   for (size_t layer = 0; layer < layers.size(); ++layer)
     for (size_t i = 0; i < layers[layer].factors.size(); ++i) {
       const at::Tensor& factor = layers[layer].factors[i];
@@ -123,7 +127,8 @@ void add_attention(report::HtmlPage& page, const ForecastRun& run, const Forecas
         page.add_paragraph(fmt::format("{}: {} positions, too many to draw.", title, factor.size(-1)));
         continue;
       }
-      page.add_figure(attention_figure(factor, title, time ? std::vector<std::string>{} : data.series.modes[mode].labels));
+      page.add_figure(attention_figure(factor, title,
+                                       time ? std::vector<std::string>{} : data.series.modes[mode].labels));
     }
 }
 
@@ -132,7 +137,8 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
   const Json& calibration = metrics["calibration"];
   page.add_section("How the intervals were calibrated");
   page.add_paragraph(
-      "Each half of the validation windows checks the margins made from the other half; the way with the smallest gap "
+      "Each half of the validation windows checks the margins made from the other half; the way with the "
+      "smallest gap "
       "between promised and found coverage was taken. The test rows took no part.");
   std::vector<report::Column> columns = {{"margins grow with"}, {"sides"}};
   for (const Json& nominal : calibration["nominal"])
@@ -141,8 +147,9 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
   report::Table table(columns);
   for (const Json& trial : calibration["trials"]) {
     const double exponent = number(trial, "exponent");
-    std::vector<Cell> cells = {exponent == 0 ? std::string("nothing") : fmt::format("deviation^{:g}", exponent),
-                               trial.value("shared_sides", true) ? "shared" : "own"};
+    std::vector<Cell> cells = {
+        exponent == 0 ? std::string("nothing") : fmt::format("deviation^{:g}", exponent),
+        trial.value("shared_sides", true) ? "shared" : "own"};
     for (const Json& coverage : trial["coverage"]) cells.emplace_back(coverage.get<double>(), 3);
     cells.emplace_back(number(trial, "gap"), 4);
     table.add_row(std::move(cells));
@@ -154,10 +161,11 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
 
 void write_run_report(const ForecastRun& run, const ForecastData& data, const fs::path& out) {
   const Json metrics = run.folder.read_metrics();
-  require(metrics.contains("test"), ErrorKind::no_input, "{} has not finished: there is nothing to report yet",
-          run.folder.path().string());
-  report::HtmlPage page(fmt::format("{} on {}", model_title(run.config), fs::path(data.series.source).filename().string()),
-                        "Forecasting run");
+  require(metrics.contains("test"), ErrorKind::no_input,
+          "{} has not finished: there is nothing to report yet", run.folder.path().string());
+  report::HtmlPage page(
+      fmt::format("{} on {}", model_title(run.config), fs::path(data.series.source).filename().string()),
+      "Forecasting run");
   add_facts(page, run, data);
   add_errors(page, metrics["test"]);
   if (fs::exists(run.folder.file("predictions.npz")))
@@ -174,7 +182,8 @@ void write_comparison_report(const std::vector<FinishedRun>& runs, const fs::pat
   const std::vector<RunGroup> groups = group_runs(runs);
   report::HtmlPage page("Forecasters side by side", fmt::format("{} runs", runs.size()));
   page.add_section("Errors on the test rows");
-  page.add_table(comparison_table(groups), "Mean ± standard deviation over seeds; the best of each task is marked.");
+  page.add_table(comparison_table(groups),
+                 "Mean ± standard deviation over seeds; the best of each task is marked.");
   for (size_t begin = 0; begin < groups.size();) {
     size_t end = begin + 1;
     while (end < groups.size() && groups[end].task == groups[begin].task) ++end;
@@ -200,7 +209,8 @@ void write_comparison_report(const std::vector<FinishedRun>& runs, const fs::pat
                           {by_step_figure(evaluations, "mae", "MAE by steps ahead"), ""}});
     // Runs keep the same windows when they keep equally many.
     std::erase_if(predictions, [&](const NamedPredictions& p) {
-      return p.kept.times != predictions.front().kept.times || p.kept.series != predictions.front().kept.series;
+      return p.kept.times != predictions.front().kept.times ||
+             p.kept.series != predictions.front().kept.series;
     });
     std::vector<report::CaptionedFigure> figures;
     if (!predictions.empty())

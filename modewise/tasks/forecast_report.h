@@ -9,11 +9,12 @@
 
 namespace modewise::tasks {
 
-/// One run: forecasts against truth with bands, learning curves, errors by step and series, attention factors,
-/// calibration, settings. Needs a finished run and its data.
+/// One run: forecasts against truth with bands, learning curves, errors by step and series, attention
+/// factors, calibration, settings. Needs a finished run and its data.
 void write_run_report(const ForecastRun& run, const ForecastData& data, const std::filesystem::path& out);
 
-/// Several finished runs: table, errors side by side and by step, learning curves, forecasts of the same windows.
+/// Several finished runs: table, errors side by side and by step, learning curves, forecasts of the same
+/// windows.
 void write_comparison_report(const std::vector<FinishedRun>& runs, const std::filesystem::path& out);
 
 }  // namespace modewise::tasks

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 /// Missing cells need a model that was trained with masks.
 void require_masks_fit(const ForecastRun& run, const data::Series& series) {
   require(!series.observed.defined() || run.data.missing, ErrorKind::data,
-          "{}: {} cells are missing, but the run was trained on data without missing cells ({}), so its model takes "
+          "{}: {} cells are missing, but the run was trained on data without missing cells ({}), so its "
+          "model takes "
           "none",
           series.source, series.missing_cells(), run.data.source);
 }
@@ -36,7 +37,7 @@ TrainedForecast train_forecast(const ForecastConfig& config, const ForecastData&
   result.training = train::train(task, config.train, run, resume, accept_changes);
   if (result.training.stopped_by_signal()) return result;
   CalibratedForecaster forecaster{&task.model(), &config, std::nullopt};
-  forecaster.calibration = calibrate_forecaster(task.model(), config, data.source, data.windows.validation);
+  forecaster.calibration = calibrate_forecaster(task.model(), config, data);
   result.metrics = run.read_metrics();
   if (forecaster.calibration) {
     write_calibration(run.file("calibration.npz"), *forecaster.calibration);
@@ -44,7 +45,7 @@ TrainedForecast train_forecast(const ForecastConfig& config, const ForecastData&
   }
   PredictionStore kept(data, forecaster.levels(), data.windows.test.size(), config.output.predictions);
   const ForecastErrors errors = evaluate_forecaster(
-      forecaster, data.scaler, data.source, data.windows.test,
+      forecaster, data, data.windows.test,
       [&](const ForecastBlock& block, std::span<const float> quantiles) { kept.add(block, quantiles); });
   if (config.output.predictions > 0) kept.write(run.file("predictions.npz"));
   result.metrics["test"] = evaluation_json("test", errors, config.forecast, data.series);
@@ -71,16 +72,18 @@ ForecastRun open_forecast_run(const fs::path& path) {
   models::ForecastShape model_shape = config.model_shape(modes);
   model_shape.missing = summary.missing;
   ForecastRun run{std::move(folder), std::move(config), std::move(summary), nullptr, std::nullopt};
-  run.model = models::make_forecaster(run.config.model, model_shape, static_cast<uint64_t>(run.config.train.seed));
+  run.model =
+      models::make_forecaster(run.config.model, model_shape, static_cast<uint64_t>(run.config.train.seed));
   train::load_weights(*run.model, run.folder);
   run.model->eval();
   const fs::path calibration = run.folder.file("calibration.npz");
   if (fs::exists(calibration)) {
     run.calibration = read_calibration(calibration);
-    require(run.calibration->series == model_shape.series_count() && run.calibration->horizon == model_shape.horizon,
+    require(run.calibration->series == model_shape.series_count() &&
+                run.calibration->horizon == model_shape.horizon,
             ErrorKind::data, "{}: margins for {} series × {} steps, but the model forecasts {} × {}",
-            calibration.string(), run.calibration->series, run.calibration->horizon, model_shape.series_count(),
-            model_shape.horizon);
+            calibration.string(), run.calibration->series, run.calibration->horizon,
+            model_shape.series_count(), model_shape.horizon);
   }
   return run;
 }
@@ -98,11 +101,25 @@ data::Series load_run_series(const ForecastRun& run, const std::string& path) {
 }
 
 ForecastData load_run_data(const ForecastRun& run, const std::string& path) {
-  data::Series series = load_run_series(run, path);
-  require_masks_fit(run, series);
-  ForecastData data = prepare_forecast_data(run.config, std::move(series));
+  ForecastData data = load_run_rows(run, path);
+  data.splits = data::make_splits(run.config.data, data.series);
+  data.windows = data::cut_windows(data.splits, run.config.window(), run.config.forecast.train_stride,
+                                   run.config.forecast.train_fraction);
+  return data;
+}
+
+ForecastData load_run_rows(const ForecastRun& run, const std::string& path) {
+  ForecastData data;
+  data.series = load_run_series(run, path);
+  require_masks_fit(run, data.series);
+  data::check_window(run.config.window(), data.series);
+  data.splits.test = {0, data.series.rows()};
+  data.splits.rule = "all rows";
+  data.windows.test = data::WindowSet("all rows", data.splits.test, run.config.window(), false);
   data.scaler = run.data.scaler;
   data.source = data::WindowSource(data.scaler.transform(data.series), data.series.observed);
+  data.hash = hash_of(data.series);
+  data.row_offset = phase_offset(run, data.series);
   return data;
 }
 

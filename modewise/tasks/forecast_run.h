@@ -1,8 +1,9 @@
 #pragma once
 // A forecasting run from its config to its folder, and back from its folder to a forecaster.
 //
-// Besides the trainer's files a run keeps data.json (modes, scaler, time axis), calibration.npz (margins of the
-// intervals) and predictions.npz (some test windows in units); metrics.json gains "calibration" and "test".
+// Besides the trainer's files a run keeps data.json (modes, scaler, time axis), calibration.npz (margins of
+// the intervals) and predictions.npz (some test windows in units); metrics.json gains "calibration" and
+// "test".
 
 #include <filesystem>
 #include <memory>
@@ -24,9 +25,9 @@ struct TrainedForecast {
 /// What a new run folder gets before the first step: config.toml and data.json.
 void write_run_inputs(const train::RunFolder& run, ForecastConfig& config, const ForecastData& data);
 
-/// Trains, calibrates on the validation rows, evaluates on the test rows, and writes all of it. With `resume` the
-/// run goes on where it was (a finished one is evaluated anew). Throws train::EvaluationInterrupted when a signal
-/// came after the training.
+/// Trains, calibrates on the validation rows, evaluates on the test rows, and writes all of it. With `resume`
+/// the run goes on where it was (a finished one is evaluated anew). Throws train::EvaluationInterrupted when
+/// a signal came after the training.
 TrainedForecast train_forecast(const ForecastConfig& config, const ForecastData& data, train::RunFolder& run,
                                bool resume, bool accept_changes = false);
 
@@ -47,14 +48,16 @@ ForecastRun open_forecast_run(const std::filesystem::path& path);
 /// The run's config alone.
 ForecastConfig read_run_config(const train::RunFolder& folder);
 
-/// The series that `run` is asked about: the file it was trained on, or `path` when that is not empty, with the
-/// checks of require_fits.
+/// The series that `run` is asked about: the file it was trained on, or `path` when that is not empty, with
+/// the checks of require_fits.
 data::Series load_run_series(const ForecastRun& run, const std::string& path);
 /// The same as windows, scaled by the run's scaler, split by the run's rule.
 ForecastData load_run_data(const ForecastRun& run, const std::string& path);
+/// The same without a split: windows.test are those of all rows.
+ForecastData load_run_rows(const ForecastRun& run, const std::string& path);
 
-/// What is added to the rows of `series` so that a periodic profile keeps its phase: how far its first row lies
-/// from that of the training data, made non-negative by whole periods.
+/// What is added to the rows of `series` so that a periodic profile keeps its phase: how far its first row
+/// lies from that of the training data, made non-negative by whole periods.
 int64_t phase_offset(const ForecastRun& run, const data::Series& series);
 
 /// A name for tables: "hot", "hot sum", "hot linear", "dlinear" …

@@ -42,7 +42,7 @@ ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch&
   block.future = flatten_modes(batch.future, 1);
   block.past_observed = flatten_modes(batch.past_observed, 1);
   block.future_observed = flatten_modes(batch.future_observed, 1);
-  block.first_step = input.first_step;
+  block.first_step = batch.first_step;
   if (model.shape().quantiles > 0) {
     block.quantiles = flatten_modes(output.to(at::kFloat), 2);
     block.forecast = block.quantiles.select(-1, model.shape().quantiles / 2).contiguous();
@@ -52,7 +52,7 @@ ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch&
   return block;
 }
 
-void stream_forecasts(models::Forecaster& model, const data::WindowSource& source, const data::WindowSet& set,
+void stream_forecasts(models::Forecaster& model, const ForecastData& data, const data::WindowSet& set,
                       int64_t batch, const BlockVisitor& visit, int64_t stride) {
   const EvaluationMode evaluation(model);
   const int64_t count = (set.size() + stride - 1) / stride;
@@ -62,7 +62,7 @@ void stream_forecasts(models::Forecaster& model, const data::WindowSource& sourc
     windows.clear();
     for (int64_t window = first; window < std::min(first + batch, count); ++window)
       windows.push_back(window * stride);
-    ForecastBlock block = forecast_batch(model, source.gather(set, windows));
+    ForecastBlock block = forecast_batch(model, data.source.gather(set, windows), data.row_offset);
     block.first_window = first;
     visit(block);
   }
@@ -83,9 +83,9 @@ std::vector<float> lookback_deviations(const ForecastBlock& block) {
   const auto lookback = static_cast<size_t>(block.past.size(-1));
   std::vector<float> result(past.size() / lookback);
   for (size_t i = 0; i < result.size(); ++i)
-    result[i] = static_cast<float>(window_deviation(
-        past.subspan(i * lookback, lookback),
-        observed.empty() ? observed : observed.subspan(i * lookback, lookback)));
+    result[i] = static_cast<float>(
+        window_deviation(past.subspan(i * lookback, lookback),
+                         observed.empty() ? observed : observed.subspan(i * lookback, lookback)));
   return result;
 }
 

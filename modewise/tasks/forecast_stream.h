@@ -9,13 +9,13 @@
 
 #include "modewise/data/windows.h"
 #include "modewise/models/forecaster.h"
-#include "modewise/tasks/forecast_config.h"
+#include "modewise/tasks/forecast_data.h"
 
 namespace modewise::tasks {
 
 /// B windows, contiguous float32, scaled; S series in row-major order over the modes.
 struct ForecastBlock {
-  int64_t first_window = 0;  // number of the block's first window in what is streamed
+  int64_t first_window = 0;                   // number of the block's first window in what is streamed
   at::Tensor past, future;                    // [B, S, L], [B, S, H]
   at::Tensor past_observed, future_observed;  // of those shapes, bool; undefined when nothing is missing
   at::Tensor forecast;                        // [B, S, H]; the median of a quantile model
@@ -27,12 +27,14 @@ struct ForecastBlock {
 
 using BlockVisitor = std::function<void(const ForecastBlock&)>;
 
-/// Forecasts one gathered batch; `row_offset` is added to its first steps. The module is left in its mode.
-ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset = 0);
+/// Forecasts one gathered batch; `row_offset` (ForecastData) is added to its first steps, which the block
+/// keeps as they were. The module is left in its mode.
+ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch,
+                             int64_t row_offset = 0);
 
-/// Visits every `stride`-th window of `set`, `batch` windows at a time. Throws train::EvaluationInterrupted when
-/// a stop signal came. The module is put into evaluation mode, and back.
-void stream_forecasts(models::Forecaster& model, const data::WindowSource& source, const data::WindowSet& set,
+/// Visits every `stride`-th window of `set`, `batch` windows at a time. Throws train::EvaluationInterrupted
+/// when a stop signal came. The module is put into evaluation mode, and back.
+void stream_forecasts(models::Forecaster& model, const ForecastData& data, const data::WindowSet& set,
                       int64_t batch, const BlockVisitor& visit, int64_t stride = 1);
 
 /// A contiguous tensor's elements.

@@ -14,7 +14,8 @@ struct ForecastBatch final : train::Batch {
 
 }  // namespace
 
-ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler, std::vector<double> levels) {
+ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler,
+                           std::vector<double> levels) {
   const std::vector<double> mean = scaler_means(scaler);
   return {std::ssize(mean), config.forecast.longest(), mean, scaler_deviations(scaler), std::move(levels)};
 }
@@ -24,7 +25,8 @@ ForecastTask::ForecastTask(const ForecastConfig& config, const ForecastData& dat
       data_(data),
       model_(models::make_forecaster(config.model, config.model_shape(data.series),
                                      static_cast<uint64_t>(config.train.seed))) {
-  if (const int64_t cycle = model_->cycle_to_start(); cycle > 0) model_->start_cycle(cycle_profile(data, cycle));
+  if (const int64_t cycle = model_->cycle_to_start(); cycle > 0)
+    model_->start_cycle(cycle_profile(data, cycle));
 }
 
 std::unique_ptr<train::Batch> ForecastTask::load(std::span<const int64_t> samples) const {
@@ -42,9 +44,9 @@ at::Tensor ForecastTask::loss(const train::Batch& batch, uint64_t seed, uint64_t
 
 train::Metrics ForecastTask::evaluate() {
   const bool probabilistic = config_.forecast.probabilistic();
-  ForecastErrors errors = make_errors(config_, data_.scaler,
-                                      probabilistic ? config_.forecast.quantiles : std::vector<double>{});
-  stream_forecasts(*model_, data_.source, data_.windows.validation, config_.forecast.evaluation_batch,
+  ForecastErrors errors =
+      make_errors(config_, data_.scaler, probabilistic ? config_.forecast.quantiles : std::vector<double>{});
+  stream_forecasts(*model_, data_, data_.windows.validation, config_.forecast.evaluation_batch,
                    [&](const ForecastBlock& block) {
                      errors.add(floats(block.forecast), floats(block.future), flags(block.future_observed),
                                 probabilistic ? floats(block.quantiles) : std::span<const float>{});

@@ -1,5 +1,6 @@
 #pragma once
-// Forecasting as the trainer sees it: windows of the training rows, the loss, and errors over the validation rows.
+// Forecasting as the trainer sees it: windows of the training rows, the loss, and errors over the validation
+// rows.
 
 #include <memory>
 
@@ -35,6 +36,7 @@ class ForecastTask final : public train::Task {
 };
 
 /// Empty sums for forecasts of this config on this scale; `levels` are those of the quantiles to come.
-ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler, std::vector<double> levels);
+ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler,
+                           std::vector<double> levels);
 
 }  // namespace modewise::tasks

@@ -11,7 +11,8 @@
 
 namespace modewise::tasks {
 
-PredictionStore::PredictionStore(const ForecastData& data, std::vector<double> levels, int64_t total, int64_t most)
+PredictionStore::PredictionStore(const ForecastData& data, std::vector<double> levels, int64_t total,
+                                 int64_t most)
     : data_(data),
       mean_(scaler_means(data.scaler)),
       deviation_(scaler_deviations(data.scaler)),
@@ -19,7 +20,8 @@ PredictionStore::PredictionStore(const ForecastData& data, std::vector<double> l
       lookback_(data.windows.test.shape().lookback),
       horizon_(data.windows.test.shape().horizon) {
   const int64_t count = std::min(total, most);
-  for (int64_t i = 0; i < count; ++i) windows_.push_back(count > 1 ? i * (total - 1) / (count - 1) : total - 1);
+  for (int64_t i = 0; i < count; ++i)
+    windows_.push_back(count > 1 ? i * (total - 1) / (count - 1) : total - 1);
 }
 
 void PredictionStore::add(const ForecastBlock& block, std::span<const float> quantiles) {
@@ -85,7 +87,8 @@ KeptPredictions read_predictions(const std::filesystem::path& path) {
   const auto past = arrays.find("past"), truth = arrays.find("truth");
   require(past != arrays.end() && truth != arrays.end() && past->second.shape.size() == 3 &&
               truth->second.shape.size() == 3,
-          ErrorKind::data, "{}: arrays 'past' and 'truth' are missing or not [windows, series, rows]", path.string());
+          ErrorKind::data, "{}: arrays 'past' and 'truth' are missing or not [windows, series, rows]",
+          path.string());
   result.windows = past->second.shape[0];
   result.series = past->second.shape[1];
   result.lookback = past->second.shape[2];
@@ -97,15 +100,16 @@ KeptPredictions read_predictions(const std::filesystem::path& path) {
   result.dated = get("dated", {1})[0] != 0;
   if (const auto levels = arrays.find("levels"); levels != arrays.end()) {
     result.levels = io::to_doubles(levels->second);
-    result.quantiles = get("quantiles", {result.windows, result.series, result.horizon, std::ssize(result.levels)});
+    result.quantiles =
+        get("quantiles", {result.windows, result.series, result.horizon, std::ssize(result.levels)});
   }
   if (const auto names = arrays.find("names"); names != arrays.end()) {
-    std::istringstream lines(std::string(reinterpret_cast<const char*>(names->second.bytes.data()),
-                                         names->second.bytes.size()));
+    std::istringstream lines(
+        std::string(reinterpret_cast<const char*>(names->second.bytes.data()), names->second.bytes.size()));
     for (std::string line; std::getline(lines, line);) result.names.push_back(line);
   }
-  require(std::ssize(result.names) == result.series, ErrorKind::data, "{}: {} names for {} series", path.string(),
-          result.names.size(), result.series);
+  require(std::ssize(result.names) == result.series, ErrorKind::data, "{}: {} names for {} series",
+          path.string(), result.names.size(), result.series);
   return result;
 }
 

@@ -2,15 +2,15 @@
 // Some test windows with their forecasts, kept in predictions.npz for pictures and for readers in Python.
 //
 // Arrays, in the data's units: past [n, S, L], truth and forecast [n, S, H] (NaN where missing), quantiles
-// [n, S, H, Q], levels [Q], first_row [n] (row of past[..., 0]), times [n, L + H] (seconds since 1970, or rows),
-// dated [1], names (series names, one a line, as bytes).
+// [n, S, H, Q], levels [Q], first_row [n] (row of past[..., 0]), times [n, L + H] (seconds since 1970, or
+// rows), dated [1], names (series names, one a line, as bytes).
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "modewise/tasks/forecast_stream.h"
 #include "modewise/tasks/forecast_data.h"
+#include "modewise/tasks/forecast_stream.h"
 
 namespace modewise::tasks {
 

@@ -316,7 +316,7 @@ def test_shown_config_can_be_read_back(tmp_path):
 def slow_training(tmp_path, out):
     data = write_csv(tmp_path / "d.csv", rows=3000)
     return [PROGRAM, "train", "forecast", "--data", data, "--out", out, *SMALL, "--model", "dlinear", "--set",
-            "train.epochs=30", "--set", "train.patience=0", "--threads", "1"]
+            "train.epochs=120", "--set", "train.patience=0", "--threads", "1"]
 
 
 @pytest.mark.parametrize("number,code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

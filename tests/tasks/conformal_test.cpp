@@ -130,7 +130,8 @@ TEST(Conformal, CorrectsQuantilesThatAreTooNarrow) {
   const Calibration calibration = calibrate(sample, {});
   const std::vector<float> raw = {-0.8f, -0.5f, 0, 0.5f, 0.8f};
   std::vector<float> raw_block;
-  for (int64_t cell = 0; cell < series * horizon; ++cell) raw_block.insert(raw_block.end(), raw.begin(), raw.end());
+  for (int64_t cell = 0; cell < series * horizon; ++cell)
+    raw_block.insert(raw_block.end(), raw.begin(), raw.end());
   const std::vector<float> deviation(series, 1.0f);
   const std::vector<float> q = calibrated_quantiles(calibration, {}, raw_block, deviation);
   EXPECT_NEAR(q[3], 1.2816, 0.1);  // step 1 has deviation 1: its 90 % and 97.5 % points

@@ -23,7 +23,9 @@ at::Tensor wave(at::IntArrayRef shape, double frequency) {
   return at::arange(count, at::kFloat).mul(frequency).sin().view(shape);
 }
 
-double value_of(const at::Tensor& loss) { return loss.item<double>(); }
+double value_of(const at::Tensor& loss) {
+  return loss.item<double>();
+}
 
 TEST(ForecastLoss, IsTheMeanOverObservedTargets) {
   const at::Tensor forecast = at::tensor({1.0f, 2.0f, 3.0f, 4.0f}).view({1, 2, 2});
@@ -79,7 +81,8 @@ TEST(ForecastLoss, OfQuantilesIsThePinballLoss) {
   options.horizon = 1;
   options.quantiles = {0.1, 0.5, 0.9};
   const at::Tensor forecast = at::tensor({0.0f, 0.5f, 3.0f}).view({1, 1, 1, 3});
-  EXPECT_NEAR(value_of(forecast_loss(forecast, at::ones({1, 1, 1}), {}, options)), (0.1 + 0.25 + 0.2) / 3, 1e-7);
+  EXPECT_NEAR(value_of(forecast_loss(forecast, at::ones({1, 1, 1}), {}, options)), (0.1 + 0.25 + 0.2) / 3,
+              1e-7);
 }
 
 TEST(ForecastLoss, HasTheSameBitsForAnyNumberOfThreads) {

@@ -68,7 +68,8 @@ TEST(ForecastErrors, DoNotDependOnHowWindowsAreBatched) {
   const size_t cells = 12, levels = 5;
   for (const auto& [begin, count] : {std::pair<size_t, size_t>(0, 3), {3, 1}, {4, 1}})
     parts.add(std::span(v.forecast).subspan(begin * cells, count * cells),
-              std::span(v.truth).subspan(begin * cells, count * cells), v.mask().subspan(begin * cells, count * cells),
+              std::span(v.truth).subspan(begin * cells, count * cells),
+              v.mask().subspan(begin * cells, count * cells),
               std::span(v.quantiles).subspan(begin * cells * levels, count * cells * levels));
   EXPECT_EQ(to_json(whole.total()).dump(), to_json(parts.total()).dump());
   EXPECT_EQ(to_json(whole.quantiles(Scale::units)).dump(), to_json(parts.quantiles(Scale::units)).dump());
