@@ -126,10 +126,12 @@ void mark_missing(Series& series, const DataConfig& config) {
     ++missing;
     values[i] = std::numeric_limits<double>::quiet_NaN();
   }
-  if (infinite > 0) series.notes.push_back(fmt::format("{} infinite cells are treated as missing", infinite));
+  const auto plural = [](int64_t count) { return count == 1 ? "" : "s"; };
+  if (infinite > 0)
+    series.notes.push_back(fmt::format("{} infinite cell{} taken as missing", infinite, plural(infinite)));
   if (marked > 0)
-    series.notes.push_back(
-        fmt::format("{} cells hold {} and are treated as missing", marked, fmt::join(sentinels, " or ")));
+    series.notes.push_back(fmt::format("{} cell{} of {} taken as missing", marked, plural(marked),
+                                       fmt::join(sentinels, " or ")));
   require(missing < cells, ErrorKind::data, "{}: every cell is missing", series.source);
   if (missing == 0) return;
   series.observed = at::empty(series.values.sizes(), at::kBool);
