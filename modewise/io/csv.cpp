@@ -51,8 +51,7 @@ class TableReader {
     const CsvScanner at_rows = dialect_.header ? scanner : CsvScanner(text_, dialect_.delimiter, source_);
     // A row has a byte a column at least, so that what is reserved is bounded by the file's size.
     const auto rest = at_rows.rest();
-    const size_t most_rows = std::min(static_cast<size_t>(std::count(rest.begin(), rest.end(), '\n')) + 1,
-                                      rest.size() / names.size() + 1);
+    const size_t most_rows = std::min(count_filled_lines(rest), rest.size() / names.size() + 1);
     columns_.reserve(names.size());
     for (size_t c = 0; c < names.size(); ++c) {
       columns_.emplace_back(names[c], dialect_.kinds[c], dialect_.decimal, missing_, most_rows);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "modewise/io/date_time.h"
+#include "modewise/io/text_cells.h"
 
 namespace modewise::io {
 
@@ -37,7 +38,7 @@ struct CsvColumn {
   std::vector<double> numbers;  // NaN: missing
   std::vector<int64_t> dates;   // seconds (date_time.h); missing_date: missing
   DateStyle date_style;
-  std::vector<std::string> texts;  // unquoted; "" where missing
+  TextCells texts;  // unquoted; "" where missing
 };
 
 struct CsvTable {
@@ -53,7 +54,7 @@ struct CsvTable {
 
 /// Throws data errors for empty input, a header without rows, ragged rows, an open quote, bytes that are not
 /// UTF-8, NUL bytes, two columns of one name, and cells that do not fit their column. Memory: 8 bytes a
-/// number or date, one std::string a text.
+/// number or date, 4 and its characters a text.
 CsvTable parse_csv(std::span<const std::byte> bytes, const std::string& source,
                    const CsvOptions& options = {});
 CsvTable read_csv(const std::string& path, const CsvOptions& options = {});

@@ -45,6 +45,7 @@ void CsvColumnReader::start(CsvColumn::Kind kind) {
   read_as_[kind] = true;
   if (kind == CsvColumn::number) column_.numbers.reserve(reserve_);
   if (kind == CsvColumn::date) date_column_.reserve(reserve_);
+  if (kind == CsvColumn::text) column_.texts.reserve(reserve_);
 }
 
 void CsvColumnReader::add(std::string_view cell, int64_t line) {
@@ -76,7 +77,7 @@ void CsvColumnReader::add(std::string_view cell, int64_t line) {
 void CsvColumnReader::add_text(std::string_view cell) {
   switch (kind_of(cell, decimal_, *missing_)) {
     case CellKind::missing:
-      column_.texts.emplace_back();
+      column_.texts.push_back("");
       return;
     case CellKind::number:
       ++numbers_;
@@ -88,7 +89,7 @@ void CsvColumnReader::add_text(std::string_view cell) {
       ++texts_;
       break;
   }
-  column_.texts.emplace_back(strip_spaces(cell));
+  if (!column_.texts.push_back(strip_spaces(cell))) too_long_ = true;
 }
 
 void CsvColumnReader::note_misfit(std::string_view cell, int64_t line) {
@@ -118,6 +119,10 @@ CsvColumn::Kind CsvColumnReader::majority() const {
 }
 
 CsvColumnReader::Verdict CsvColumnReader::finish(const std::string& source) {
+  if (too_long_) {
+    fail(ErrorKind::data, "{}: column {} holds more than 4 GiB of text", source,
+         quote_for_message(column_.name));
+  }
   if (CsvColumn::Kind kind = majority(); kind != column_.kind) {
     // Counts of a column that was read as another kind can be off for dates; the second time text is final.
     if (read_as_[kind]) kind = CsvColumn::text;

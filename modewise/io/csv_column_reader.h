@@ -44,6 +44,7 @@ class CsvColumnReader {
   int64_t numbers_ = 0, dates_ = 0, texts_ = 0;  // cells seen of each kind
   int64_t misfit_line_ = 0;                      // the first cell that does not fit; 0: none
   std::string misfit_;
+  bool too_long_ = false;
   bool read_as_[3] = {false, false, false};
 };
 

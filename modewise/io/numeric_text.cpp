@@ -35,6 +35,7 @@ class MatrixReader {
       : text_(text), source_(source), separator_(separator_of(text)), scanner_(text, separator_, source) {}
 
   NumericText read() {
+    reserve();
     while (true) {
       cells_ = 0;
       const bool more = scanner_.row([&](size_t, std::string_view piece) { add_piece(piece); });
@@ -46,6 +47,14 @@ class MatrixReader {
   }
 
  private:
+  // Room for every line to be like the first; a number and its separator take two bytes at least.
+  void reserve() {
+    CsvScanner first_row = scanner_;
+    first_row.row([](size_t, std::string_view) {});
+    const size_t cells = count_filled_lines(text_) * first_row.cells();
+    matrix_.values.reserve(std::min(cells, text_.size() / 2 + 1));
+  }
+
   // A piece of a row between two separators; aligned columns may mix spaces and tabs.
   void add_piece(std::string_view piece) {
     piece = strip_spaces(piece);
@@ -72,12 +81,7 @@ class MatrixReader {
   }
 
   void end_row() {
-    if (matrix_.rows == 0) {
-      matrix_.columns = cells_;
-      // A number and its separator take two bytes at least.
-      const auto rows = static_cast<size_t>(std::count(text_.begin(), text_.end(), '\n')) + 1;
-      matrix_.values.reserve(std::min(rows * static_cast<size_t>(cells_), text_.size() / 2 + 1));
-    }
+    if (matrix_.rows == 0) matrix_.columns = cells_;
     if (cells_ != matrix_.columns) {
       fail(ErrorKind::data, "{}:{}: expected {} numbers as in the first row, got {}", source_,
            scanner_.line(), matrix_.columns, cells_);

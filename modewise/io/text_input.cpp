@@ -37,4 +37,11 @@ std::string_view checked_text(std::span<const std::byte> bytes, const std::strin
   return text;
 }
 
+size_t count_filled_lines(std::string_view text) {
+  const auto is_end = [](char c) { return c == '\n' || c == '\r'; };
+  size_t lines = text.empty() || is_end(text[0]) ? 0 : 1;
+  for (size_t i = 1; i < text.size(); ++i) lines += is_end(text[i - 1]) && !is_end(text[i]);
+  return lines;
+}
+
 }  // namespace modewise::io

@@ -35,7 +35,7 @@ TEST(Csv, ReadsDatesNumbersAndText) {
   EXPECT_EQ(table.columns[1].kind, CsvColumn::number);
   EXPECT_EQ(table.columns[1].numbers, (Numbers{1.5, -2}));
   EXPECT_EQ(table.columns[2].kind, CsvColumn::text);
-  EXPECT_EQ(table.columns[2].texts, (Names{"NNW", "N"}));
+  EXPECT_EQ(table.columns[2].texts, (TextCells{"NNW", "N"}));
   EXPECT_EQ(table.find("OT"), &table.columns[1]);
   EXPECT_EQ(table.find("ot"), nullptr);
 }
@@ -51,7 +51,7 @@ TEST(Csv, GivesTheSameCellsAsPythonsCsvModule) {
     ASSERT_EQ(table.rows, static_cast<int64_t>(test["rows"].size()));
     for (size_t row = 0; row < test["rows"].size(); ++row) {
       for (size_t c = 0; c < table.columns.size(); ++c) {
-        EXPECT_EQ(table.columns[c].texts.at(row), test["rows"][row][c].get<std::string>());
+        EXPECT_EQ(table.columns[c].texts[row], test["rows"][row][c].get<std::string>());
       }
     }
   }
@@ -116,7 +116,7 @@ TEST(Csv, ReadsMissingCellsInEveryKind) {
   EXPECT_EQ(table.columns[0].dates[1], missing_date);
   for (const size_t row : {0, 2, 3, 4}) EXPECT_TRUE(std::isnan(table.columns[1].numbers[row])) << row;
   EXPECT_EQ(table.columns[1].numbers[1], 2);
-  EXPECT_EQ(table.columns[2].texts, (Names{"a", "", "", "b", "c"}));
+  EXPECT_EQ(table.columns[2].texts, (TextCells{"a", "", "", "b", "c"}));
 }
 
 TEST(Csv, ReadsMissingMarksThatAreNumbers) {

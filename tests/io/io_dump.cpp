@@ -35,7 +35,7 @@ json dump_csv(const std::string& path) {
     json cells = json::array();
     for (const double value : column.numbers) cells.push_back(fmt::format("{:a}", value));
     for (const int64_t date : column.dates) cells.push_back(date);
-    for (const std::string& text : column.texts) cells.push_back(text);
+    for (const std::string_view text : column.texts) cells.push_back(text);
     columns.push_back({{"name", column.name}, {"kind", column.kind}, {"cells", cells}});
   }
   return columns;

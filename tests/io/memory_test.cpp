@@ -1,0 +1,151 @@
+// Memory of the readers: bounded by the size of their input, and nothing is lost or broken when it runs out.
+
+#include <cstring>
+#include <new>
+
+#include "modewise/io/csv.h"
+#include "modewise/io/npz.h"
+#include "modewise/io/numeric_text.h"
+#include "modewise/io/safetensors.h"
+#include "tests/io/allocation_meter.h"
+#include "tests/io/damage.h"
+
+namespace modewise::io {
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+
+void parse_table(std::span<const std::byte> bytes) {
+  parse_csv(bytes, "file");
+}
+void parse_matrix(std::span<const std::byte> bytes) {
+  parse_numeric_text(bytes, "file");
+}
+void parse_array(std::span<const std::byte> bytes) {
+  parse_npy(bytes, "file");
+}
+void parse_archive(std::span<const std::byte> bytes) {
+  parse_npz(bytes, "file");
+}
+void parse_tensors(std::span<const std::byte> bytes) {
+  SafetensorsIndex(bytes, "file");
+}
+
+// The most that `parse` holds at one time, whether it succeeds or refuses.
+int64_t peak_of(const Parse& parse, const std::string& content) {
+  const std::vector<std::byte> bytes = to_bytes(content);
+  const AllocationMeter meter;
+  try {
+    parse(bytes);
+  } catch (const Error&) {
+  }
+  return meter.peak();
+}
+
+std::string repeated(std::string_view piece, size_t bytes) {
+  std::string text;
+  text.reserve(bytes + piece.size());
+  while (text.size() < bytes) text += piece;
+  return text;
+}
+
+void expect_bounded(const Parse& parse, const std::string& content, const std::string& what) {
+  EXPECT_LE(peak_of(parse, content), 2 * static_cast<int64_t>(content.size()) + 64 * kMiB) << what;
+}
+
+TEST(Memory, IsBoundedForTables) {
+  const size_t size = 64 * kMiB;
+  expect_bounded(parse_table, "date,a,b,c\n" + repeated("2016-07-01 00:00:00,1.25,-3.5,0.75\n", size),
+                 "numbers");
+  expect_bounded(parse_table, "wd,x\n" + repeated("NNW,12.5\n", size), "text");
+  expect_bounded(parse_table, "t\n" + repeated("ab\n", size), "short text");
+  expect_bounded(parse_table, repeated(",", size), "commas");
+  expect_bounded(parse_table, repeated("x,", size), "a wide header");
+  expect_bounded(parse_table, repeated("\n", size), "line ends");
+  expect_bounded(parse_table, repeated("\n", size) + "1,2", "line ends before the first row");
+  expect_bounded(parse_table, repeated("\"", size), "quotes");
+  expect_bounded(parse_table, "\"" + repeated("\"\"", size), "doubled quotes");
+  expect_bounded(parse_table, "\"" + repeated("\n", size), "one open quote");
+  expect_bounded(parse_table, repeated("x", size), "one long word");
+  expect_bounded(parse_table, "a\n1\n2\n" + repeated("x", size), "one long word in a number column");
+  expect_bounded(parse_table, repeated("x", 1000) + "\n" + repeated("5\n,", size), "ragged rows");
+}
+
+TEST(Memory, IsBoundedForMatrices) {
+  const size_t size = 64 * kMiB;
+  expect_bounded(parse_matrix, repeated("0.7855,1.611,0.861698\n", size), "numbers");
+  expect_bounded(parse_matrix, repeated("1.5\t", size), "one row");
+  expect_bounded(parse_matrix, repeated("\n", size), "line ends");
+  expect_bounded(parse_matrix, "1,2\n" + repeated("\n", size), "line ends after a row");
+}
+
+TEST(Memory, IsBoundedForDeclaredSizes) {
+  std::string array("\x93NUMPY\x01\x00\x46\x00", 10);
+  array += "{'descr': '<f4', 'fortran_order': False, 'shape': (2500000000,)}      ";
+  EXPECT_LT(peak_of(parse_array, array + std::string(900, 'x')), kMiB);
+
+  const std::vector<uint8_t> one = {1};
+  std::string archive = format_npz({{"a", make_array({1}, std::span(one))}}, true);
+  const size_t entry = archive.find("PK\x01\x02");
+  archive.replace(entry + 24, 4, "\xFE\xFF\xFF\xFF");
+  EXPECT_LT(peak_of(parse_archive, archive), kMiB);
+}
+
+TEST(Memory, IsBoundedForHeadersOfTensors) {
+  const auto file_with = [](const std::string& header) {
+    std::string file(8, '\0');
+    const uint64_t length = header.size();
+    std::memcpy(file.data(), &length, 8);
+    return file + header;
+  };
+  const size_t size = 64 * kMiB;
+  expect_bounded(parse_tensors, file_with(repeated("{", size)), "braces");
+  expect_bounded(parse_tensors, file_with("{\"" + repeated("{", size)), "braces in a name");
+  expect_bounded(parse_tensors, file_with("{\"a\":{\"shape\":[" + repeated("1,", size)), "one shape");
+  expect_bounded(parse_tensors, file_with("{\"" + repeated("\\n", size) + "\":{\"shape\":["), "escapes");
+  std::string metadata = "{\"__metadata__\":{", tensors = "{";
+  for (int i = 0; metadata.size() < size; ++i) metadata += (i ? ",\"" : "\"") + std::to_string(i) + "\":\"\"";
+  expect_bounded(parse_tensors, file_with(metadata + "}}"), "metadata");
+  for (int i = 0; tensors.size() < size; ++i) {
+    tensors +=
+        (i ? ",\"" : "\"") + std::to_string(i) + "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
+  }
+  expect_bounded(parse_tensors, file_with(tensors + "}"), "tensors");
+}
+
+// Lets the N-th allocation fail, for every N, until the reader succeeds.
+void expect_clean_without_memory(const Parse& parse, const std::string& content) {
+  const std::vector<std::byte> bytes = to_bytes(content);
+  for (int64_t n = 0; n < 100'000; ++n) {
+    const AllocationFailure failure(n);
+    try {
+      parse(bytes);
+    } catch (const std::bad_alloc&) {
+    } catch (const Error&) {
+    }
+    if (!failure.happened()) {
+      EXPECT_GT(n, 0);
+      return;
+    }
+  }
+  FAIL() << "still allocating";
+}
+
+TEST(Memory, RunsOutCleanlyAtEveryAllocation) {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const Array array = make_array({2, 3}, std::span(values));
+  expect_clean_without_memory(parse_table,
+                              "date,\"a \"\"x\"\"\",wd\n2016-07-01,1.5,\"N,\nW\"\n2016-07-02,NA,NE\n");
+  expect_clean_without_memory(parse_table, "x,y\n1,2\n1,z\n2,3\n");
+  expect_clean_without_memory(parse_matrix, "1,2,3\n4,5,6\n");
+  expect_clean_without_memory(parse_array, format_npy(array));
+  expect_clean_without_memory(parse_archive, format_npz({{"a", array}, {"b", array}}, true));
+  const std::string tensors = format_safetensors(
+      std::vector<TensorView>{{"a\"", "F32", {2, 3}, array.bytes}, {"b", "U8", {24}, array.bytes}},
+      {{"k", "v"}});
+  expect_clean_without_memory(parse_tensors, tensors);
+  expect_clean_without_memory([&](auto) { format_npz({{"a", array}}, true); }, "");
+}
+
+}  // namespace
+}  // namespace modewise::io
