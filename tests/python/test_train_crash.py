@@ -1,0 +1,238 @@
+"""Kills training at any moment and resumes it: the end has the same bytes as a run that was left alone.
+
+Needs the helper program train_toy (target of the C++ tests); MODEWISE_BUILD names the build folder. The tests
+that stop at single system calls need strace and the right to trace.
+"""
+
+import functools
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOY = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "train_toy"
+pytestmark = pytest.mark.skipif(not TOY.exists(), reason=f"{TOY} is not built")
+CALLS = "write,fsync,rename,unlink,unlinkat,mkdir,ftruncate,openat"
+
+
+def toy(command, *arguments, **options):
+    return subprocess.run([TOY, command, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+
+
+def outcome(run):
+    """What a finished run has to say, as bytes."""
+    newest = max((run / "checkpoints").glob("step_*"), key=lambda p: float(p.name.removeprefix("step_")))
+    files = [run / "metrics.jsonl", run / "metrics.json", *sorted(newest.iterdir())]
+    return {path.name: path.read_bytes() for path in files}
+
+
+def leftovers(run):
+    return [str(path) for path in run.rglob("*.tmp-*")]
+
+
+@functools.cache
+def reference(folder, *options):
+    run = folder / "reference"
+    shutil.rmtree(run, ignore_errors=True)
+    done = toy("run", run, *options)
+    assert done.returncode == 0, done.stderr
+    return outcome(run)
+
+
+# Kill -9 at random moments of training.
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_killed_twenty_times_at_random(tmp_path, tmp_path_factory, threads):
+    options = ("epochs=24", "checkpoint_every_steps=5")  # 360 steps
+    wanted = reference(tmp_path_factory.getbasetemp(), *options)
+    rng = random.Random(threads)
+    run = tmp_path / "run"
+    kills, begun = 0, 0
+    while True:
+        started = (run / "config.toml").exists()
+        if not started:
+            shutil.rmtree(run, ignore_errors=True)
+        child = subprocess.Popen([TOY, "resume" if started else "run", run, f"threads={threads}", "report=true", *options],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if kills < 22:
+            steps = rng.randrange(0, 22)
+            first = None
+            for line in child.stdout:  # a line as each step begins
+                first = int(line) if first is None else first
+                if int(line) >= first + steps:
+                    break
+            time.sleep(rng.random() * 0.006)
+            child.kill()
+            child.communicate()
+            assert child.returncode in (-signal.SIGKILL, 0)
+            kills += child.returncode == -signal.SIGKILL
+            if first is not None:
+                assert first <= begun + 22 + 1
+                begun = max(begun, first)
+            if child.returncode == 0:
+                break
+            continue
+        _, errors = child.communicate(timeout=120)
+        assert child.returncode == 0, errors
+        break
+    assert kills >= 20, f"the run ended after {kills} kills"
+    assert outcome(run) == wanted
+    assert leftovers(run) == []
+
+
+# Signals that ask to stop.
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_saves_and_exits(tmp_path, tmp_path_factory, number):
+    wanted = reference(tmp_path_factory.getbasetemp())
+    run = tmp_path / "run"
+    child = subprocess.Popen([TOY, "run", run, "report=true"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for line in child.stdout:
+        if int(line) == 17:
+            break
+    began = time.monotonic()
+    child.send_signal(number)
+    _, errors = child.communicate(timeout=30)
+    assert child.returncode == 128 + number, errors
+    assert time.monotonic() - began < 5
+    assert "checkpoint saved" in errors
+    assert toy("resume", run).returncode == 0
+    assert outcome(run) == wanted
+
+
+def test_second_signal_ends_at_once(tmp_path):
+    run = tmp_path / "run"
+    child = subprocess.Popen([TOY, "run", run, "report=true", "epochs=4000", "stall_at=20"], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+    for line in child.stdout:
+        if int(line) == 20:
+            break  # this step takes a minute
+    child.send_signal(signal.SIGTERM)
+    time.sleep(0.2)
+    assert child.poll() is None
+    child.send_signal(signal.SIGTERM)
+    child.communicate(timeout=30)
+    assert child.returncode == -signal.SIGTERM
+    assert toy("resume", run, "epochs=4000", "max_steps=30", "accept=true").returncode == 0
+
+
+def test_two_processes_do_not_share_a_run(tmp_path):
+    run = tmp_path / "run"
+    child = subprocess.Popen([TOY, "run", run, "report=true", "stall_at=6"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                             text=True)
+    for line in child.stdout:
+        if int(line) == 6:
+            break
+    other = toy("resume", run)
+    child.kill()
+    child.communicate()
+    assert other.returncode == 73
+    assert "another process is training" in other.stderr
+    assert toy("resume", run).returncode == 0
+
+
+# A kill or a failure at each system call of a checkpoint's save.
+
+
+def strace(run, *arguments, log):
+    """Runs the small training of the tests below under strace; keep=1 makes every save prune too."""
+    return subprocess.run(
+        ["strace", "-f", "--seccomp-bpf", "-o", log, "-e", f"trace={CALLS}", *arguments, TOY, "run", run, *SMALL],
+        capture_output=True, text=True, timeout=120, env={**os.environ, "OMP_NUM_THREADS": "1"})
+
+
+SMALL = ("epochs=1", "checkpoint_every_steps=5", "keep_checkpoints=1")  # saves at 5, 10 and 15
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory):
+    """Per call: which of its occurrences belong to the second save, from its folder's mkdir to the removal's end."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    folder = tmp_path_factory.mktemp("traced")
+    done = strace(folder / "run", log=folder / "log")
+    if done.returncode != 0:
+        pytest.skip(f"strace cannot trace here: {done.stderr.strip()[:200]}")
+    counts, points, inside = {}, {}, False
+    main = (folder / "log").read_text().split(maxsplit=1)[0]
+    for line in (folder / "log").read_text().splitlines():
+        match = re.match(rf"{main} +(\w+)\((.*)", line)
+        if match is None or match[1] not in CALLS.split(","):
+            continue
+        call, rest = match[1], match[2]
+        counts[call] = counts.get(call, 0) + 1
+        if call == "mkdir" and "step_10.tmp-" in rest:
+            inside = True
+        if call == "mkdir" and "step_15.tmp-" in rest:
+            inside = False
+        if inside:
+            points.setdefault(call, []).append(counts[call])
+    assert {"mkdir", "write", "fsync", "rename", "unlinkat", "openat"} <= set(points), points
+    return points
+
+
+def check_after(runs, wanted):
+    """Every run has a whole checkpoint of step 5 or later, and ends with the wanted bytes after a resume."""
+    for run in runs:
+        steps = [int(p.name.removeprefix("step_")) for p in (run / "checkpoints").glob("step_*") if ".tmp" not in p.name]
+        assert steps and max(steps) >= 5, run.name
+    done = toy("resume-all", *runs, *SMALL)
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [r["code"] for r in results] == [0] * len(runs), done.stderr
+    for run in runs:
+        assert outcome(run) == wanted, run.name
+        assert leftovers(run) == [], run.name
+    assert "no checkpoint" not in done.stderr
+
+
+def inject(folder, points, fault, expected):
+    """Runs with `fault` at each of the points; each process must end as expected."""
+    runs, pending = [], []
+
+    def finish(one):
+        run, process = one
+        _, errors = process.communicate(timeout=120)
+        assert expected(process.returncode, errors), (run.name, process.returncode, errors[-500:])
+
+    for call, numbers in points.items():
+        for number in numbers:
+            run = folder / f"{call}-{number}"
+            runs.append(run)
+            process = subprocess.Popen(
+                ["strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", f"trace={call}", "-e",
+                 f"inject={call}:{fault}:when={number}", TOY, "run", run, *SMALL],
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                env={**os.environ, "OMP_NUM_THREADS": "1"})
+            pending.append((run, process))
+            if len(pending) == 4:
+                finish(pending.pop(0))
+    for one in pending:
+        finish(one)
+    return runs
+
+
+def test_killed_at_each_system_call_of_a_save(tmp_path, tmp_path_factory, traced):
+    wanted = reference(tmp_path_factory.getbasetemp(), *SMALL)
+    runs = inject(tmp_path, traced, "signal=KILL", lambda code, _: code in (-signal.SIGKILL, 128 + signal.SIGKILL))
+    assert len(runs) >= 30
+    check_after(runs, wanted)
+
+
+@pytest.mark.parametrize("error, calls", [("ENOSPC", ["write", "mkdir", "openat"]), ("EIO", ["fsync", "write", "rename"]),
+                                          ("EROFS", ["openat", "mkdir", "rename", "unlinkat"])])
+def test_failing_system_calls_are_io_errors(tmp_path, tmp_path_factory, traced, error, calls):
+    wanted = reference(tmp_path_factory.getbasetemp(), *SMALL)
+    points = {call: traced[call] for call in calls}
+    # A failing write to the log or a folder that cannot be listed may pass; nothing else may.
+    runs = inject(tmp_path, points, f"error={error}", lambda code, text: code == 74 and "error: " in text or code == 0)
+    check_after(runs, wanted)

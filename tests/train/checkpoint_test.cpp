@@ -1,0 +1,177 @@
+#include "modewise/train/checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "scratch_folder.h"
+
+namespace modewise::train {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+/// A store with the steps 10 and 20.
+class Checkpoints : public testing::Test {
+ protected:
+  void SetUp() override {
+    save(10);
+    save(20);
+  }
+  void save(int64_t step, int64_t keep = 2) {
+    store.save(step, {{"step", step}}, {{"model.safetensors", "model " + std::to_string(step)}, {"empty", ""}}, keep);
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> list;
+    for (const auto& entry : fs::directory_iterator(folder)) list.push_back(entry.path().filename());
+    std::sort(list.begin(), list.end());
+    return list;
+  }
+  void expect_fallback(const std::string& what) {
+    SCOPED_TRACE(what);
+    EXPECT_NE(checkpoint_damage(folder / "step_20"), "");
+    const auto found = store.newest();
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->step, 10);
+    EXPECT_EQ(found->state.at("step"), 10);
+  }
+
+  ScratchFolder scratch;
+  fs::path folder = scratch / "checkpoints";
+  CheckpointStore store{folder};
+};
+
+TEST_F(Checkpoints, NewestIsFoundAndLatestNamesIt) {
+  EXPECT_THAT(names(), testing::ElementsAre("latest", "step_10", "step_20"));
+  EXPECT_EQ(store.newest()->step, 20);
+  EXPECT_EQ(read_file(folder / "latest"), "step_20\n");
+  EXPECT_EQ(read_file(folder / "step_20" / "model.safetensors"), "model 20");
+}
+
+TEST_F(Checkpoints, OnlyTheNewestAreKept) {
+  save(30);
+  EXPECT_THAT(names(), testing::ElementsAre("latest", "step_20", "step_30"));
+  save(100, 1);
+  EXPECT_THAT(names(), testing::ElementsAre("latest", "step_100"));
+}
+
+TEST_F(Checkpoints, AStepSavedAgainStandsBesideTheFirst) {
+  save(20, 3);
+  EXPECT_THAT(names(), testing::ElementsAre("latest", "step_10", "step_20", "step_20.1"));
+  EXPECT_EQ(store.newest()->folder.filename(), "step_20.1");
+}
+
+TEST_F(Checkpoints, EveryFlippedByteIsNoticed) {
+  for (const char* name : {"model.safetensors", "state.json", "manifest.json"}) {
+    const fs::path path = folder / "step_20" / name;
+    const std::string whole = read_file(path);
+    for (size_t i = 0; i < whole.size(); ++i) {
+      std::string flipped = whole;
+      flipped[i] = static_cast<char>(flipped[i] ^ (1 << (i % 8)));
+      write(path, flipped);
+      EXPECT_NE(checkpoint_damage(folder / "step_20"), "") << name << " byte " << i;
+    }
+    expect_fallback(std::string(name) + " flipped");
+    write(path, whole);
+    EXPECT_EQ(checkpoint_damage(folder / "step_20"), "");
+  }
+}
+
+TEST_F(Checkpoints, EveryTruncationAndDeletionIsNoticed) {
+  for (const char* name : {"model.safetensors", "state.json", "manifest.json"}) {
+    const fs::path path = folder / "step_20" / name;
+    const std::string whole = read_file(path);
+    for (size_t size = 0; size < whole.size(); ++size) {
+      write(path, whole.substr(0, size));
+      EXPECT_NE(checkpoint_damage(folder / "step_20"), "") << name << " cut to " << size;
+    }
+    write(path, whole + "x");
+    EXPECT_NE(checkpoint_damage(folder / "step_20"), "");
+    fs::remove(path);
+    expect_fallback(std::string(name) + " deleted");
+    fs::create_directory(path);
+    expect_fallback(std::string(name) + " is a folder");
+    fs::remove(path);
+    write(path, whole);
+  }
+}
+
+TEST_F(Checkpoints, AManifestThatLiesIsNoSurprise) {
+  for (const char* text : {"", "{}", "[]", "null", "{\"format\":1}", "{\"format\":1,\"files\":7,\"hash\":\"\"}", "\xff"}) {
+    write(folder / "step_20" / "manifest.json", text);
+    expect_fallback(text);
+  }
+}
+
+TEST_F(Checkpoints, BothDamagedIsAnErrorThatNamesBoth) {
+  write(folder / "step_20" / "model.safetensors", "model 2x");
+  fs::remove(folder / "step_10" / "state.json");
+  try {
+    store.newest();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_THAT(error.what(), HasSubstr("step_20/model.safetensors is not what was written"));
+    EXPECT_THAT(error.what(), HasSubstr("step_10/state.json is missing"));
+  }
+}
+
+TEST_F(Checkpoints, AllDeletedIsAnErrorAndNoneEverIsNot) {
+  fs::remove_all(folder / "step_10");
+  fs::remove_all(folder / "step_20");
+  EXPECT_THROW(store.newest(), Error);
+  EXPECT_FALSE(CheckpointStore(scratch / "nothing").newest().has_value());
+}
+
+TEST_F(Checkpoints, ACheckOfTheCallerMayRefuseTheNewest) {
+  const auto found = store.newest([](const auto& state) { return state.at("step") == 20 ? "too new" : ""; });
+  EXPECT_EQ(found->step, 10);
+}
+
+TEST_F(Checkpoints, DamagedOnesAreSetAside) {
+  write(folder / "step_20" / "model.safetensors", "");
+  store.set_aside_newer_than(*store.newest());
+  EXPECT_THAT(names(), testing::ElementsAre("latest", "step_10", "step_20.damaged"));
+  save(20);
+  EXPECT_EQ(store.newest()->step, 20);
+}
+
+TEST_F(Checkpoints, LeftoversAreRemovedAndOtherFilesAreNot) {
+  fs::create_directory(folder / "step_30.tmp-123");
+  write(folder / "step_30.tmp-123" / "model.safetensors", "half");
+  write(folder / "latest.tmp-7", "half");
+  write(folder / "notes.tmp-x", "mine");
+  write(folder / "step_x", "mine");
+  store.remove_leftovers();
+  EXPECT_THAT(names(), testing::ElementsAre("latest", "notes.tmp-x", "step_10", "step_20", "step_x"));
+}
+
+TEST_F(Checkpoints, AFailureIsAnIoErrorAndLeavesTheEarlierOnes) {
+  fs::remove(folder / "latest");
+  fs::create_directory(folder / "latest");  // cannot be replaced by a file
+  try {
+    save(30);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 74);
+    EXPECT_THAT(error.what(), HasSubstr("checkpoint of step 30 not saved"));
+  }
+  EXPECT_EQ(checkpoint_damage(folder / "step_10"), "");
+  EXPECT_EQ(checkpoint_damage(folder / "step_20"), "");
+  write(scratch / "file", "");
+  try {
+    CheckpointStore(scratch / "file" / "checkpoints").save(1, {}, {}, 2);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 74);
+  }
+}
+
+}  // namespace
+}  // namespace modewise::train

@@ -1,0 +1,136 @@
+#include "modewise/train/run_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "modewise/core/error.h"
+#include "modewise/train/folder_lock.h"
+#include "modewise/train/metric_log.h"
+#include "scratch_folder.h"
+
+namespace modewise::train {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+template <class Work>
+Error error_of(Work&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return {ErrorKind::general, ""};
+}
+
+TEST(RunFolder, KeepsConfigManifestAndMetrics) {
+  const ScratchFolder scratch;
+  const RunFolder made = RunFolder::create(scratch / "a/b/run");
+  made.write_config("[train]\nepochs = 3\n");
+  made.write_manifest({.task = "forecast", .command_line = {"modewise", "train", "\xff"}, .seed = 7, .threads = 2,
+                       .data_hash = "abc"});
+  made.write_metrics({{"val_mse", 0.1}});
+  const RunFolder run = RunFolder::open(scratch / "a/b/run");
+  EXPECT_EQ(run.read_config(), "[train]\nepochs = 3\n");
+  const auto manifest = run.read_manifest();
+  EXPECT_EQ(manifest.at("seed"), 7);
+  EXPECT_EQ(manifest.at("threads"), 2);
+  EXPECT_EQ(manifest.at("data_hash"), "abc");
+  for (const char* key : {"started", "build", "torch", "machine", "command_line"})
+    EXPECT_TRUE(manifest.contains(key)) << key;
+  EXPECT_EQ(run.read_metrics().at("val_mse"), 0.1);
+}
+
+TEST(RunFolder, NeverOverwritesWithoutBeingTold) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch / "mine.txt") << "mine";
+  const Error error = error_of([&] { RunFolder::create(scratch.path()); });
+  EXPECT_EQ(error.kind(), ErrorKind::cannot_create);
+  EXPECT_THAT(error.what(), HasSubstr("--resume"));
+  EXPECT_THAT(error.what(), HasSubstr("--exist-ok"));
+  std::ofstream(scratch / "metrics.jsonl") << "{}\n";
+  fs::create_directories(scratch / "checkpoints/step_1");
+  RunFolder::create(scratch.path(), true);
+  EXPECT_TRUE(fs::exists(scratch / "mine.txt"));
+  EXPECT_FALSE(fs::exists(scratch / "metrics.jsonl"));
+  EXPECT_FALSE(fs::exists(scratch / "checkpoints"));
+}
+
+TEST(RunFolder, UsesAnEmptyFolderAndRefusesAFile) {
+  const ScratchFolder scratch;
+  RunFolder::create(scratch.path());
+  std::ofstream(scratch / "file") << "";
+  EXPECT_EQ(error_of([&] { RunFolder::create(scratch / "file"); }).kind(), ErrorKind::cannot_create);
+  EXPECT_EQ(error_of([&] { RunFolder::create(scratch / "file/run"); }).kind(), ErrorKind::cannot_create);
+}
+
+TEST(RunFolder, IsNumberedWhenItsNameWasNotGiven) {
+  const ScratchFolder scratch;
+  EXPECT_EQ(RunFolder::create_numbered(scratch / "runs", "hot").path(), scratch / "runs/hot");
+  EXPECT_EQ(RunFolder::create_numbered(scratch / "runs", "hot").path(), scratch / "runs/hot2");
+  EXPECT_EQ(RunFolder::create_numbered(scratch / "runs", "hot").path(), scratch / "runs/hot3");
+}
+
+TEST(RunFolder, OpensOnlyRuns) {
+  const ScratchFolder scratch;
+  EXPECT_EQ(error_of([&] { RunFolder::open(scratch / "none"); }).kind(), ErrorKind::no_input);
+  const Error error = error_of([&] { RunFolder::open(scratch.path()); });
+  EXPECT_EQ(error.kind(), ErrorKind::no_input);
+  EXPECT_THAT(error.what(), HasSubstr("config.toml"));
+}
+
+TEST(RunFolder, DamagedJsonIsADataError) {
+  const ScratchFolder scratch;
+  const RunFolder run = RunFolder::create(scratch.path());
+  EXPECT_EQ(error_of([&] { run.read_metrics(); }).kind(), ErrorKind::no_input);
+  for (const char* text : {"", "{", "[1]", "\xff\xfe"}) {
+    std::ofstream(scratch / "metrics.json") << text;
+    std::ofstream(scratch / "manifest.json") << text;
+    EXPECT_EQ(error_of([&] { run.read_metrics(); }).kind(), ErrorKind::data);
+    EXPECT_EQ(error_of([&] { run.read_manifest(); }).kind(), ErrorKind::data);
+  }
+  std::ofstream(scratch / "metrics.jsonl") << "{}\nnonsense\n";
+  EXPECT_THAT(error_of([&] { run.read_metric_lines(); }).what(), HasSubstr("metrics.jsonl:2"));
+}
+
+TEST(RunFolder, ReadsMetricLinesAndLeavesOutACutOne) {
+  const ScratchFolder scratch;
+  const RunFolder run = RunFolder::create(scratch.path());
+  EXPECT_TRUE(run.read_metric_lines().empty());
+  std::ofstream(scratch / "metrics.jsonl") << "{\"step\":1}\n{\"step\":2}\n{\"st";
+  ASSERT_EQ(run.read_metric_lines().size(), 2U);
+  EXPECT_EQ(run.read_metric_lines()[1].at("step"), 2);
+}
+
+TEST(MetricLog, ContinuesAtTheRecordedLength) {
+  const ScratchFolder scratch;
+  {
+    MetricLog log(scratch / "metrics.jsonl", 0);
+    log.append({{"step", 1}});
+    log.append({{"step", 2}});
+    EXPECT_EQ(log.length(), 22);
+  }
+  MetricLog log(scratch / "metrics.jsonl", 11);
+  log.append({{"step", 7}});
+  log.sync();
+  const RunFolder run = RunFolder::create_numbered(scratch.path(), "run");
+  fs::copy(scratch / "metrics.jsonl", run.file("metrics.jsonl"));
+  ASSERT_EQ(run.read_metric_lines().size(), 2U);
+  EXPECT_EQ(run.read_metric_lines()[1].at("step"), 7);
+}
+
+TEST(FolderLock, LetsOneInAtATime) {
+  const ScratchFolder scratch;
+  {
+    const FolderLock first(scratch.path());
+    EXPECT_EQ(error_of([&] { const FolderLock second(scratch.path()); }).kind(), ErrorKind::cannot_create);
+  }
+  const FolderLock again(scratch.path());
+}
+
+}  // namespace
+}  // namespace modewise::train

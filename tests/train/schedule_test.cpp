@@ -1,0 +1,70 @@
+#include "modewise/train/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/file.h"
+
+namespace modewise::train {
+namespace {
+
+using nlohmann::json;
+
+ScheduleConfig named(const std::string& name) {
+  ScheduleConfig config;
+  config.name = name;
+  return config;
+}
+
+TEST(Schedule, FollowsTheSchedulersOfTorchAndTslib) {
+  const json cases = json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/train/vectors/schedules.json"));
+  ASSERT_GE(cases.size(), 10U);
+  for (const json& c : cases) {
+    SCOPED_TRACE(c["config"].dump());
+    ScheduleConfig config;
+    Fields fields = fields_of(config);
+    for (const auto& [key, value] : c["config"].items())
+      fields.set(key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+    OptimizerConfig optimizer;
+    optimizer.learning_rate = 0.02;
+    const Schedule schedule(config, optimizer, c["steps_per_epoch"], c["total_steps"]);
+    for (size_t step = 0; step < c["rates"].size(); ++step) {
+      const StepRate rate = schedule.at(static_cast<int64_t>(step));
+      EXPECT_NEAR(rate.learning_rate, c["rates"][step].get<double>(), 1e-14) << "step " << step;
+      EXPECT_NEAR(rate.beta1, c["betas"][step].get<double>(), 1e-13) << "step " << step;
+    }
+  }
+}
+
+TEST(Schedule, WarmsUpStepSchedulesWithoutShiftingTheirEpochs) {
+  ScheduleConfig config = named("step");
+  config.warmup_steps = 12;
+  const Schedule schedule(config, {.learning_rate = 1.0}, 10, 40);
+  EXPECT_DOUBLE_EQ(schedule.at(0).learning_rate, 1.0 / 12);
+  EXPECT_DOUBLE_EQ(schedule.at(9).learning_rate, 10.0 / 12);
+  EXPECT_DOUBLE_EQ(schedule.at(10).learning_rate, 0.5 * 11.0 / 12);
+  EXPECT_DOUBLE_EQ(schedule.at(12).learning_rate, 0.5);
+  EXPECT_DOUBLE_EQ(schedule.at(25).learning_rate, 0.25);
+}
+
+TEST(Schedule, IsFiniteAtEveryOddLength) {
+  for (const char* name : {"constant", "cosine", "step", "type1", "one_cycle"})
+    for (const int64_t total : {0, 1, 2, 3, 7})
+      for (const int64_t warmup : {0, 1, 2, 9})
+        for (const double peak_at : {0.0, 0.5, 1.0}) {
+          ScheduleConfig config = named(name);
+          config.warmup_steps = warmup;
+          config.peak_at = peak_at;
+          config.cycle_momentum = true;
+          const Schedule schedule(config, {.learning_rate = 1.0}, 1, total);
+          for (int64_t step = 0; step < total + 2; ++step) {
+            const StepRate rate = schedule.at(step);
+            EXPECT_TRUE(rate.learning_rate >= 0 && rate.learning_rate <= 1) << name << ' ' << total << ' ' << step;
+            EXPECT_TRUE(rate.beta1 > 0.8 && rate.beta1 < 1);
+          }
+        }
+}
+
+}  // namespace
+}  // namespace modewise::train

@@ -1,0 +1,397 @@
+#include "modewise/train/trainer.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/equal.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/train/folder_lock.h"
+#include "modewise/train/tensor_file.h"
+#include "scratch_folder.h"
+#include "toy_task.h"
+
+namespace modewise::train {
+namespace {
+
+using testing::HasSubstr;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// One thread unless a test asks for more: the machine may be busy.
+class OneThread : public testing::Environment {
+  void SetUp() override { at::set_num_threads(1); }
+};
+[[maybe_unused]] const auto* const one_thread = testing::AddGlobalTestEnvironment(new OneThread);
+
+TrainConfig small_config() {
+  TrainConfig config;
+  config.epochs = 3;
+  config.batch_size = 30;  // 5 steps an epoch
+  config.patience = 0;
+  return config;
+}
+
+class TrainerTest : public testing::Test {
+ protected:
+  void TearDown() override { set_stop_signal(0); }
+  TrainResult train(const TrainConfig& config, bool resume = false, bool accept_changes = false) {
+    return train::train(task, config, run, resume, accept_changes);
+  }
+  Error error_of(const TrainConfig& config, bool resume = false) {
+    try {
+      train(config, resume);
+    } catch (const Error& error) {
+      return error;
+    }
+    ADD_FAILURE() << "no error";
+    return {ErrorKind::general, ""};
+  }
+
+  ScratchFolder scratch;
+  RunFolder run = RunFolder::create(scratch / "run");
+  ToyTask task;
+};
+
+TEST_F(TrainerTest, LearnsAndWritesALineAnEvaluation) {
+  TrainConfig config = small_config();
+  config.epochs = 10;
+  const TrainResult result = train(config);
+  EXPECT_EQ(result.reason, StopReason::finished);
+  EXPECT_EQ(result.steps, 50);
+  EXPECT_EQ(result.epochs, 10);
+  const auto lines = run.read_metric_lines();
+  ASSERT_EQ(lines.size(), 10U);
+  EXPECT_EQ(lines[0].at("step"), 5);
+  EXPECT_EQ(lines[9].at("epoch"), 10.0);
+  EXPECT_LT(lines[9].at("val_mse"), 0.7 * lines[0].at("val_mse").get<double>());
+  EXPECT_LT(lines[9].at("train_loss"), lines[0].at("train_loss"));
+  std::vector<std::string> keys;
+  for (const auto& item : lines[0].items()) keys.push_back(item.key());
+  EXPECT_THAT(keys, testing::ElementsAre("step", "epoch", "train_loss", "learning_rate", "val_mse", "val_mae", "best"));
+  const auto metrics = run.read_metrics();
+  EXPECT_EQ(metrics.at("stopped"), "finished");
+  EXPECT_EQ(metrics.at("best").at("val_mse"), result.best.at("val_mse"));
+  EXPECT_FALSE(task.net->is_training());
+}
+
+TEST_F(TrainerTest, EvaluatesSeveralTimesAnEpochEvenlySpaced) {
+  TrainConfig config = small_config();
+  config.epochs = 2;
+  config.evaluations_per_epoch = 2;
+  config.log_every_steps = 2;
+  train(config);
+  std::vector<int> evaluations, losses;
+  for (const auto& line : run.read_metric_lines())
+    (line.contains("val_mse") ? evaluations : losses).push_back(line.at("step"));
+  EXPECT_THAT(evaluations, testing::ElementsAre(3, 5, 8, 10));
+  EXPECT_THAT(losses, testing::ElementsAre(2, 4, 6));  // 8 and 10 are evaluations, whose lines have the loss too
+}
+
+TEST_F(TrainerTest, MoreEvaluationsThanStepsIsOneAStep) {
+  TrainConfig config = small_config();
+  config.epochs = 1;
+  config.evaluations_per_epoch = 100;
+  train(config);
+  EXPECT_EQ(task.evaluations, 5);
+}
+
+TEST_F(TrainerTest, StopsEarlyAndKeepsTheBestWeights) {
+  TrainConfig config = small_config();
+  config.epochs = 20;
+  config.patience = 3;
+  at::Tensor best;
+  int count = 0;
+  task.on_evaluate = [&](Metrics& metrics) {
+    const double values[] = {1.0, 0.5, 0.7, 0.6, 0.5, 0.1};
+    metrics.set("val_mse", values[count]);
+    if (++count == 2) best = task.net->second_weight.detach().clone();
+  };
+  const TrainResult result = train(config);
+  EXPECT_EQ(result.reason, StopReason::early_stopping);
+  EXPECT_EQ(result.steps, 25);  // 0.5 again is no improvement
+  EXPECT_EQ(result.best_step, 10);
+  EXPECT_EQ(result.best.at("val_mse"), 0.5);
+  EXPECT_TRUE(at::equal(task.net->second_weight.detach(), best));
+  EXPECT_EQ(run.read_metrics().at("stopped"), "early_stopping");
+  ToyTask loaded(150, 99);
+  EXPECT_EQ(load_weights(*loaded.net, run), 10);
+  EXPECT_TRUE(at::equal(loaded.net->second_weight, best));
+  EXPECT_EQ(load_weights(*loaded.net, run, false), 25);
+  EXPECT_FALSE(at::equal(loaded.net->second_weight, best));
+}
+
+TEST_F(TrainerTest, ResumingAFinishedRunChangesNothing) {
+  TrainConfig config = small_config();
+  const TrainResult first = train(config);
+  const std::string lines = read_file(run.file("metrics.jsonl"));
+  std::filesystem::remove(run.file("metrics.json"));
+  ToyTask other(150, 1);
+  const TrainResult second = train::train(other, config, run, true);
+  EXPECT_EQ(second.steps, first.steps);
+  EXPECT_EQ(second.best, first.best);
+  EXPECT_EQ(other.evaluations, 3);
+  EXPECT_EQ(read_file(run.file("metrics.jsonl")), lines);
+  EXPECT_EQ(run.read_metrics().at("steps"), 15);
+  EXPECT_TRUE(at::equal(other.net->second_weight, task.net->second_weight));
+}
+
+TEST_F(TrainerTest, MinDeltaAsksForRealImprovement) {
+  TrainConfig config = small_config();
+  config.epochs = 20;
+  config.patience = 2;
+  config.min_delta = 0.1;
+  double value = 1.0;
+  task.on_evaluate = [&](Metrics& metrics) { metrics.set("val_mse", value -= 0.06); };
+  EXPECT_EQ(train(config).steps, 20 * 5);  // every second evaluation is 0.12 better
+  EXPECT_NEAR(run.read_metrics().at("best").at("val_mse").get<double>(), 1.0 - 0.06 * 19, 1e-9);
+}
+
+TEST_F(TrainerTest, HigherMayBeBetter) {
+  class Accuracy : public ToyTask {
+    Criterion criterion() const override { return {"accuracy", false}; }
+  } accuracy;
+  int count = 0;
+  accuracy.on_evaluate = [&](Metrics& metrics) {
+    const double values[] = {0.3, 0.6, 0.4};
+    metrics.set("accuracy", values[count++]);
+  };
+  const TrainResult result = train::train(accuracy, small_config(), run, false);
+  EXPECT_EQ(result.best_step, 10);
+  EXPECT_EQ(result.best.at("accuracy"), 0.6);
+}
+
+TEST_F(TrainerTest, MaxStepsCutsAndEvaluates) {
+  TrainConfig config = small_config();
+  config.max_steps = 7;
+  EXPECT_EQ(train(config).steps, 7);
+  EXPECT_EQ(run.read_metric_lines().back().at("step"), 7);
+}
+
+TEST_F(TrainerTest, NoEpochsOnlyEvaluates) {
+  TrainConfig config = small_config();
+  config.epochs = 0;
+  const at::Tensor before = task.net->second_weight.detach().clone();
+  const TrainResult result = train(config);
+  EXPECT_EQ(result.steps, 0);
+  EXPECT_EQ(task.evaluations, 1);
+  EXPECT_TRUE(at::equal(before, task.net->second_weight.detach()));
+  EXPECT_EQ(load_weights(*task.net, run), 0);
+}
+
+TEST_F(TrainerTest, AModelWithoutParametersIsEvaluatedOnce) {
+  for (at::Tensor& parameter : task.net->parameters()) parameter.requires_grad_(false);
+  EXPECT_EQ(train(small_config()).steps, 0);
+  EXPECT_EQ(run.read_metric_lines().size(), 1U);
+}
+
+TEST_F(TrainerTest, AccumulationEqualsALargeBatch) {
+  // Without dropout and clipping, two batches of 15 with equal weights give the gradient of one of 30.
+  class Plain : public ToyTask {
+    at::Tensor loss(const Batch& batch, uint64_t, uint64_t step) override { return ToyTask::loss(batch, 0, step); }
+  };
+  TrainConfig large = small_config();
+  large.max_steps = 1;
+  large.clip_norm = 0;
+  large.optimizer.name = "adam";
+  large.optimizer.weight_decay = 0;
+  TrainConfig halves = large;
+  halves.batch_size = 15;
+  halves.accumulate = 2;
+  std::vector<int64_t> visited[2];
+  const auto collect = [](std::vector<int64_t>& list, size_t wanted) {
+    return [&list, wanted](std::span<const int64_t> samples) {
+      if (list.size() < wanted) list.insert(list.end(), samples.begin(), samples.end());
+    };
+  };
+  task.on_load = collect(visited[0], 30);
+  train(large);
+  ToyTask other;
+  other.on_load = collect(visited[1], 30);
+  RunFolder second = RunFolder::create(scratch / "second");
+  const TrainResult result = train::train(other, halves, second, false);
+  EXPECT_EQ(result.steps, 1);
+  EXPECT_EQ(visited[0], visited[1]);
+  EXPECT_EQ(other.seen.item<int64_t>(), 2);
+  EXPECT_EQ(task.seen.item<int64_t>(), 1);
+}
+
+TEST_F(TrainerTest, AveragedWeightsAreEvaluatedAndKept) {
+  TrainConfig config = small_config();
+  config.ema_decay = 0.999;
+  at::Tensor evaluated, trained;
+  task.on_evaluate = [&](Metrics&) { evaluated = task.net->second_weight.detach().clone(); };
+  task.on_loss = [&](uint64_t) { trained = task.net->second_weight.detach().clone(); };
+  train(config);
+  EXPECT_TRUE(at::equal(task.net->second_weight.detach(), evaluated));
+  EXPECT_FALSE(at::equal(trained, evaluated));
+  ToyTask loaded;
+  load_weights(*loaded.net, run);
+  EXPECT_TRUE(at::equal(loaded.net->second_weight.detach(), evaluated));
+}
+
+TEST_F(TrainerTest, NanInAGradientNamesTheStepAndTheParameter) {
+  TrainConfig config = small_config();
+  config.checkpoint_every_steps = 2;
+  task.on_loss = [&](uint64_t step) {
+    if (step == 7)
+      task.net->norm_weight.register_hook([](const at::Tensor& gradient) { return gradient * kNan; });
+  };
+  const Error error = error_of(config);
+  EXPECT_EQ(error.exit_code(), 1);
+  EXPECT_THAT(error.what(), HasSubstr("diverged at step 8"));
+  EXPECT_THAT(error.what(), HasSubstr("gradient of parameter 'norm_weight' is not finite"));
+  EXPECT_THAT(error.what(), HasSubstr("checkpoint of step 6 is intact"));
+  EXPECT_EQ(load_weights(*task.net, run, false), 6);
+  for (const at::Tensor& parameter : task.net->parameters())
+    EXPECT_TRUE(std::isfinite(parameter.detach().abs().max().item<float>()));
+}
+
+TEST_F(TrainerTest, NanInTheLossNamesTheStepAndTheParameterBehindIt) {
+  task.on_loss = [&](uint64_t step) {
+    if (step == 3) task.net->second_bias.mutable_data_ptr<float>()[4] = kNan;
+  };
+  const Error error = error_of(small_config());
+  EXPECT_EQ(error.exit_code(), 1);
+  EXPECT_THAT(error.what(), HasSubstr("diverged at step 4: the loss is nan and parameter 'second_bias'"));
+  EXPECT_THAT(error.what(), HasSubstr("no checkpoint was saved yet"));
+}
+
+TEST_F(TrainerTest, NanInTheCriterionIsAnErrorBeforeAnythingIsSaved) {
+  task.on_evaluate = [&](Metrics& metrics) {
+    if (task.evaluations == 2) metrics.set("val_mse", kNan);
+  };
+  EXPECT_THAT(error_of(small_config()).what(), HasSubstr("val_mse is nan at the evaluation of step 10"));
+  EXPECT_EQ(run.read_metric_lines().size(), 1U);
+  EXPECT_EQ(load_weights(*task.net, run, false), 5);
+}
+
+TEST_F(TrainerTest, AnotherMetricThatIsNotFiniteIsNull) {
+  task.on_evaluate = [&](Metrics& metrics) { metrics.set("val_mae", kNan); };
+  const TrainResult result = train(small_config());
+  EXPECT_TRUE(run.read_metric_lines()[0].at("val_mae").is_null());
+  EXPECT_TRUE(std::isnan(result.last.at("val_mae")));
+}
+
+TEST_F(TrainerTest, LoaderErrorsReachTheCaller) {
+  int count = 0;
+  task.on_load = [&](std::span<const int64_t>) {
+    if (++count == 4) fail(ErrorKind::data, "sample is damaged");
+  };
+  const Error error = error_of(small_config());
+  EXPECT_EQ(error.kind(), ErrorKind::data);
+  EXPECT_STREQ(error.what(), "sample is damaged");
+}
+
+TEST_F(TrainerTest, RefusesAFolderWithCheckpointsUnlessResuming) {
+  train(small_config());
+  const Error error = error_of(small_config());
+  EXPECT_EQ(error.kind(), ErrorKind::cannot_create);
+  EXPECT_THAT(error.what(), HasSubstr("--resume"));
+}
+
+TEST_F(TrainerTest, RefusesAFolderInUse) {
+  const FolderLock other(run.path());
+  EXPECT_THAT(error_of(small_config()).what(), HasSubstr("another process is training"));
+}
+
+TEST_F(TrainerTest, ResumeWithOtherSettingsNamesThem) {
+  TrainConfig config = small_config();
+  train(config);
+  config.optimizer.learning_rate = 0.5;
+  config.keep_checkpoints = 7;  // changes no number
+  const Error error = error_of(config, true);
+  EXPECT_EQ(error.kind(), ErrorKind::config);
+  EXPECT_THAT(error.what(), HasSubstr("optimizer.learning_rate was 0.001, is 0.5"));
+  EXPECT_THAT(error.what(), testing::Not(HasSubstr("keep_checkpoints")));
+  config.epochs = 4;
+  EXPECT_EQ(train(config, true, true).steps, 20);
+}
+
+TEST_F(TrainerTest, ResumeWithOtherDataOrAnotherModelIsADataError) {
+  train(small_config());
+  ToyTask fewer(149, 1);
+  EXPECT_THROW(train::train(fewer, small_config(), run, true), Error);
+  class Wider : public ToyTask {
+   public:
+    Wider() { net->register_parameter("more", net->first_bias.detach().clone()); }
+  } wider;
+  try {
+    train::train(wider, small_config(), run, true);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_THAT(error.what(), HasSubstr("holds no tensor 'more'"));
+  }
+}
+
+TEST_F(TrainerTest, BadSettingsAreConfigErrors) {
+  TrainConfig config = small_config();
+  config.batch_size = 0;
+  EXPECT_EQ(error_of(config).kind(), ErrorKind::config);
+  config = small_config();
+  config.optimizer.betas = {0.9};
+  EXPECT_THAT(error_of(config).what(), HasSubstr("optimizer.betas must be two numbers"));
+  config.optimizer.betas = {0.9, 1.0};
+  EXPECT_THAT(error_of(config).what(), HasSubstr("below 1"));
+  config = small_config();
+  config.drop_last = true;
+  config.batch_size = 151;
+  EXPECT_EQ(error_of(config).kind(), ErrorKind::data);
+}
+
+TEST_F(TrainerTest, EverySampleIsSeenOnceAnEpoch) {
+  std::multiset<int64_t> seen;
+  task.on_load = [&](std::span<const int64_t> samples) { seen.insert(samples.begin(), samples.end()); };
+  TrainConfig config = small_config();
+  config.batch_size = 40;
+  config.epochs = 2;
+  EXPECT_EQ(train(config).steps, 8);
+  EXPECT_EQ(seen.size(), 300U);
+  for (int64_t sample = 0; sample < 150; ++sample) EXPECT_EQ(seen.count(sample), 2U);
+  RunFolder second = RunFolder::create(scratch / "second");
+  ToyTask other;
+  config.drop_last = true;
+  EXPECT_EQ(train::train(other, config, second, false).steps, 6);
+}
+
+TEST(TensorFile, TiedParametersAreKeptOnceUnderTheFirstName) {
+  ToyNet net(1);
+  net.register_parameter("tied", net.first_weight);
+  EXPECT_EQ(trainable_parameters(net).size(), 5U);
+  EXPECT_EQ(module_tensors(net).size(), 6U);
+}
+
+TEST(TensorFile, LoadsNothingUnlessEverythingFits) {
+  const ScratchFolder scratch;
+  const ToyNet saved(1);
+  ToyNet other(2);
+  write_file_atomically(scratch / "model", format_tensors(module_tensors(saved)));
+  const auto tensors = module_tensors(other);
+  std::vector<NamedTensor> wrong(tensors.begin(), tensors.end() - 1);
+  const at::Tensor before = other.first_weight.detach().clone();
+  EXPECT_THROW(load_tensors(scratch / "model", wrong), Error);
+  wrong = tensors;
+  wrong[4].tensor = wrong[4].tensor.detach().reshape({1, -1});
+  EXPECT_THROW(load_tensors(scratch / "model", wrong), Error);
+  EXPECT_TRUE(at::equal(before, other.first_weight.detach()));
+  load_tensors(scratch / "model", tensors);
+  EXPECT_TRUE(at::equal(saved.first_weight.detach(), other.first_weight.detach()));
+}
+
+TEST(MetricsType, KeepsTheOrderAndReplacesInPlace) {
+  Metrics metrics = {{"b", 1.0}, {"a", 2.0}};
+  metrics.set("b", 3.0);
+  EXPECT_EQ(to_json(metrics).dump(), R"({"b":3.0,"a":2.0})");
+  EXPECT_EQ(metrics_from_json(to_json(metrics)), metrics);
+  EXPECT_FALSE(metrics.find("c").has_value());
+  EXPECT_THROW(metrics.at("c"), Error);
+}
+
+}  // namespace
+}  // namespace modewise::train
