@@ -19,7 +19,9 @@ int64_t ForecastShape::series_count() const {
 
 Forecaster::Forecaster(ForecastShape shape) : shape_(std::move(shape)) {}
 
-std::vector<ModeMaps> Forecaster::attention_maps(const ForecastInput&) { return {}; }
+std::vector<ModeMaps> Forecaster::attention_maps(const ForecastInput&) {
+  return {};
+}
 
 void Forecaster::start_cycle(const at::Tensor&) {
   fail(ErrorKind::internal, "start_cycle: this model has no periodic profile");

@@ -1,8 +1,9 @@
 #pragma once
 // What every forecaster is: a module from a window of the past, scaled, to the steps after it.
 //
-// Shapes: B samples, N_1…N_j series modes (variables; stations × variables; grid × grid), L lookback, H horizon,
-// Q quantiles. A cell that is not observed never reaches the result: its value is replaced before anything else.
+// Shapes: B samples, N_1…N_j series modes (variables; stations × variables; grid × grid), L lookback, H
+// horizon, Q quantiles. A cell that is not observed never reaches the result: its value is replaced before
+// anything else.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -18,12 +19,13 @@ struct ModelConfig;
 
 /// The sizes a forecaster is built for.
 struct ForecastShape {
-  std::vector<int64_t> series;   // N_1…N_j
-  std::vector<bool> ordered;     // whether neighbours along a series mode are near each other (a grid axis); empty: none
-  int64_t lookback = 96;         // L, steps
-  int64_t horizon = 96;          // H, steps
-  int64_t quantiles = 0;         // Q; 0 is a point forecast
-  bool missing = false;          // whether windows come with masks
+  std::vector<int64_t> series;  // N_1…N_j
+  std::vector<bool>
+      ordered;  // whether neighbours along a series mode are near each other (a grid axis); empty: none
+  int64_t lookback = 96;  // L, steps
+  int64_t horizon = 96;   // H, steps
+  int64_t quantiles = 0;  // Q; 0 is a point forecast
+  bool missing = false;   // whether windows come with masks
 
   int64_t series_count() const;  // N_1 · … · N_j
 };
@@ -36,8 +38,8 @@ struct ForecastInput {
 
 /// The attention factors of one layer.
 struct ModeMaps {
-  std::vector<int64_t> modes;        // token mode of each factor; series modes first, time patches last
-  std::vector<at::Tensor> factors;   // S_i [B, heads, N_i, N_i], rows sum to 1
+  std::vector<int64_t> modes;       // token mode of each factor; series modes first, time patches last
+  std::vector<at::Tensor> factors;  // S_i [B, heads, N_i, N_i], rows sum to 1
 };
 
 class Forecaster : public torch::nn::Module {
@@ -52,8 +54,8 @@ class Forecaster : public torch::nn::Module {
 
   /// Rows of the periodic profile that wants to start from training data; 0 for models without one.
   virtual int64_t cycle_to_start() const { return 0; }
-  /// Starts it: profile [cycle_to_start(), N_1…N_j], the scaled training data's mean at each row of the cycle less
-  /// its mean over all, where row r of the data set is row r mod cycle.
+  /// Starts it: profile [cycle_to_start(), N_1…N_j], the scaled training data's mean at each row of the cycle
+  /// less its mean over all, where row r of the data set is row r mod cycle.
   virtual void start_cycle(const at::Tensor& profile);
 
   const ForecastShape& shape() const { return shape_; }
@@ -66,9 +68,10 @@ class Forecaster : public torch::nn::Module {
   ForecastShape shape_;
 };
 
-/// Builds the model named in `config` with weights that depend on `seed` alone. A config or shape that makes no
-/// sense is a config error that names the option.
-std::shared_ptr<Forecaster> make_forecaster(const ModelConfig& config, const ForecastShape& shape, uint64_t seed);
+/// Builds the model named in `config` with weights that depend on `seed` alone. A config or shape that makes
+/// no sense is a config error that names the option.
+std::shared_ptr<Forecaster> make_forecaster(const ModelConfig& config, const ForecastShape& shape,
+                                            uint64_t seed);
 
 /// Which random numbers the dropouts under `root` use in the next forward pass; call it before each.
 void set_dropout_step(torch::nn::Module& root, uint64_t seed, uint64_t step);

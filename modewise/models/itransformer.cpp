@@ -21,10 +21,12 @@ at::Tensor ITransformerLayer::forward(const at::Tensor& x, const std::optional<a
 ITransformer::ITransformer(const ModelConfig& config, const ForecastShape& shape, nn::Initializer& init)
     : LearnedForecaster(shape, config.window),
       bfloat16_(config.precision == "bf16"),
-      embedding_(register_module("embedding", std::make_shared<nn::Linear>(init, shape.lookback, config.width))),
+      embedding_(
+          register_module("embedding", std::make_shared<nn::Linear>(init, shape.lookback, config.width))),
       dropout_(register_module("dropout", std::make_shared<nn::Dropout>(init, config.dropout))),
       layers_(register_module("layers", std::make_shared<nn::ModuleList<ITransformerLayer>>())) {
-  for (int64_t i = 0; i < config.blocks; ++i) layers_->push_back(std::make_shared<ITransformerLayer>(config, init));
+  for (int64_t i = 0; i < config.blocks; ++i)
+    layers_->push_back(std::make_shared<ITransformerLayer>(config, init));
   norm_ = register_module("norm", std::make_shared<nn::LayerNorm>(config.width));
   projector_ = register_module("projector", std::make_shared<nn::Linear>(init, config.width, outputs()));
 }

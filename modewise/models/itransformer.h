@@ -1,6 +1,6 @@
 #pragma once
-// iTransformer (Liu et al., ICLR 2024): each series' whole window is one token; post-norm encoder over the series.
-// Time features, which its authors add as tokens of their own, are not used.
+// iTransformer (Liu et al., ICLR 2024): each series' whole window is one token; post-norm encoder over the
+// series. Time features, which its authors add as tokens of their own, are not used.
 
 #include <memory>
 #include <optional>

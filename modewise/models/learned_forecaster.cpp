@@ -36,7 +36,9 @@ nn::NormalizedWindow LearnedForecaster::normalized(const ForecastInput& input) c
   return window_->normalize(checked_past(input), input.observed, input.first_step);
 }
 
-void LearnedForecaster::start_cycle(const at::Tensor& profile) { window_->set_cycle(profile); }
+void LearnedForecaster::start_cycle(const at::Tensor& profile) {
+  window_->set_cycle(profile);
+}
 
 at::Tensor LearnedForecaster::forward(const ForecastInput& input) {
   const nn::NormalizedWindow window = normalized(input);

@@ -1,6 +1,6 @@
 #pragma once
-// What the trained forecasters share: the window is normalised, a core maps it to raw outputs, and those become a
-// point or quantile forecast in the window's own scale.
+// What the trained forecasters share: the window is normalised, a core maps it to raw outputs, and those
+// become a point or quantile forecast in the window's own scale.
 
 #include <memory>
 

@@ -20,8 +20,8 @@ WindowConfig window_of(const ModelConfig& config) {
   return out;
 }
 
-std::shared_ptr<nn::SeriesLinear> make_linear(const ModelConfig& config, const ForecastShape& shape, int64_t outputs,
-                                              nn::Initializer& init) {
+std::shared_ptr<nn::SeriesLinear> make_linear(const ModelConfig& config, const ForecastShape& shape,
+                                              int64_t outputs, nn::Initializer& init) {
   auto out = std::make_shared<nn::SeriesLinear>(init, config.baseline.individual ? shape.series_count() : 0,
                                                 shape.lookback, outputs);
   if (config.baseline.start == "average") out->set_weights(1.0 / static_cast<double>(shape.lookback));
@@ -50,10 +50,11 @@ at::Tensor DLinear::raw_forecast(const at::Tensor& values, const at::Tensor&) {
   return seasonal_->forward(values - trend) + trend_->forward(trend);
 }
 
-LinearForecaster::LinearForecaster(const ModelConfig& config, const ForecastShape& shape, nn::Initializer& init)
+LinearForecaster::LinearForecaster(const ModelConfig& config, const ForecastShape& shape,
+                                   nn::Initializer& init)
     : LearnedForecaster(shape, window_of(config)),
-      dropout_(register_module("dropout",
-                               std::make_shared<nn::Dropout>(init, config.name == "rlinear" ? config.dropout : 0.0))),
+      dropout_(register_module(
+          "dropout", std::make_shared<nn::Dropout>(init, config.name == "rlinear" ? config.dropout : 0.0))),
       linear_(register_module("Linear", make_linear(config, shape, outputs(), init))) {}
 
 at::Tensor LinearForecaster::raw_forecast(const at::Tensor& values, const at::Tensor&) {

@@ -9,7 +9,8 @@
 
 namespace modewise::models {
 
-/// A window is cut into a moving average (ends repeated) and the rest; each has its linear map; no normalisation.
+/// A window is cut into a moving average (ends repeated) and the rest; each has its linear map; no
+/// normalisation.
 class DLinear : public LearnedForecaster {
  public:
   DLinear(const ModelConfig& config, const ForecastShape& shape, nn::Initializer& init);
@@ -22,7 +23,8 @@ class DLinear : public LearnedForecaster {
   std::shared_ptr<nn::SeriesLinear> seasonal_, trend_;
 };
 
-/// One linear map of the normalised window: NLinear takes the last value off, RLinear uses RevIN, then dropout.
+/// One linear map of the normalised window: NLinear takes the last value off, RLinear uses RevIN, then
+/// dropout.
 class LinearForecaster : public LearnedForecaster {
  public:
   LinearForecaster(const ModelConfig& config, const ForecastShape& shape, nn::Initializer& init);

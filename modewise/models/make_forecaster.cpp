@@ -9,7 +9,8 @@
 
 namespace modewise::models {
 
-std::shared_ptr<Forecaster> make_forecaster(const ModelConfig& config, const ForecastShape& shape, uint64_t seed) {
+std::shared_ptr<Forecaster> make_forecaster(const ModelConfig& config, const ForecastShape& shape,
+                                            uint64_t seed) {
   validate(config, shape);
   nn::Initializer init(seed);
   const std::string& name = config.name;

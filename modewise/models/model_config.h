@@ -14,11 +14,11 @@ struct ForecastShape;
 
 /// How a window is normalised before a model sees it, and its forecast brought back (RevIN and relatives).
 struct WindowConfig {
-  std::string centre = "mean";      // mean | last | none: over observed cells
-  std::string scale = "deviation";  // deviation | none
-  bool affine = false;              // learned weight and bias a series (RevIN)
-  int64_t cycle = 0;                // rows of a learned periodic profile a series; 0 is none
-  double cycle_gain = 5;            // the profile is gain × parameter: its learning rate under Adam
+  std::string centre = "mean";          // mean | last | none: over observed cells
+  std::string scale = "deviation";      // deviation | none
+  bool affine = false;                  // learned weight and bias a series (RevIN)
+  int64_t cycle = 0;                    // rows of a learned periodic profile a series; 0 is none
+  double cycle_gain = 5;                // the profile is gain × parameter: its learning rate under Adam
   std::string cycle_start = "profile";  // profile (of the training data) | zero
   void fields(Fields& fields);
 };
@@ -41,29 +41,29 @@ struct PositionConfig {
 };
 
 struct AttentionConfig {
-  std::string combine = "product";     // product | sum | mean
-  std::string pooling = "sum";         // sum | mean
-  bool share_modes = false;            // one query/key projection for all modes
-  std::vector<int64_t> attend_modes;   // token modes, time last; empty is all
-  bool query_key_norm = true;          // LayerNorm of width d on pooled queries and keys
-  std::string kernel = "softmax";      // softmax | linear
-  int64_t features = 0;                // of the linear kernel; 0: d·⌈log d⌉
-  double dropout = 0;                  // on the factors
+  std::string combine = "product";    // product | sum | mean
+  std::string pooling = "sum";        // sum | mean
+  bool share_modes = false;           // one query/key projection for all modes
+  std::vector<int64_t> attend_modes;  // token modes, time last; empty is all
+  bool query_key_norm = true;         // LayerNorm of width d on pooled queries and keys
+  std::string kernel = "softmax";     // softmax | linear
+  int64_t features = 0;               // of the linear kernel; 0: d·⌈log d⌉
+  double dropout = 0;                 // on the factors
   void fields(Fields& fields);
 };
 
 struct HeadConfig {
   std::string time = "flatten";  // flatten | mean | attention: what becomes of the time tokens
   double dropout = 0;
-  bool zero_start = false;       // weights 0 at the start: the first forecast is the window's centre
-  std::string skip = "none";     // none | shared | individual: a linear map of the window beside the model
+  bool zero_start = false;    // weights 0 at the start: the first forecast is the window's centre
+  std::string skip = "none";  // none | shared | individual: a linear map of the window beside the model
   void fields(Fields& fields);
 };
 
 struct BaselineConfig {
-  int64_t period = 24;      // of `seasonal`, rows
-  int64_t kernel = 25;      // of `dlinear`'s moving average, rows, odd
-  bool individual = false;  // own weights a series: dlinear, nlinear, rlinear
+  int64_t period = 24;           // of `seasonal`, rows
+  int64_t kernel = 25;           // of `dlinear`'s moving average, rows, odd
+  bool individual = false;       // own weights a series: dlinear, nlinear, rlinear
   std::string start = "random";  // random | average: weights 1/L, of dlinear and nlinear
   void fields(Fields& fields);
 };
@@ -90,7 +90,8 @@ struct ModelConfig {
 
   /// Sets every option to what the authors of model `new_name` use, preset "default".
   void use_model(const std::string& new_name);
-  /// Sets the options in which the released HOT code and its paper differ ("release", "paper"), or ours ("default").
+  /// Sets the options in which the released HOT code and its paper differ ("release", "paper"), or ours
+  /// ("default").
   void use_preset(const std::string& new_preset);
 };
 

@@ -43,7 +43,8 @@ at::Tensor SeasonalForecaster::forward(const ForecastInput& input) {
     const int64_t from = std::max<int64_t>(begin, 0), count = begin + period_ - from;
     const at::Tensor cells = past.narrow(-1, from, count);
     at::Tensor target = season.narrow(-1, from - begin, count);
-    target.copy_(input.observed.defined() ? at::where(input.observed.narrow(-1, from, count), cells, target) : cells);
+    target.copy_(input.observed.defined() ? at::where(input.observed.narrow(-1, from, count), cells, target)
+                                          : cells);
   }
   const at::Tensor phases = at::arange(shape().horizon, past.options().dtype(at::kLong)).remainder(period_);
   return with_levels(season.index_select(-1, phases), shape());

@@ -5,8 +5,8 @@
 
 namespace modewise::models {
 
-/// The last observed value of each series, for all steps; 0 (the training mean) where nothing was observed. With
-/// quantiles, all levels are that value.
+/// The last observed value of each series, for all steps; 0 (the training mean) where nothing was observed.
+/// With quantiles, all levels are that value.
 class RepeatForecaster : public Forecaster {
  public:
   explicit RepeatForecaster(const ForecastShape& shape) : Forecaster(shape) {}

@@ -18,7 +18,8 @@ PatchTSTLayer::PatchTSTLayer(const ModelConfig& config, nn::Initializer& init)
           register_module("weight_dropout", std::make_shared<nn::Dropout>(init, config.attention.dropout))),
       projection_dropout_(
           register_module("projection_dropout", std::make_shared<nn::Dropout>(init, config.dropout))),
-      attention_dropout_(register_module("dropout_attn", std::make_shared<nn::Dropout>(init, config.dropout))),
+      attention_dropout_(
+          register_module("dropout_attn", std::make_shared<nn::Dropout>(init, config.dropout))),
       feed_dropout_(register_module("dropout_ffn", std::make_shared<nn::Dropout>(init, config.dropout))),
       attention_norm_(register_module("norm_attn", std::make_shared<nn::BatchNorm>(config.width))),
       feed_norm_(register_module("norm_ffn", std::make_shared<nn::BatchNorm>(config.width))),
@@ -52,7 +53,8 @@ PatchTST::PatchTST(const ModelConfig& config, const ForecastShape& shape, nn::In
       positions_(register_parameter("W_pos", init.uniform({patches_, config.width}, 0.02))),
       dropout_(register_module("dropout", std::make_shared<nn::Dropout>(init, config.dropout))),
       layers_(register_module("layers", std::make_shared<nn::ModuleList<PatchTSTLayer>>())) {
-  for (int64_t i = 0; i < config.blocks; ++i) layers_->push_back(std::make_shared<PatchTSTLayer>(config, init));
+  for (int64_t i = 0; i < config.blocks; ++i)
+    layers_->push_back(std::make_shared<PatchTSTLayer>(config, init));
   head_ = register_module("head", std::make_shared<nn::Linear>(init, patches_ * config.width, outputs()));
   head_dropout_ = register_module("head_dropout", std::make_shared<nn::Dropout>(init, config.head.dropout));
 }

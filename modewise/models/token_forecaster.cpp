@@ -21,7 +21,8 @@ nn::TimePooling time_pooling(const std::string& name) {
   return nn::TimePooling::flatten;
 }
 
-ops::KroneckerAttentionOptions kronecker_options(const ModelConfig& config, std::vector<int64_t> rotary_modes) {
+ops::KroneckerAttentionOptions kronecker_options(const ModelConfig& config,
+                                                 std::vector<int64_t> rotary_modes) {
   const AttentionConfig& attention = config.attention;
   ops::KroneckerAttentionOptions out;
   out.heads = config.heads;
@@ -45,17 +46,20 @@ std::vector<int64_t> rotary_modes(const ModelConfig& config, const std::vector<i
 }
 
 std::shared_ptr<nn::Attention> make_attention(const ModelConfig& config, int64_t modes,
-                                              const std::vector<int64_t>& ordered_modes, nn::Initializer& init) {
+                                              const std::vector<int64_t>& ordered_modes,
+                                              nn::Initializer& init) {
   std::vector<int64_t> rotary = rotary_modes(config, ordered_modes);
   const AttentionConfig& attention = config.attention;
   if (config.name == "hot")
     return std::make_shared<nn::KroneckerAttention>(init, config.width, modes, attention.query_key_norm,
-                                                    attention.dropout, kronecker_options(config, std::move(rotary)));
+                                                    attention.dropout,
+                                                    kronecker_options(config, std::move(rotary)));
   const nn::Reach reach = config.name == "spatial"    ? nn::Reach::spatial
                           : config.name == "temporal" ? nn::Reach::temporal
                                                       : nn::Reach::all;
-  return std::make_shared<nn::TokenAttention>(init, config.width, config.heads, reach, attention.query_key_norm,
-                                              attention.dropout, std::move(rotary), config.position.rotary_base);
+  return std::make_shared<nn::TokenAttention>(init, config.width, config.heads, reach,
+                                              attention.query_key_norm, attention.dropout, std::move(rotary),
+                                              config.position.rotary_base);
 }
 
 }  // namespace
@@ -75,20 +79,21 @@ TokenForecaster::TokenForecaster(const ModelConfig& config, const ForecastShape&
     std::iota(attended_modes_.begin(), attended_modes_.end(), int64_t{0});
   }
 
-  embedding_ = register_module(
-      "emb", std::make_shared<nn::PatchEmbedding>(init, config.patch.length, config.patch.stride, config.width,
-                                                  patch_activation(config.patch.embedding), shape.missing));
+  embedding_ = register_module("emb", std::make_shared<nn::PatchEmbedding>(
+                                          init, config.patch.length, config.patch.stride, config.width,
+                                          patch_activation(config.patch.embedding), shape.missing));
   make_codes(config, token_sizes, init);
-  embedding_dropout_ = register_module("embedding_dropout", std::make_shared<nn::Dropout>(init, config.patch.dropout));
+  embedding_dropout_ =
+      register_module("embedding_dropout", std::make_shared<nn::Dropout>(init, config.patch.dropout));
   make_blocks(config, init);
-  head_ = register_module("head", std::make_shared<nn::TimeHead>(init, time_pooling(config.head.time), patches,
-                                                                 config.width, config.heads, outputs(),
-                                                                 config.head.dropout));
+  head_ = register_module(
+      "head", std::make_shared<nn::TimeHead>(init, time_pooling(config.head.time), patches, config.width,
+                                             config.heads, outputs(), config.head.dropout));
   if (config.head.zero_start) head_->set_to_zero();
   if (config.head.skip != "none") {
-    skip_ = register_module(
-        "skip", std::make_shared<nn::SeriesLinear>(
-                    init, config.head.skip == "individual" ? shape.series_count() : 0, shape.lookback, outputs()));
+    skip_ = register_module("skip", std::make_shared<nn::SeriesLinear>(
+                                        init, config.head.skip == "individual" ? shape.series_count() : 0,
+                                        shape.lookback, outputs()));
     skip_->set_to_zero();
   }
 }
@@ -103,9 +108,9 @@ void TokenForecaster::make_codes(const ModelConfig& config, const std::vector<in
                                                                config.width, kCodeDeviation));
   }
   if (config.position.code == "learned")
-    learned_positions_ = register_module("positions", std::make_shared<nn::LearnedCode>(
-                                                          init, token_sizes, ordered_modes_, config.width,
-                                                          kCodeDeviation));
+    learned_positions_ = register_module(
+        "positions",
+        std::make_shared<nn::LearnedCode>(init, token_sizes, ordered_modes_, config.width, kCodeDeviation));
   if (config.position.code == "sincos")
     fixed_positions_ = register_module(
         "positions", std::make_shared<nn::SinCosCode>(token_sizes, ordered_modes_, config.width));
@@ -121,8 +126,9 @@ void TokenForecaster::make_blocks(const ModelConfig& config, nn::Initializer& in
       feed_forward = std::make_shared<nn::SwiGLU>(init, config.width, config.hidden);
     else
       feed_forward = std::make_shared<nn::GELUNetwork>(init, config.width, config.hidden);
-    blocks_->push_back(std::make_shared<nn::Block>(init, config.width, std::move(attention), std::move(feed_forward),
-                                                   config.dropout, config.layer_scale));
+    blocks_->push_back(std::make_shared<nn::Block>(init, config.width, std::move(attention),
+                                                   std::move(feed_forward), config.dropout,
+                                                   config.layer_scale));
   }
 }
 

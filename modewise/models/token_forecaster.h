@@ -1,9 +1,9 @@
 #pragma once
-// The higher-order transformer as a forecaster for series of any order, and its siblings with other attention:
-// `hot` (Kronecker), `transformer` (all tokens against all), `spatial`, `temporal`.
+// The higher-order transformer as a forecaster for series of any order, and its siblings with other
+// attention: `hot` (Kronecker), `transformer` (all tokens against all), `spatial`, `temporal`.
 //
-// Names in the state are those of the released code: emb.0, emb.2, blocks.N.norm1, blocks.N.attention.query_proj,
-// …, blocks.N.feedforward.w1, head.0, head.2.
+// Names in the state are those of the released code: emb.0, emb.2, blocks.N.norm1,
+// blocks.N.attention.query_proj, …, blocks.N.feedforward.w1, head.0, head.2.
 
 #include <memory>
 #include <optional>

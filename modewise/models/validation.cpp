@@ -15,21 +15,24 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> l
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-bool is_token_model(std::string_view name) { return is_one_of(name, {"hot", "transformer", "spatial", "temporal"}); }
+bool is_token_model(std::string_view name) {
+  return is_one_of(name, {"hot", "transformer", "spatial", "temporal"});
+}
 
 /// Whether model `name` has the option `path` (of a ModelConfig alone).
 bool has_option(std::string_view name, std::string_view path) {
   if (path == "name") return true;
   if (is_token_model(name)) {
     if (path.starts_with("baseline.")) return false;
-    const bool of_factors = is_one_of(path, {"attention.combine", "attention.pooling", "attention.share_modes",
-                                             "attention.attend_modes", "attention.kernel", "attention.features"});
+    const bool of_factors =
+        is_one_of(path, {"attention.combine", "attention.pooling", "attention.share_modes",
+                         "attention.attend_modes", "attention.kernel", "attention.features"});
     return name == "hot" || !of_factors;
   }
   if (name == "patchtst")
-    return is_one_of(path, {"precision", "width", "hidden", "blocks", "heads", "dropout", "window.centre",
-                            "window.scale", "window.affine", "patch.length", "patch.stride", "attention.dropout",
-                            "head.dropout"});
+    return is_one_of(
+        path, {"precision", "width", "hidden", "blocks", "heads", "dropout", "window.centre", "window.scale",
+               "window.affine", "patch.length", "patch.stride", "attention.dropout", "head.dropout"});
   if (name == "itransformer")
     return is_one_of(path, {"precision", "width", "hidden", "blocks", "heads", "dropout", "window.centre",
                             "window.scale", "window.affine"});
@@ -58,23 +61,26 @@ void check_options_are_used(ModelConfig config, const std::string& source) {
     if (has_option(config.name, field.path)) continue;
     const std::string value = Fields::value_text(field);
     require(value == Fields::value_text(defaults.list()[i]), ErrorKind::config,
-            "{}: {} = {} has no effect, model '{}' has no such option (it is an option of {})", source, field.path,
-            value, config.name, models_with(field.path));
+            "{}: {} = {} has no effect, model '{}' has no such option (it is an option of {})", source,
+            field.path, value, config.name, models_with(field.path));
   }
 }
 
 void check_shape(const ForecastShape& shape, const std::string& source) {
-  require(!shape.series.empty(), ErrorKind::config, "{}: a forecaster needs at least one series mode", source);
+  require(!shape.series.empty(), ErrorKind::config, "{}: a forecaster needs at least one series mode",
+          source);
   for (int64_t size : shape.series)
-    require(size >= 1, ErrorKind::config, "{}: a series mode must hold at least one place, got {}", source, size);
+    require(size >= 1, ErrorKind::config, "{}: a series mode must hold at least one place, got {}", source,
+            size);
   require(shape.ordered.empty() || shape.ordered.size() == shape.series.size(), ErrorKind::config,
           "{}: {} series modes but {} statements of their order", source, shape.series.size(),
           shape.ordered.size());
   require(shape.lookback >= 1, ErrorKind::config, "{}: lookback must be at least 1, got {}", source,
           shape.lookback);
-  require(shape.horizon >= 1, ErrorKind::config, "{}: horizon must be at least 1, got {}", source, shape.horizon);
-  require(shape.quantiles >= 0, ErrorKind::config, "{}: the number of quantiles must be at least 0, got {}", source,
-          shape.quantiles);
+  require(shape.horizon >= 1, ErrorKind::config, "{}: horizon must be at least 1, got {}", source,
+          shape.horizon);
+  require(shape.quantiles >= 0, ErrorKind::config, "{}: the number of quantiles must be at least 0, got {}",
+          source, shape.quantiles);
 }
 
 void check_patches(const ModelConfig& config, const ForecastShape& shape, const std::string& source) {
@@ -82,13 +88,13 @@ void check_patches(const ModelConfig& config, const ForecastShape& shape, const 
           "{}: patch.length = {} is longer than the lookback of {} rows", source, config.patch.length,
           shape.lookback);
   require(config.patch.stride <= config.patch.length, ErrorKind::config,
-          "{}: patch.stride = {} is larger than patch.length = {}: rows between patches would be lost", source,
-          config.patch.stride, config.patch.length);
+          "{}: patch.stride = {} is larger than patch.length = {}: rows between patches would be lost",
+          source, config.patch.stride, config.patch.length);
 }
 
 void check_heads(const ModelConfig& config, const std::string& source) {
-  require(config.width % config.heads == 0, ErrorKind::config, "{}: width = {} must be a multiple of heads = {}",
-          source, config.width, config.heads);
+  require(config.width % config.heads == 0, ErrorKind::config,
+          "{}: width = {} must be a multiple of heads = {}", source, config.width, config.heads);
 }
 
 void check_token_model(const ModelConfig& config, const ForecastShape& shape, const std::string& source) {
@@ -99,16 +105,18 @@ void check_token_model(const ModelConfig& config, const ForecastShape& shape, co
   std::set<int64_t> seen;
   for (int64_t mode : attention.attend_modes) {
     require(mode >= 0 && mode < modes, ErrorKind::config,
-            "{}: attention.attend_modes holds {}, but the tokens have modes 0 to {} (time last)", source, mode,
-            modes - 1);
-    require(seen.insert(mode).second, ErrorKind::config, "{}: attention.attend_modes holds {} twice", source, mode);
+            "{}: attention.attend_modes holds {}, but the tokens have modes 0 to {} (time last)", source,
+            mode, modes - 1);
+    require(seen.insert(mode).second, ErrorKind::config, "{}: attention.attend_modes holds {} twice", source,
+            mode);
   }
   const bool linear = attention.kernel == "linear";
   require(linear || attention.features == 0, ErrorKind::config,
           "{}: attention.features = {} has no effect with attention.kernel = \"softmax\"", source,
           attention.features);
   require(!linear || attention.dropout == 0, ErrorKind::config,
-          "{}: attention.dropout = {} cannot act with attention.kernel = \"linear\", which never forms the weights",
+          "{}: attention.dropout = {} cannot act with attention.kernel = \"linear\", which never forms the "
+          "weights",
           source, attention.dropout);
   const int64_t head_width = config.width / config.heads;
   require(config.position.rotary == "none" || head_width % 2 == 0, ErrorKind::config,
@@ -118,8 +126,8 @@ void check_token_model(const ModelConfig& config, const ForecastShape& shape, co
   int64_t ordered = 1;
   for (bool mode : shape.ordered) ordered += mode;
   require(config.position.code != "sincos" || config.width >= 2 * ordered, ErrorKind::config,
-          "{}: position.code = \"sincos\" over {} modes needs a width of at least {}, got {}", source, ordered,
-          2 * ordered, config.width);
+          "{}: position.code = \"sincos\" over {} modes needs a width of at least {}, got {}", source,
+          ordered, 2 * ordered, config.width);
 }
 
 }  // namespace
@@ -136,8 +144,8 @@ void validate(const ModelConfig& config, const ForecastShape& shape, const std::
   }
   if (config.name == "itransformer") check_heads(config, source);
   if (config.name == "dlinear")
-    require(config.baseline.kernel % 2 == 1, ErrorKind::config, "{}: baseline.kernel must be odd, got {}", source,
-            config.baseline.kernel);
+    require(config.baseline.kernel % 2 == 1, ErrorKind::config, "{}: baseline.kernel must be odd, got {}",
+            source, config.baseline.kernel);
   if (config.name == "seasonal")
     require(config.baseline.period <= shape.lookback, ErrorKind::config,
             "{}: baseline.period = {} is longer than the lookback of {} rows", source, config.baseline.period,

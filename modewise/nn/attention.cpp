@@ -19,7 +19,9 @@ at::Tensor norm_heads(const at::Tensor& x, int64_t heads, const LayerNorm& norm)
 
 }  // namespace
 
-std::vector<at::Tensor> Attention::factors(const at::Tensor&, const std::optional<at::Tensor>&) { return {}; }
+std::vector<at::Tensor> Attention::factors(const at::Tensor&, const std::optional<at::Tensor>&) {
+  return {};
+}
 
 KroneckerAttention::KroneckerAttention(Initializer& init, int64_t width, int64_t modes, bool query_key_norm,
                                        double dropout, ops::KroneckerAttentionOptions options)
@@ -65,12 +67,14 @@ at::Tensor KroneckerAttention::forward(const at::Tensor& x, const std::optional<
   return out_->forward(ops::kronecker_attention(x, value_->forward(x), weights(x), options_now(), mask));
 }
 
-std::vector<at::Tensor> KroneckerAttention::factors(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+std::vector<at::Tensor> KroneckerAttention::factors(const at::Tensor& x,
+                                                    const std::optional<at::Tensor>& mask) {
   return ops::mode_attention(x, weights(x), options_, mask);
 }
 
-TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, Reach reach, bool query_key_norm,
-                               double dropout, std::vector<int64_t> rotary_modes, double rotary_base)
+TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, Reach reach,
+                               bool query_key_norm, double dropout, std::vector<int64_t> rotary_modes,
+                               double rotary_base)
     : heads_(heads), reach_(reach), rotary_modes_(std::move(rotary_modes)), rotary_base_(rotary_base) {
   query_ = register_module("query_proj", std::make_shared<Linear>(init, width, width));
   key_ = register_module("key_proj", std::make_shared<Linear>(init, width, width));
@@ -92,7 +96,8 @@ at::Tensor TokenAttention::forward(const at::Tensor& x, const std::optional<at::
   q = rotate(q, heads_, rotary_modes_, rotary_base_);
   k = rotate(k, heads_, rotary_modes_, rotary_base_);
   const double p = dropout_->active_probability();
-  if (reach_ == Reach::all) return out_->forward(ops::full_attention(q, k, v, heads_, mask, p, dropout_->key()));
+  if (reach_ == Reach::all)
+    return out_->forward(ops::full_attention(q, k, v, heads_, mask, p, dropout_->key()));
   // All series modes are one mode here: [B, N, P, D].
   const at::IntArrayRef sizes = x.sizes();
   const std::vector<int64_t> folded{x.size(0), -1, x.size(-2), x.size(-1)};

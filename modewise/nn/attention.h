@@ -56,8 +56,8 @@ enum class Reach {
 /// Ordinary softmax attention between tokens; the last token mode is time.
 class TokenAttention : public Attention {
  public:
-  TokenAttention(Initializer& init, int64_t width, int64_t heads, Reach reach, bool query_key_norm, double dropout,
-                 std::vector<int64_t> rotary_modes, double rotary_base);
+  TokenAttention(Initializer& init, int64_t width, int64_t heads, Reach reach, bool query_key_norm,
+                 double dropout, std::vector<int64_t> rotary_modes, double rotary_base);
 
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
 

@@ -1,6 +1,6 @@
 #pragma once
-// Batch normalisation over all but the last dimension (Ioffe and Szegedy 2015), with sums that do not depend on
-// the number of threads. PatchTST's encoder uses it.
+// Batch normalisation over all but the last dimension (Ioffe and Szegedy 2015), with sums that do not depend
+// on the number of threads. PatchTST's encoder uses it.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -13,8 +13,8 @@ class BatchNorm : public torch::nn::Module {
  public:
   explicit BatchNorm(int64_t width, double eps = 1e-5, double momentum = 0.1);
 
-  /// x [..., D]. In training the batch's statistics, and the running ones move by `momentum` towards them (the
-  /// variance unbiased); in evaluation the running ones.
+  /// x [..., D]. In training the batch's statistics, and the running ones move by `momentum` towards them
+  /// (the variance unbiased); in evaluation the running ones.
   at::Tensor forward(const at::Tensor& x);
 
  private:

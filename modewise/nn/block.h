@@ -1,6 +1,6 @@
 #pragma once
-// The transformer block: x + drop(attention(LN x)), then + drop(feed-forward(LN x)) (HOT, section 4.3), with an
-// optional learned scale of each branch (Touvron et al. 2021).
+// The transformer block: x + drop(attention(LN x)), then + drop(feed-forward(LN x)) (HOT, section 4.3), with
+// an optional learned scale of each branch (Touvron et al. 2021).
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Dropout whose random numbers are keyed by seed, step and place in the model, so that any thread may draw any
-// of them and nothing is kept for the backward pass.
+// Dropout whose random numbers are keyed by seed, step and place in the model, so that any thread may draw
+// any of them and nothing is kept for the backward pass.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>

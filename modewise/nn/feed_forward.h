@@ -28,8 +28,8 @@ class SwiGLU : public FeedForward {
   std::shared_ptr<Linear> gate_, down_, up_;
 };
 
-/// linear2(dropout(gelu(linear1 x))) with biases (HOT, section 4.3; the encoders of PatchTST and iTransformer,
-/// which alone use the dropout).
+/// linear2(dropout(gelu(linear1 x))) with biases (HOT, section 4.3; the encoders of PatchTST and
+/// iTransformer, which alone use the dropout).
 class GELUNetwork : public FeedForward {
  public:
   GELUNetwork(Initializer& init, int64_t width, int64_t hidden, double inner_dropout = 0);

@@ -12,6 +12,8 @@ LayerNorm::LayerNorm(int64_t width, double eps) : eps_(eps) {
   bias_ = register_parameter("bias", at::zeros({width}));
 }
 
-at::Tensor LayerNorm::forward(const at::Tensor& x) const { return ops::layer_norm(x, weight_, bias_, eps_); }
+at::Tensor LayerNorm::forward(const at::Tensor& x) const {
+  return ops::layer_norm(x, weight_, bias_, eps_);
+}
 
 }  // namespace modewise::nn

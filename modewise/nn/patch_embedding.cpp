@@ -47,13 +47,16 @@ int64_t patch_count(int64_t lookback, int64_t length, int64_t stride) {
 PatchEmbedding::PatchEmbedding(Initializer& init, int64_t length, int64_t stride, int64_t width,
                                PatchActivation activation, bool flags)
     : length_(length), stride_(stride), activation_(activation), flags_(flags) {
-  auto convolution = register_module("0", std::make_shared<PatchConvolution>(init, flags ? 2 : 1, length, width));
+  auto convolution =
+      register_module("0", std::make_shared<PatchConvolution>(init, flags ? 2 : 1, length, width));
   weight_ = convolution->weight;
   bias_ = convolution->bias;
-  if (activation == PatchActivation::relu_norm) norm_ = register_module("2", std::make_shared<LayerNorm>(width));
+  if (activation == PatchActivation::relu_norm)
+    norm_ = register_module("2", std::make_shared<LayerNorm>(width));
 }
 
-PatchTokens PatchEmbedding::forward(const at::Tensor& x, const at::Tensor& observed, at::ScalarType dtype) const {
+PatchTokens PatchEmbedding::forward(const at::Tensor& x, const at::Tensor& observed,
+                                    at::ScalarType dtype) const {
   PatchTokens out;
   at::Tensor cells = unfold(x.to(dtype), length_, stride_);
   if (flags_) {

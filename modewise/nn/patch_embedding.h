@@ -28,8 +28,8 @@ int64_t patch_count(int64_t lookback, int64_t length, int64_t stride);
 
 class PatchEmbedding : public torch::nn::Module {
  public:
-  /// `flags`: windows come with masks; the observed flags enter as a second channel of the convolution, so that
-  /// a cell that is 0 and one that is missing differ.
+  /// `flags`: windows come with masks; the observed flags enter as a second channel of the convolution, so
+  /// that a cell that is 0 and one that is missing differ.
   PatchEmbedding(Initializer& init, int64_t length, int64_t stride, int64_t width, PatchActivation activation,
                  bool flags);
 

@@ -38,8 +38,8 @@ at::Tensor sin_cos_positions(const std::vector<int64_t>& sizes, int64_t width) {
       const int64_t index = rest % sizes[static_cast<size_t>(mode)];
       rest /= sizes[static_cast<size_t>(mode)];
       for (int64_t f = 0; f < half; ++f) {
-        const double angle =
-            static_cast<double>(index) * std::pow(10000.0, -static_cast<double>(f) / static_cast<double>(half));
+        const double angle = static_cast<double>(index) *
+                             std::pow(10000.0, -static_cast<double>(f) / static_cast<double>(half));
         row[(2 * mode) * half + f] = static_cast<float>(std::sin(angle));
         row[(2 * mode + 1) * half + f] = static_cast<float>(std::cos(angle));
       }
@@ -61,8 +61,10 @@ at::Tensor LearnedCode::add_to(const at::Tensor& tokens) const {
   return tokens + weight_.view(view_).to(tokens.scalar_type());
 }
 
-SinCosCode::SinCosCode(const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes, int64_t width)
-    : code_(sin_cos_positions(sizes_of(token_sizes, modes), width).view(view_of(token_sizes, modes, width))) {}
+SinCosCode::SinCosCode(const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes,
+                       int64_t width)
+    : code_(sin_cos_positions(sizes_of(token_sizes, modes), width).view(view_of(token_sizes, modes, width))) {
+}
 
 at::Tensor SinCosCode::add_to(const at::Tensor& tokens) const {
   return tokens + code_.to(tokens.scalar_type());

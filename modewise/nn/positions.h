@@ -11,12 +11,12 @@
 
 namespace modewise::nn {
 
-/// Sines and cosines of the places along `sizes.size()` modes (Vaswani et al. 2017, an equal even share of the
-/// width a mode): [N_1 … N_k, D] float32. Left-over channels are 0.
+/// Sines and cosines of the places along `sizes.size()` modes (Vaswani et al. 2017, an equal even share of
+/// the width a mode): [N_1 … N_k, D] float32. Left-over channels are 0.
 at::Tensor sin_cos_positions(const std::vector<int64_t>& sizes, int64_t width);
 
-/// A code for each place of the modes `modes` of tokens [B, N_1 … N_k, D], the same along the other modes. The
-/// parameter is kept one-dimensional, so that weight decay, which spares vectors, leaves it alone.
+/// A code for each place of the modes `modes` of tokens [B, N_1 … N_k, D], the same along the other modes.
+/// The parameter is kept one-dimensional, so that weight decay, which spares vectors, leaves it alone.
 class LearnedCode : public torch::nn::Module {
  public:
   LearnedCode(Initializer& init, const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes,

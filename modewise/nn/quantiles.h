@@ -1,6 +1,6 @@
 #pragma once
-// Quantile forecasts that cannot cross: the middle level is free, each further level is the one before it plus or
-// minus a positive step.
+// Quantile forecasts that cannot cross: the middle level is free, each further level is the one before it
+// plus or minus a positive step.
 
 #include <ATen/core/Tensor.h>
 

@@ -11,7 +11,8 @@ namespace modewise::nn {
 namespace {
 
 /// [N_1 or 1, …, N_k or 1, 1, d/2] float64
-at::Tensor rotary_angles(at::IntArrayRef sizes, const std::vector<int64_t>& modes, int64_t half, double base) {
+at::Tensor rotary_angles(at::IntArrayRef sizes, const std::vector<int64_t>& modes, int64_t half,
+                         double base) {
   const int64_t share = half / static_cast<int64_t>(modes.size());
   std::vector<int64_t> shape(sizes.size(), 1);
   for (int64_t mode : modes) shape[static_cast<size_t>(mode)] = sizes[static_cast<size_t>(mode)];
@@ -35,7 +36,8 @@ at::Tensor rotary_angles(at::IntArrayRef sizes, const std::vector<int64_t>& mode
 at::Tensor rotate(const at::Tensor& x, int64_t heads, const std::vector<int64_t>& modes, double base) {
   const int64_t half = x.size(-1) / heads / 2;
   if (modes.empty()) return x;
-  const at::Tensor angles = rotary_angles(x.sizes().slice(1, static_cast<size_t>(x.dim() - 2)), modes, half, base);
+  const at::Tensor angles =
+      rotary_angles(x.sizes().slice(1, static_cast<size_t>(x.dim() - 2)), modes, half, base);
   const at::Tensor cosine = angles.cos().to(x.scalar_type()), sine = angles.sin().to(x.scalar_type());
   std::vector<int64_t> split = x.sizes().vec();
   split.back() = heads;

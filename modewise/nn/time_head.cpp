@@ -2,7 +2,6 @@
 
 #include <ATen/ops/softmax.h>
 
-
 namespace modewise::nn {
 
 TimeHead::TimeHead(Initializer& init, TimePooling pooling, int64_t patches, int64_t width, int64_t heads,
@@ -12,7 +11,8 @@ TimeHead::TimeHead(Initializer& init, TimePooling pooling, int64_t patches, int6
       norm_(register_module("0", std::make_shared<LayerNorm>(width))),
       dropout_(register_module("1", std::make_shared<Dropout>(init, dropout))),
       linear_(register_module(
-          "2", std::make_shared<Linear>(init, pooling == TimePooling::flatten ? patches * width : width, outputs))) {
+          "2", std::make_shared<Linear>(init, pooling == TimePooling::flatten ? patches * width : width,
+                                        outputs))) {
   if (pooling == TimePooling::attention)
     score_ = register_module("score", std::make_shared<Linear>(init, width, heads, false));
 }
@@ -20,9 +20,15 @@ TimeHead::TimeHead(Initializer& init, TimePooling pooling, int64_t patches, int6
 at::Tensor TimeHead::forward(const at::Tensor& tokens, const std::optional<at::Tensor>& mask) const {
   at::Tensor pooled;
   switch (pooling_) {
-    case TimePooling::flatten: pooled = norm_->forward(tokens).flatten(-2); break;
-    case TimePooling::mean: pooled = norm_->forward(mean(tokens, mask)); break;
-    case TimePooling::attention: pooled = attend(norm_->forward(tokens), mask); break;
+    case TimePooling::flatten:
+      pooled = norm_->forward(tokens).flatten(-2);
+      break;
+    case TimePooling::mean:
+      pooled = norm_->forward(mean(tokens, mask));
+      break;
+    case TimePooling::attention:
+      pooled = attend(norm_->forward(tokens), mask);
+      break;
   }
   return linear_->forward(dropout_->forward(pooled));
 }
@@ -34,7 +40,8 @@ at::Tensor TimeHead::mean(const at::Tensor& tokens, const std::optional<at::Tens
 }
 
 at::Tensor TimeHead::attend(const at::Tensor& tokens, const std::optional<at::Tensor>& mask) const {
-  at::Tensor scores = score_->forward(tokens).to(tokens.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+  at::Tensor scores =
+      score_->forward(tokens).to(tokens.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
   // A finite floor: a series without any valid token then weighs all alike instead of giving NaN.
   if (mask) scores = scores.masked_fill(mask->logical_not().unsqueeze(-1), -1e30);
   const at::Tensor weights = at::softmax(scores, -2).to(tokens.scalar_type());

@@ -23,8 +23,8 @@ enum class TimePooling {
 /// Names in the state as released: 0 LayerNorm, 2 Linear.
 class TimeHead : public torch::nn::Module {
  public:
-  TimeHead(Initializer& init, TimePooling pooling, int64_t patches, int64_t width, int64_t heads, int64_t outputs,
-           double dropout);
+  TimeHead(Initializer& init, TimePooling pooling, int64_t patches, int64_t width, int64_t heads,
+           int64_t outputs, double dropout);
 
   /// tokens [B, N_1 … N_j, P, D], mask [B, N_1 … N_j, P] bool or none -> [B, N_1 … N_j, outputs]
   at::Tensor forward(const at::Tensor& tokens, const std::optional<at::Tensor>& mask) const;

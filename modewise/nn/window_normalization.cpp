@@ -28,7 +28,8 @@ at::Tensor last_observed(const at::Tensor& past, const at::Tensor& observed) {
   return past.gather(-1, last);
 }
 
-WindowNormalization::WindowNormalization(std::vector<int64_t> series, const WindowNormalizationOptions& options)
+WindowNormalization::WindowNormalization(std::vector<int64_t> series,
+                                         const WindowNormalizationOptions& options)
     : series_(std::move(series)), options_(options) {
   const int64_t count = product(series_);
   if (options_.affine) {
@@ -51,7 +52,8 @@ NormalizedWindow WindowNormalization::normalize(const at::Tensor& past, const at
   if (options_.scale) {
     at::Tensor squares = (past - mean).square();
     if (flags.defined()) squares = squares * flags;
-    out.deviation = ((flags.defined() ? squares.sum(-1, true) / count : squares.mean(-1, true)) + kEpsilon).sqrt();
+    out.deviation =
+        ((flags.defined() ? squares.sum(-1, true) / count : squares.mean(-1, true)) + kEpsilon).sqrt();
   }
   if (options_.centre == Centre::mean) out.centre = mean;
   if (options_.centre == Centre::last) out.centre = last_observed(past, observed);
@@ -66,7 +68,8 @@ NormalizedWindow WindowNormalization::normalize(const at::Tensor& past, const at
   return out;
 }
 
-at::Tensor WindowNormalization::denormalize(const at::Tensor& forecast, const NormalizedWindow& window) const {
+at::Tensor WindowNormalization::denormalize(const at::Tensor& forecast,
+                                            const NormalizedWindow& window) const {
   at::Tensor out = forecast;
   if (options_.cycle > 0) out = out + cycle_at(window.first_step, window.lookback, forecast.size(-1));
   if (options_.affine)

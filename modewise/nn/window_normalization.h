@@ -1,6 +1,7 @@
 #pragma once
-// Brings a window of the past to zero centre and unit deviation, and the forecast back (RevIN, Kim et al., ICLR
-// 2022, and relatives). Statistics are over observed cells; a cell that is not observed stays 0 throughout.
+// Brings a window of the past to zero centre and unit deviation, and the forecast back (RevIN, Kim et al.,
+// ICLR 2022, and relatives). Statistics are over observed cells; a cell that is not observed stays 0
+// throughout.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -14,10 +15,10 @@ enum class Centre { none, mean, last };
 
 struct WindowNormalizationOptions {
   Centre centre = Centre::mean;
-  bool scale = true;        // divide by the deviation, sqrt(biased variance + 1e-5)
-  bool affine = false;      // learned weight and bias a series
-  int64_t cycle = 0;        // W: a learned profile of W rows a series, taken off after normalising; 0: none
-  double cycle_gain = 1;    // the profile is gain × parameter, which under Adam is a learning rate × gain
+  bool scale = true;      // divide by the deviation, sqrt(biased variance + 1e-5)
+  bool affine = false;    // learned weight and bias a series
+  int64_t cycle = 0;      // W: a learned profile of W rows a series, taken off after normalising; 0: none
+  double cycle_gain = 1;  // the profile is gain × parameter, which under Adam is a learning rate × gain
 };
 
 /// A window after normalize(), and what denormalize() needs.

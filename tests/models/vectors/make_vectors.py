@@ -1,0 +1,411 @@
+"""Writes the JSON vectors of tests/models: small forecasters in plain PyTorch (float64), written from the papers and
+the facts about the released code, with their weights, inputs, outputs and gradient checks.
+
+Run in this folder: python make_vectors.py
+"""
+
+import json
+import math
+
+import torch
+import torch.nn.functional as F
+
+torch.set_default_dtype(torch.float64)
+
+
+class Weights:
+    """Draws weights by name; coarse values, so that the JSON stays short."""
+
+    def __init__(self, seed):
+        self.generator = torch.Generator().manual_seed(seed)
+        self.values = {}
+
+    def __call__(self, name, *shape, scale=0.4, near=0.0):
+        if name not in self.values:
+            raw = torch.randn(shape, generator=self.generator) * scale + near
+            self.values[name] = ((raw * 256).round() / 256).requires_grad_()
+        return self.values[name]
+
+    def linear(self, name, x, out, bias=True):
+        weight = self(name + ".weight", out, x.shape[-1])
+        return F.linear(x, weight, self(name + ".bias", out) if bias else None)
+
+    def layer_norm(self, name, x):
+        weight = self(name + ".weight", x.shape[-1], near=1.0)
+        return F.layer_norm(x, x.shape[-1:], weight, self(name + ".bias", x.shape[-1]), 1e-5)
+
+
+def rotate_half(x, places, base=10000.0):
+    """x [..., places, ..., d] with `places` [..., d/2] angles already broadcastable."""
+    half = x.shape[-1] // 2
+    a, b = x[..., :half], x[..., half:]
+    return torch.cat([a * places.cos() - b * places.sin(), b * places.cos() + a * places.sin()], -1)
+
+
+def angles(count, width, base=10000.0):
+    half = width // 2
+    return torch.arange(count)[:, None] * base ** (-torch.arange(half) / half)
+
+
+# ---- window normalisation ------------------------------------------------------------------------------------------
+
+
+def normalise(w, c, past, observed, first_step):
+    seen = torch.ones_like(past) if observed is None else observed.double()
+    past = torch.where(seen > 0, past, torch.zeros(()))
+    count = seen.sum(-1, keepdim=True).clamp_min(1)
+    mean = past.sum(-1, keepdim=True) / count
+    deviation = ((((past - mean) ** 2) * seen).sum(-1, keepdim=True) / count + 1e-5).sqrt()
+    last = (seen * torch.arange(1, past.shape[-1] + 1)).argmax(-1, keepdim=True)
+    centre = {"mean": mean, "last": past.gather(-1, last), "none": torch.zeros(())}[c.get("centre", "mean")]
+    if c.get("scale", "deviation") == "none":
+        deviation = torch.ones(())
+    z = (past - centre) / deviation
+    if c.get("affine"):
+        n = math.prod(past.shape[1:-1])
+        z = z * w("window.affine_weight", n, near=1.0).view(*past.shape[1:-1], 1)
+        z = z + w("window.affine_bias", n).view(*past.shape[1:-1], 1)
+    if c.get("cycle"):
+        z = z - cycle_rows(w, c, past, first_step, 0, past.shape[-1])
+    return z * seen, centre, deviation
+
+
+def cycle_rows(w, c, past, first_step, begin, count):
+    series, period = math.prod(past.shape[1:-1]), c["cycle"]
+    table = w("window.cycle", series * period, scale=0.1).view(series, period) * c.get("cycle_gain", 5.0)
+    rows = (first_step[:, None] + torch.arange(begin, begin + count)) % period
+    return table[:, rows].transpose(0, 1).reshape(*past.shape[:-1], count)
+
+
+def denormalise(w, c, y, past, centre, deviation, first_step):
+    if c.get("cycle"):
+        y = y + cycle_rows(w, c, past, first_step, past.shape[-1], y.shape[-1])
+    if c.get("affine"):
+        n = math.prod(past.shape[1:-1])
+        y = (y - w("window.affine_bias", n).view(*past.shape[1:-1], 1)) / (
+            w("window.affine_weight", n, near=1.0).view(*past.shape[1:-1], 1) + 1e-10)
+    return y * deviation + centre
+
+
+def finish(w, c, raw, past, centre, deviation, first_step):
+    """Raw outputs to a point forecast, or to quantiles that cannot cross."""
+    quantiles = c["quantiles"]
+    if quantiles == 0:
+        return denormalise(w, c, raw, past, centre, deviation, first_step)
+    raw = raw.view(*raw.shape[:-1], c["horizon"], quantiles)
+    middle = quantiles // 2
+    base = denormalise(w, c, raw[..., middle], past, centre, deviation, first_step)
+    levels = [None] * quantiles
+    levels[middle] = base
+    for i in range(middle + 1, quantiles):
+        levels[i] = levels[i - 1] + F.softplus(raw[..., i]) * deviation
+    for i in range(middle - 1, -1, -1):
+        levels[i] = levels[i + 1] - F.softplus(raw[..., i]) * deviation
+    return torch.stack(levels, -1)
+
+
+# ---- attention -----------------------------------------------------------------------------------------------------
+
+
+def kronecker_attention(w, name, c, x, valid):
+    """Projects every token first and pools afterwards, as the released code does."""
+    modes, width, heads = x.dim() - 2, x.shape[-1], c["heads"]
+    d = width // heads
+    query = w.linear(name + ".query_proj", x, modes * width)
+    key = w.linear(name + ".key_proj", x, modes * width)
+    value = w.linear(name + ".value_proj", x, width).unflatten(-1, (heads, d))
+    seen = valid.double()
+    factors = []
+    for mode in range(modes):
+        others = [m + 1 for m in range(modes) if m != mode]
+        pooled = []
+        for projected, norm in ((query, ".q_norm"), (key, ".k_norm")):
+            p = projected[..., mode * width:(mode + 1) * width] * seen[..., None]
+            p = p.sum(others) if others else p
+            if c.get("pooling", "sum") == "mean":
+                count = seen.sum(others) if others else seen
+                p = p / count.clamp_min(1)[..., None]
+            p = p.unflatten(-1, (heads, d))
+            if c.get("query_key_norm", True):
+                p = w.layer_norm(name + norm, p)
+            p = p.transpose(1, 2)  # [B, H, N_i, d]
+            if mode in c["rotary_modes"]:
+                p = rotate_half(p, angles(p.shape[2], d))
+            pooled.append(p)
+        score = pooled[0] @ pooled[1].transpose(-1, -2) / math.sqrt(d)
+        has_key = (seen.sum(others) if others else seen) > 0  # [B, N_i]
+        score = score.masked_fill(~has_key[:, None, None, :], -math.inf)
+        factors.append(torch.nan_to_num(torch.softmax(score, -1)))
+
+    def apply(tensor, mode):  # tensor [B, N_1 … N_k, H, c]
+        letters = "uvwxyz"[:modes]
+        out = letters.replace(letters[mode], "t")
+        return torch.einsum(f"bht{letters[mode]},b{letters}hc->b{out}hc", factors[mode], tensor)
+
+    # Invalid cells weigh nothing, and the rest are renormalised: applied to the values and to the weights alike.
+    weight = seen[..., None, None].expand(*value.shape[:-1], 1)
+    value = value * weight
+    combine = c.get("combine", "product")
+    if combine == "product":
+        for mode in range(modes):
+            value, weight = apply(value, mode), apply(weight, mode)
+        out = torch.nan_to_num(value / weight)
+    else:
+        out = sum(torch.nan_to_num(apply(value, mode) / apply(weight, mode)) for mode in range(modes))
+        if combine == "mean":
+            out = out / modes
+    return w.linear(name + ".out_proj", out.flatten(-2), width)
+
+
+def token_attention(w, name, c, x, valid, reach):
+    width, heads = x.shape[-1], c["heads"]
+    d = width // heads
+    q, k, v = (w.linear(f"{name}.{part}_proj", x, width).unflatten(-1, (heads, d)) for part in ("query", "key", "value"))
+    if c.get("query_key_norm", True):
+        q, k = w.layer_norm(name + ".q_norm", q), w.layer_norm(name + ".k_norm", k)
+    if c["rotary_modes"]:  # time only here
+        places = angles(x.shape[-2], d)[:, None, :]
+        q, k = rotate_half(q, places), rotate_half(k, places)
+    batch, patches = x.shape[0], x.shape[-2]
+    q, k, v = (t.reshape(batch, -1, patches, heads, d) for t in (q, k, v))
+    seen = valid.reshape(batch, -1, patches)
+    if reach == "all":
+        score = torch.einsum("bnphd,bmqhd->bhnpmq", q, k) / math.sqrt(d)
+        score = score.masked_fill(~seen[:, None, None, None], -math.inf).flatten(-2)
+        s = torch.nan_to_num(torch.softmax(score, -1)).unflatten(-1, seen.shape[1:])
+        out = torch.einsum("bhnpmq,bmqhd->bnphd", s, v)
+    elif reach == "spatial":
+        score = torch.einsum("bnphd,bmphd->bhpnm", q, k) / math.sqrt(d)
+        score = score.masked_fill(~seen.transpose(1, 2)[:, None, :, None, :], -math.inf)
+        out = torch.einsum("bhpnm,bmphd->bnphd", torch.nan_to_num(torch.softmax(score, -1)), v)
+    else:
+        score = torch.einsum("bnphd,bnqhd->bhnpq", q, k) / math.sqrt(d)
+        score = score.masked_fill(~seen[:, None, :, None, :], -math.inf)
+        out = torch.einsum("bhnpq,bnqhd->bnphd", torch.nan_to_num(torch.softmax(score, -1)), v)
+    return w.linear(name + ".out_proj", out.reshape(*x.shape[:-1], width), width)
+
+
+# ---- models: each maps normalised values [B, N…, L] to raw outputs -------------------------------------------------
+
+
+def token_model(w, c, z, observed):
+    width, length, stride = c["width"], c["length"], c["stride"]
+    seen = torch.ones_like(z, dtype=torch.bool) if observed is None else observed
+    missing = -(z.shape[-1] - length) % stride
+    padded = torch.cat([z] + [z[..., -1:]] * missing, -1)
+    padded_seen = torch.cat([seen] + [seen[..., -1:]] * missing, -1)
+    channels = torch.stack([padded, padded_seen.double()], -2) if c["missing"] else padded.unsqueeze(-2)
+    flat = channels.flatten(0, -3)
+    x = F.conv1d(flat, w("emb.0.weight", width, channels.shape[-2], length), w("emb.0.bias", width), stride=stride)
+    x = x.transpose(1, 2).unflatten(0, z.shape[:-1])  # [B, N…, P, D]
+    if c.get("embedding", "linear") != "linear":
+        x = x.relu()
+    if c.get("embedding", "linear") == "relu_norm":
+        x = w.layer_norm("emb.2", x)
+    valid = padded_seen.unfold(-1, length, stride).any(-1)
+    sizes = x.shape[1:-1]
+    if c.get("identity", True):
+        for i in range(len(sizes) - 1):
+            shape = [1] * len(sizes)
+            shape[i] = sizes[i]
+            x = x + w(f"identity.{i}.weight", sizes[i] * width).view(*shape, width)
+    if c.get("code") == "learned":
+        x = x + w("positions.weight", sizes[-1] * width).view(sizes[-1], width)
+    for i in range(c["blocks"]):
+        name = f"blocks.{i}"
+        normed = w.layer_norm(name + ".norm1", x)
+        if c["model"] == "hot":
+            y = kronecker_attention(w, name + ".attention", c, normed, valid)
+        else:
+            reach = {"transformer": "all"}.get(c["model"], c["model"])
+            y = token_attention(w, name + ".attention", c, normed, valid, reach)
+        if c.get("layer_scale"):
+            y = y * w(name + ".scale1", width, near=0.5)
+        x = x + y
+        normed = w.layer_norm(name + ".norm2", x)
+        if c.get("feed_forward", "swiglu") == "swiglu":
+            y = F.silu(w.linear(name + ".feedforward.w1", normed, c["hidden"], False))
+            y = y * w.linear(name + ".feedforward.w3", normed, c["hidden"], False)
+            y = w.linear(name + ".feedforward.w2", y, width, False)
+        else:
+            y = F.gelu(w.linear(name + ".feedforward.linear1", normed, c["hidden"]))
+            y = w.linear(name + ".feedforward.linear2", y, width)
+        if c.get("layer_scale"):
+            y = y * w(name + ".scale2", width, near=0.5)
+        x = x + y
+    outputs = c["horizon"] * max(1, c["quantiles"])
+    head = c.get("head", "flatten")
+    if head == "flatten":
+        x = w.layer_norm("head.0", x).flatten(-2)
+    elif head == "mean":
+        weight = valid.double()[..., None]
+        x = w.layer_norm("head.0", (x * weight).sum(-2) / weight.sum(-2).clamp_min(1))
+    else:
+        x = w.layer_norm("head.0", x)
+        score = w.linear("head.score", x, c["heads"], False).masked_fill(~valid[..., None], -1e30)
+        parts = x.unflatten(-1, (c["heads"], -1)) * torch.softmax(score, -2)[..., None]
+        x = parts.sum(-3).flatten(-2)
+    out = w.linear("head.2", x, outputs)
+    if c.get("skip"):
+        out = out + w.linear("skip", z, outputs)
+    return out
+
+
+def series_linear(w, name, c, x, outputs):
+    if not c.get("individual"):
+        return w.linear(name, x, outputs)
+    series = math.prod(x.shape[1:-1])
+    weight, bias = w(name + ".weight", series, outputs, x.shape[-1]), w(name + ".bias", series, outputs)
+    out = torch.stack([F.linear(x.flatten(1, -2)[:, n], weight[n], bias[n]) for n in range(series)], 1)
+    return out.view(*x.shape[:-1], outputs)
+
+
+def dlinear(w, c, z, observed):
+    outputs = c["horizon"] * max(1, c["quantiles"])
+    half = (c["kernel"] - 1) // 2
+    flat = F.pad(z.flatten(0, -2).unsqueeze(1), (half, half), mode="replicate")
+    trend = F.avg_pool1d(flat, c["kernel"], stride=1).view(z.shape)
+    return series_linear(w, "Linear_Seasonal", c, z - trend, outputs) + series_linear(w, "Linear_Trend", c, trend, outputs)
+
+
+def linear(w, c, z, observed):
+    return series_linear(w, "Linear", c, z, c["horizon"])
+
+
+def patchtst(w, c, z, observed):
+    width, heads = c["width"], c["heads"]
+    d = width // heads
+    x = F.pad(z.flatten(0, -2).unsqueeze(1), (0, c["stride"]), mode="replicate").squeeze(1)
+    x = w.linear("W_P", x.unfold(-1, c["length"], c["stride"]), width)
+    x = x + w("W_pos", x.shape[1], width)
+    scores = 0.0
+
+    def batch_norm(name, t):
+        rows = t.flatten(0, 1)
+        if c.get("training"):
+            mean, var = rows.mean(0), rows.var(0, unbiased=False)
+        else:
+            mean, var = w(name + ".running_mean", width), w(name + ".running_var", width, scale=0.1, near=1.0)
+        return (t - mean) / (var + 1e-5).sqrt() * w(name + ".weight", width, near=1.0) + w(name + ".bias", width)
+
+    for i in range(c["blocks"]):
+        name = f"layers.{i}"
+        q, k, v = (w.linear(f"{name}.{part}", x, width).unflatten(-1, (heads, d)).transpose(1, 2)
+                   for part in ("W_Q", "W_K", "W_V"))
+        scores = scores + q @ k.transpose(-1, -2) / math.sqrt(d)
+        y = (torch.softmax(scores, -1) @ v).transpose(1, 2).flatten(-2)
+        x = batch_norm(name + ".norm_attn", x + w.linear(name + ".to_out", y, width))
+        y = w.linear(name + ".ff.linear2", F.gelu(w.linear(name + ".ff.linear1", x, c["hidden"])), width)
+        x = batch_norm(name + ".norm_ffn", x + y)
+    out = w.linear("head", x.transpose(1, 2).flatten(1), c["horizon"])
+    return out.view(*z.shape[:-1], c["horizon"])
+
+
+def itransformer(w, c, z, observed):
+    width = c["width"]
+    x = w.linear("embedding", z.flatten(1, -2), width)
+    heads, d = c["heads"], width // c["heads"]
+    seen = None if observed is None else observed.flatten(1, -2).any(-1)
+    for i in range(c["blocks"]):
+        name = f"layers.{i}"
+        q, k, v = (w.linear(f"{name}.attention.{part}_proj", x, width).unflatten(-1, (heads, d)).transpose(1, 2)
+                   for part in ("query", "key", "value"))
+        score = q @ k.transpose(-1, -2) / math.sqrt(d)
+        if seen is not None:
+            score = score.masked_fill(~seen[:, None, None, :], -math.inf)
+        y = (torch.softmax(score, -1) @ v).transpose(1, 2).flatten(-2)
+        x = w.layer_norm(name + ".norm1", x + w.linear(name + ".attention.out_proj", y, width))
+        y = w.linear(name + ".ff.linear2", F.gelu(w.linear(name + ".ff.linear1", x, c["hidden"])), width)
+        x = w.layer_norm(name + ".norm2", x + y)
+    return w.linear("projector", w.layer_norm("norm", x), c["horizon"]).view(*z.shape[:-1], c["horizon"])
+
+
+# ---- cases ---------------------------------------------------------------------------------------------------------
+
+MODELS = {"dlinear": dlinear, "nlinear": linear, "rlinear": linear, "patchtst": patchtst, "itransformer": itransformer}
+
+
+def coarse(t):
+    return (t * 64).round() / 64
+
+
+def write(case, config, settings, series, lookback, horizon, quantiles=0, missing=False, batch=2, seed=1):
+    """`config` steers the oracle, `settings` are the same choices as key=value of ModelConfig."""
+    generator = torch.Generator().manual_seed(seed)
+    past = coarse(torch.randn(batch, *series, lookback, generator=generator).cumsum(-1) * 0.3)
+    observed = None
+    if missing:
+        observed = torch.rand(past.shape, generator=generator) > 0.35
+        observed[0].flatten(0, -2)[0] = False  # a series of which nothing was seen
+    first_step = torch.tensor([5, 11])[:batch]
+    w = Weights(seed + 100)
+    c = dict(config, horizon=horizon, quantiles=quantiles, missing=missing)
+    c.setdefault("rotary_modes", [len(series)])
+    z, centre, deviation = normalise(w, c, past, observed, first_step)
+    raw = MODELS.get(c["model"], token_model)(w, c, z, observed)
+    out = finish(w, c, raw, past, centre, deviation, first_step)
+    direction = torch.cos(torch.arange(1, out.numel() + 1.0)).view(out.shape)
+    (out * direction).sum().backward()
+    checks = {}
+    for name, value in w.values.items():
+        if value.grad is not None:
+            wave = torch.cos(torch.arange(1, value.numel() + 1.0)).view(value.shape)
+            checks[name] = float((value.grad * wave).sum())
+    record = {
+        "settings": settings,
+        "shape": {"series": list(series), "lookback": lookback, "horizon": horizon, "quantiles": quantiles,
+                  "missing": missing},
+        "training": bool(config.get("training", False)),
+        "weights": {n: {"sizes": list(v.shape), "values": v.detach().flatten().tolist()} for n, v in w.values.items()},
+        "past": past.flatten().tolist(),
+        "observed": None if observed is None else observed.flatten().int().tolist(),
+        "first_step": first_step.tolist(),
+        "output": out.detach().flatten().tolist(),
+        "gradient_checks": checks,
+    }
+    with open(case + ".json", "w") as file:
+        json.dump(record, file)
+        file.write("\n")
+
+
+def main():
+    small = ["width=8", "hidden=12", "heads=2"]
+    sizes = dict(width=8, hidden=12, heads=2, blocks=2)
+    patches = ["patch.length=4", "patch.stride=4"]
+    write("hot_release", dict(sizes, model="hot", length=4, stride=4, embedding="relu_norm", identity=False, head="mean"),
+          ["preset=release", "head.dropout=0", *small], [3], 20, 5)
+    write("hot_release_order3",
+          dict(sizes, model="hot", length=4, stride=4, embedding="relu_norm", identity=False, head="mean", combine="sum"),
+          ["preset=release", "head.dropout=0", "attention.combine=sum", *small], [2, 3], 12, 5)
+    write("hot_paper",
+          dict(sizes, model="hot", length=4, stride=4, embedding="relu", identity=False, head="mean", combine="mean",
+               pooling="mean", query_key_norm=False, feed_forward="gelu"),
+          ["preset=paper", "attention.combine=mean", *small], [3], 12, 5)
+    write("hot_default",
+          dict(sizes, model="hot", length=4, stride=3, cycle=6, layer_scale=0.5, skip=True, code="learned"),
+          [*small, "patch.length=4", "patch.stride=3", "window.cycle=6", "layer_scale=0.5", "head.skip=shared",
+           "position.code=learned"], [3], 15, 5)
+    write("hot_missing_order3",
+          dict(sizes, model="hot", length=4, stride=2, centre="last", head="attention"),
+          [*small, "patch.length=4", "patch.stride=2", "window.centre=last", "head.time=attention"],
+          [2, 3], 10, 4, quantiles=3, missing=True)
+    write("hot_missing_sum", dict(sizes, model="hot", length=4, stride=4, combine="sum", pooling="mean"),
+          [*small, *patches, "attention.combine=sum", "attention.pooling=mean"], [4], 12, 4, missing=True)
+    for name in ("transformer", "spatial", "temporal"):
+        write(name + "_missing", dict(sizes, model=name, length=4, stride=4),
+              ["name=" + name, *small, *patches], [2, 3], 12, 4, missing=True)
+    write("dlinear", dict(model="dlinear", centre="none", scale="none", kernel=25), ["name=dlinear"], [3], 12, 4)
+    write("dlinear_individual", dict(model="dlinear", centre="none", scale="none", kernel=5, individual=True),
+          ["name=dlinear", "baseline.kernel=5", "baseline.individual=true"], [3], 12, 4, quantiles=2)
+    write("nlinear", dict(model="nlinear", centre="last", scale="none"), ["name=nlinear"], [3], 12, 4, missing=True)
+    write("rlinear", dict(model="rlinear", affine=True), ["name=rlinear"], [3], 12, 4)
+    tst = ["name=patchtst", *small, "blocks=2", *["patch.length=4", "patch.stride=2"]]
+    write("patchtst", dict(sizes, model="patchtst", length=4, stride=2), tst, [3], 12, 4)
+    write("patchtst_training", dict(sizes, model="patchtst", length=4, stride=2, training=True),
+          [*tst, "dropout=0"], [3], 12, 4)
+    write("itransformer", dict(sizes, model="itransformer"), ["name=itransformer", *small], [3], 12, 4)
+    write("itransformer_missing", dict(sizes, model="itransformer"), ["name=itransformer", *small], [2, 2], 12, 4,
+          missing=True)
+
+
+main()
