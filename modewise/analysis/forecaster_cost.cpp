@@ -1,10 +1,10 @@
 #include "modewise/analysis/forecaster_cost.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "modewise/nn/patch_embedding.h"
+#include "modewise/ops/kronecker_attention.h"
 
 namespace modewise::analysis {
 namespace {
@@ -16,7 +16,8 @@ using models::ModelConfig;
 class Account {
  public:
   void add(const std::string& name, int64_t parameters, double multiply_adds) {
-    const auto found = std::find_if(parts_.begin(), parts_.end(), [&](const CostPart& p) { return p.name == name; });
+    const auto found =
+        std::find_if(parts_.begin(), parts_.end(), [&](const CostPart& p) { return p.name == name; });
     if (found == parts_.end()) {
       parts_.push_back({name, parameters, multiply_adds});
     } else {
@@ -35,7 +36,9 @@ class Account {
   std::vector<CostPart> parts_;
 };
 
-int64_t outputs(const ForecastShape& shape) { return shape.horizon * std::max<int64_t>(shape.quantiles, 1); }
+int64_t outputs(const ForecastShape& shape) {
+  return shape.horizon * std::max<int64_t>(shape.quantiles, 1);
+}
 
 void add_window(Account& account, const models::WindowConfig& window, const ForecastShape& shape) {
   if (window.affine) account.add("window", 2 * shape.series_count(), 0);
@@ -96,8 +99,7 @@ class TokenModel {
     const double width = static_cast<double>(width_), head_width = width / static_cast<double>(config_.heads);
     account_.linear("value and output", width_, width_, 2 * tokens_);
     account_.add("value and output", width_ * width_ + width_, 0);  // the output's own weights
-    if (config_.attention.query_key_norm)
-      account_.add("norms", 4 * static_cast<int64_t>(head_width), 0);
+    if (config_.attention.query_key_norm) account_.add("norms", 4 * static_cast<int64_t>(head_width), 0);
     if (config_.name != "hot") {
       account_.linear("query and key", width_, width_, 2 * tokens_);
       account_.add("query and key", width_ * width_ + width_, 0);
@@ -118,7 +120,7 @@ class TokenModel {
       if (!full) account_.add("query and key", 0, 2 * n * width * width);
       if (config_.attention.kernel == "linear") {
         const auto features = static_cast<double>(
-            config_.attention.features > 0 ? config_.attention.features : default_features(head_width));
+            ops::linear_feature_count(static_cast<int64_t>(head_width), config_.attention.features));
         account_.add("scores and mixing", 0,
                      2 * n * width * features + 2 * tokens_ * width * features);  // features; V in and out
       } else {
@@ -128,13 +130,6 @@ class TokenModel {
       activations_ += 4 * n * width;
     }
     activations_ += tokens_ * width * (3 + static_cast<double>(modes_.size()));
-  }
-
-  /// d·⌈log d⌉, as the linear kernel chooses.
-  static int64_t default_features(double head_width) {
-    int64_t log = 0;
-    while (std::exp(static_cast<double>(log)) < head_width) ++log;
-    return static_cast<int64_t>(head_width) * std::max<int64_t>(log, 1);
   }
 
   void feed_forward() {
@@ -187,11 +182,13 @@ ForecasterCost linear_cost(const ModelConfig& config, const ForecastShape& shape
 }
 
 /// Ordinary transformer layers over `tokens` tokens a row, `rows` rows a sample.
-void add_layers(Account& account, const ModelConfig& config, double rows, double tokens, double& activations) {
+void add_layers(Account& account, const ModelConfig& config, double rows, double tokens,
+                double& activations) {
   const int64_t width = config.width;
   const double all = rows * tokens, d = static_cast<double>(width);
   for (int64_t block = 0; block < config.blocks; ++block) {
-    for (int i = 0; i < 4; ++i) account.linear(i < 2 ? "query and key" : "value and output", width, width, all);
+    for (int i = 0; i < 4; ++i)
+      account.linear(i < 2 ? "query and key" : "value and output", width, width, all);
     account.add("scores and mixing", 0, 2 * all * tokens * d);
     account.linear("feed-forward", width, config.hidden, all);
     account.linear("feed-forward", config.hidden, width, all);

@@ -1,0 +1,101 @@
+#include "modewise/analysis/forecaster_cost.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace modewise::analysis {
+namespace {
+
+models::ModelConfig config_of(const std::vector<std::string>& settings) {
+  models::ModelConfig config;
+  Fields fields = fields_of(config);
+  for (const auto& setting : settings) fields.set(setting);
+  return config;
+}
+
+/// 100 variables × 96 steps, 720 outputs: the input for which the paper's Table 1 prints costs.
+models::ForecastShape table1_shape() {
+  models::ForecastShape shape;
+  shape.series = {100};
+  shape.lookback = 96;
+  shape.horizon = 720;
+  return shape;
+}
+
+/// Billions with two decimals, as the paper prints them.
+double billions(double count) {
+  return std::round(count / 1e7) / 100;
+}
+
+TEST(ForecasterCost, ReleasedFormHasThePapersFigures) {
+  const auto released = forecaster_cost(config_of({"preset=release"}), table1_shape(), Projection::full);
+  EXPECT_EQ(released.tokens, (std::vector<int64_t>{100, 24}));
+  EXPECT_EQ(released.parameters(), 686'544);
+  EXPECT_EQ(billions(released.multiply_adds()), 1.51);
+}
+
+TEST(ForecasterCost, NonFactorizedFormHasThePapersFigures) {
+  const auto full = forecaster_cost(config_of({"name=transformer", "preset=release"}), table1_shape());
+  EXPECT_EQ(billions(full.multiply_adds()), 4.22);
+  EXPECT_NEAR(static_cast<double>(full.parameters()), 620e3, 1e3);
+}
+
+TEST(ForecasterCost, PoolingBeforeProjectingSavesAFifthWithTheSameParameters) {
+  const auto released = forecaster_cost(config_of({"preset=release"}), table1_shape(), Projection::full);
+  const auto ours = forecaster_cost(config_of({"preset=release"}), table1_shape());
+  EXPECT_EQ(ours.parameters(), released.parameters());
+  // The projections of 2,400 tokens to 2·128 channels, twice a block, become those of 100 + 24 pooled ones to
+  // 128.
+  EXPECT_DOUBLE_EQ(released.multiply_adds() - ours.multiply_adds(),
+                   2 * 2 * (2400.0 * 256 * 128 - 124.0 * 128 * 128));
+  EXPECT_NEAR(ours.multiply_adds(), 1.20e9, 5e6);
+}
+
+TEST(ForecasterCost, ActivationsOfBFloat16AreHalf) {
+  const double single = forecaster_cost(config_of({}), table1_shape()).activation_bytes;
+  const double half = forecaster_cost(config_of({"precision=bf16"}), table1_shape()).activation_bytes;
+  EXPECT_GT(single, 1e6);
+  EXPECT_DOUBLE_EQ(half, single / 2);
+}
+
+class ParameterCount : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(ParameterCount, EqualsTheBuiltModel) {
+  for (bool missing : {false, true})
+    for (int64_t quantiles : {0, 3}) {
+      models::ForecastShape shape;
+      shape.series = {4, 3};
+      shape.ordered = {true, false};
+      shape.lookback = 90;  // patches of 16 with stride 8 need padding
+      shape.horizon = 24;
+      shape.quantiles = quantiles;
+      shape.missing = missing;
+      const models::ModelConfig config = config_of(GetParam());
+      int64_t built = 0;
+      for (const auto& parameter : models::make_forecaster(config, shape, 1)->parameters())
+        built += parameter.numel();
+      EXPECT_EQ(forecaster_cost(config, shape).parameters(), built);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, ParameterCount,
+    testing::Values(
+        std::vector<std::string>{}, std::vector<std::string>{"preset=release"},
+        std::vector<std::string>{"preset=paper"},
+        std::vector<std::string>{"window.cycle=24", "window.affine=true", "position.code=learned",
+                                 "layer_scale=0.1", "head.skip=individual", "head.time=attention"},
+        std::vector<std::string>{"head.skip=shared", "head.time=mean", "position.code=sincos",
+                                 "attention.share_modes=true"},
+        std::vector<std::string>{"attention.kernel=linear", "attention.attend_modes=[0,2]"},
+        std::vector<std::string>{"name=transformer"}, std::vector<std::string>{"name=spatial"},
+        std::vector<std::string>{"name=temporal", "feed_forward=gelu", "attention.query_key_norm=false"},
+        std::vector<std::string>{"name=patchtst"}, std::vector<std::string>{"name=itransformer"},
+        std::vector<std::string>{"name=dlinear"},
+        std::vector<std::string>{"name=dlinear", "baseline.individual=true"},
+        std::vector<std::string>{"name=nlinear"}, std::vector<std::string>{"name=rlinear"},
+        std::vector<std::string>{"name=repeat"}, std::vector<std::string>{"name=seasonal"}));
+
+}  // namespace
+}  // namespace modewise::analysis
