@@ -25,13 +25,14 @@ struct DropoutAdd : torch::autograd::Function<DropoutAdd> {
                             const at::Tensor& x, double p, int64_t seed, int64_t step, int64_t site) {
     const at::AutoDispatchBelowADInplaceOrView below;
     context->saved_data["p"] = p;
+    context->saved_data["residual"] = residual.has_value() && residual->defined();
     context->saved_data["key"] = std::vector<int64_t>{seed, step, site};
     return call(residual, x, p, dropout_key(seed, step, site));
   }
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto key = context->saved_data["key"].toIntVector();
     return {
-        grads[0],
+        context->saved_data["residual"].toBool() ? grads[0] : at::Tensor(),
         dropout_add({}, grads[0], context->saved_data["p"].toDouble(), dropout_key(key[0], key[1], key[2])),
         {},
         {},
