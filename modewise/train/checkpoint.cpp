@@ -48,6 +48,18 @@ void io_check(const std::error_code& error, std::string_view what, const fs::pat
   require(!error, ErrorKind::io, "cannot {} {}: {}", what, path.string(), error.message());
 }
 
+/// What a folder holds; nothing when it does not exist. Being unable to look is an error: "no checkpoints" would
+/// mean starting anew.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  fs::directory_iterator it(folder, error);
+  if (error == std::errc::no_such_file_or_directory) return entries;
+  for (; !error && it != fs::directory_iterator(); it.increment(error)) entries.push_back(it->path());
+  io_check(error, "list folder", folder);
+  return entries;
+}
+
 /// Writes all files of a checkpoint into the new folder `temporary`, the manifest last.
 void write_folder(const fs::path& temporary, int64_t step, const std::vector<CheckpointFile>& files) {
   std::error_code error;
@@ -99,19 +111,18 @@ std::string checkpoint_damage(const fs::path& folder) {
 }
 
 void remove_temporaries(const fs::path& folder) {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (is_temporary(entry.path().filename().string())) {
-      fs::remove_all(entry.path(), error);
-      io_check(error, "remove", entry.path());
+  for (const fs::path& path : entries_of(folder))
+    if (is_temporary(path.filename().string())) {
+      std::error_code error;
+      fs::remove_all(path, error);
+      io_check(error, "remove", path);
     }
 }
 
 std::vector<CheckpointStore::Name> CheckpointStore::list() const {
   std::vector<Name> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder_, error)) {
-    const std::string text = entry.path().filename().string();
+  for (const fs::path& path : entries_of(folder_)) {
+    const std::string text = path.filename().string();
     std::string_view rest = text;
     if (!rest.starts_with("step_")) continue;
     rest.remove_prefix(5);
@@ -121,7 +132,7 @@ std::vector<CheckpointStore::Name> CheckpointStore::list() const {
       rest.remove_prefix(1);
       revision = take_number(rest);
     }
-    if (step && revision && rest.empty()) names.push_back({*step, *revision, entry.path()});
+    if (step && revision && rest.empty()) names.push_back({*step, *revision, path});
   }
   std::sort(names.begin(), names.end(), [](const Name& a, const Name& b) {
     return std::pair(a.step, a.revision) > std::pair(b.step, b.revision);

@@ -20,11 +20,13 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOY = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "train_toy"
 pytestmark = pytest.mark.skipif(not TOY.exists(), reason=f"{TOY} is not built")
+ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}  # threads that wait do not spin: the machine may be busy
 CALLS = "write,fsync,rename,unlink,unlinkat,mkdir,ftruncate,openat"
 
 
-def toy(command, *arguments, **options):
-    return subprocess.run([TOY, command, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+def toy(command, *arguments):
+    return subprocess.run([TOY, command, *map(str, arguments)], capture_output=True, text=True, timeout=120,
+                          env=ENVIRONMENT)
 
 
 def outcome(run):
@@ -52,32 +54,33 @@ def reference(folder, *options):
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_killed_twenty_times_at_random(tmp_path, tmp_path_factory, threads):
-    options = ("epochs=24", "checkpoint_every_steps=5")  # 360 steps
+    options = ("epochs=16", "checkpoint_every_steps=5")  # 240 steps
     wanted = reference(tmp_path_factory.getbasetemp(), *options)
     rng = random.Random(threads)
     run = tmp_path / "run"
-    kills, begun = 0, 0
+    kills, begun = 0, 0  # begun: the newest step seen to begin, so that many were made
     while True:
         started = (run / "config.toml").exists()
         if not started:
             shutil.rmtree(run, ignore_errors=True)
         child = subprocess.Popen([TOY, "resume" if started else "run", run, f"threads={threads}", "report=true", *options],
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
         if kills < 22:
-            steps = rng.randrange(0, 22)
+            steps = rng.randrange(0, 15)
             first = None
             for line in child.stdout:  # a line as each step begins
-                first = int(line) if first is None else first
-                if int(line) >= first + steps:
+                step = int(line)
+                if first is None:
+                    first = step
+                    assert first >= begun // 5 * 5, "more was lost than since the last checkpoint"
+                begun = step
+                if step >= first + steps:
                     break
             time.sleep(rng.random() * 0.006)
             child.kill()
             child.communicate()
             assert child.returncode in (-signal.SIGKILL, 0)
             kills += child.returncode == -signal.SIGKILL
-            if first is not None:
-                assert first <= begun + 22 + 1
-                begun = max(begun, first)
             if child.returncode == 0:
                 break
             continue
@@ -147,8 +150,8 @@ def test_two_processes_do_not_share_a_run(tmp_path):
 def strace(run, *arguments, log):
     """Runs the small training of the tests below under strace; keep=1 makes every save prune too."""
     return subprocess.run(
-        ["strace", "-f", "--seccomp-bpf", "-o", log, "-e", f"trace={CALLS}", *arguments, TOY, "run", run, *SMALL],
-        capture_output=True, text=True, timeout=120, env={**os.environ, "OMP_NUM_THREADS": "1"})
+        ["strace", "-o", log, "-e", f"trace={CALLS}", *arguments, TOY, "run", run, *SMALL],
+        capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
 
 
 SMALL = ("epochs=1", "checkpoint_every_steps=5", "keep_checkpoints=1")  # saves at 5, 10 and 15
@@ -164,9 +167,8 @@ def traced(tmp_path_factory):
     if done.returncode != 0:
         pytest.skip(f"strace cannot trace here: {done.stderr.strip()[:200]}")
     counts, points, inside = {}, {}, False
-    main = (folder / "log").read_text().split(maxsplit=1)[0]
     for line in (folder / "log").read_text().splitlines():
-        match = re.match(rf"{main} +(\w+)\((.*)", line)
+        match = re.match(r"(\w+)\((.*)", line)
         if match is None or match[1] not in CALLS.split(","):
             continue
         call, rest = match[1], match[2]
@@ -209,10 +211,9 @@ def inject(folder, points, fault, expected):
             run = folder / f"{call}-{number}"
             runs.append(run)
             process = subprocess.Popen(
-                ["strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", f"trace={call}", "-e",
+                ["strace", "-o", "/dev/null", "-e", f"trace={call}", "-e",
                  f"inject={call}:{fault}:when={number}", TOY, "run", run, *SMALL],
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                env={**os.environ, "OMP_NUM_THREADS": "1"})
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
             pending.append((run, process))
             if len(pending) == 4:
                 finish(pending.pop(0))
@@ -233,6 +234,12 @@ def test_killed_at_each_system_call_of_a_save(tmp_path, tmp_path_factory, traced
 def test_failing_system_calls_are_io_errors(tmp_path, tmp_path_factory, traced, error, calls):
     wanted = reference(tmp_path_factory.getbasetemp(), *SMALL)
     points = {call: traced[call] for call in calls}
-    # A failing write to the log or a folder that cannot be listed may pass; nothing else may.
-    runs = inject(tmp_path, points, f"error={error}", lambda code, text: code == 74 and "error: " in text or code == 0)
+    codes = []
+
+    def expected(code, text):
+        codes.append(code)
+        return code == 0 or (code == 74 and "error: " in text)
+
+    runs = inject(tmp_path, points, f"error={error}", expected)
+    assert codes.count(0) <= 1  # a line of the log on stderr may be lost; nothing else may
     check_after(runs, wanted)

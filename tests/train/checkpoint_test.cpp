@@ -129,6 +129,11 @@ TEST_F(Checkpoints, AllDeletedIsAnErrorAndNoneEverIsNot) {
   EXPECT_FALSE(CheckpointStore(scratch / "nothing").newest().has_value());
 }
 
+TEST_F(Checkpoints, AFolderThatCannotBeListedIsAnError) {
+  write(scratch / "file", "");
+  EXPECT_THROW(CheckpointStore(scratch / "file").newest(), Error);
+}
+
 TEST_F(Checkpoints, ACheckOfTheCallerMayRefuseTheNewest) {
   const auto found = store.newest([](const auto& state) { return state.at("step") == 20 ? "too new" : ""; });
   EXPECT_EQ(found->step, 10);

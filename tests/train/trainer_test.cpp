@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "modewise/core/error.h"
@@ -14,6 +15,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/train/folder_lock.h"
 #include "modewise/train/tensor_file.h"
+#include "modewise/train/thread_check.h"
 #include "scratch_folder.h"
 #include "toy_task.h"
 
@@ -358,6 +360,21 @@ TEST_F(TrainerTest, EverySampleIsSeenOnceAnEpoch) {
   ToyTask other;
   config.drop_last = true;
   EXPECT_EQ(train::train(other, config, second, false).steps, 6);
+}
+
+TEST(ThreadCheck, NamesWhatDependsOnThreads) {
+  ToyTask task;
+  std::vector<int64_t> samples(40);
+  std::iota(samples.begin(), samples.end(), 0);
+  EXPECT_EQ(thread_dependence(task, samples, 5), "");
+  task.on_loss = [&](uint64_t) {
+    if (at::get_num_threads() == 3)
+      task.net->norm_weight.register_hook([](const at::Tensor& gradient) { return gradient * 1.5; });
+  };
+  EXPECT_EQ(thread_dependence(task, samples, 5),
+            "the gradient of parameter 'norm_weight' differs between 1 and 3 threads");
+  EXPECT_EQ(at::get_num_threads(), 1);
+  EXPECT_FALSE(task.net->norm_weight.grad().defined());
 }
 
 TEST(TensorFile, TiedParametersAreKeptOnceUnderTheFirstName) {
