@@ -1,5 +1,7 @@
 #include "modewise/models/model_config.h"
 
+#include <utility>
+
 namespace modewise::models {
 
 const std::vector<std::string>& forecaster_names() {
@@ -96,9 +98,17 @@ void ModelConfig::fields(Fields& f) {
   f.group("baseline", baseline);
 }
 
-void ModelConfig::use_model(const std::string& new_name) {
+bool is_token_model(std::string_view name) {
+  return name == "hot" || name == "transformer" || name == "spatial" || name == "temporal";
+}
+
+void ModelConfig::use_model(std::string new_name) {
+  if (is_token_model(name) && is_token_model(new_name)) {
+    name = std::move(new_name);
+    return;
+  }
   *this = ModelConfig();
-  name = new_name;
+  name = std::move(new_name);
   if (name == "patchtst") {
     width = 128;
     hidden = 256;
@@ -116,10 +126,10 @@ void ModelConfig::use_model(const std::string& new_name) {
   }
 }
 
-void ModelConfig::use_preset(const std::string& new_preset) {
-  const std::string kept = name;
+void ModelConfig::use_preset(std::string new_preset) {
+  const std::string kept = std::exchange(*this, ModelConfig()).name;
   use_model(kept);
-  preset = new_preset;
+  preset = std::move(new_preset);
   if (preset == "default") return;
   const bool release = preset == "release";
   width = 128;

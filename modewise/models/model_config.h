@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "modewise/core/fields.h"
@@ -88,16 +89,20 @@ struct ModelConfig {
 
   void fields(Fields& fields);
 
-  /// Sets every option to what the authors of model `new_name` use, preset "default".
-  void use_model(const std::string& new_name);
+  /// Sets every option to what the authors of model `new_name` use, preset "default". Between hot, transformer,
+  /// spatial and temporal, which differ in their attention alone, the options stay as they are.
+  void use_model(std::string new_name);
   /// Sets the options in which the released HOT code and its paper differ ("release", "paper"), or ours
   /// ("default").
-  void use_preset(const std::string& new_preset);
+  void use_preset(std::string new_preset);
 };
 
 /// Throws a config error for a value outside its rule, for values that do not fit together or do not fit the
 /// shape, and for an option changed that the chosen model does not have. `source` opens the message.
 void validate(const ModelConfig& config, const ForecastShape& shape, const std::string& source = "model");
+
+/// Whether `name` is hot or one of its siblings with another attention: transformer, spatial, temporal.
+bool is_token_model(std::string_view name);
 
 /// The names make_forecaster knows.
 const std::vector<std::string>& forecaster_names();

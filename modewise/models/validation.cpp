@@ -15,10 +15,6 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> l
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-bool is_token_model(std::string_view name) {
-  return is_one_of(name, {"hot", "transformer", "spatial", "temporal"});
-}
-
 /// Whether model `name` has the option `path` (of a ModelConfig alone).
 bool has_option(std::string_view name, std::string_view path) {
   if (path == "name") return true;

@@ -1,0 +1,123 @@
+// Times a training step and inference of stacked HOT blocks and prints the seconds of each repeat as JSON:
+// {"train": [...], "inference": [...]}. block_step.py runs it in turns with plain PyTorch.
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/randn.h>
+#include <torch/nn/module.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "modewise/nn/block.h"
+#include "modewise/train/optimizer.h"
+
+namespace modewise {
+namespace {
+
+struct Options {
+  int64_t batch = 32, blocks = 2, width = 128, hidden = 512, heads = 8, repeats = 5;
+  std::vector<int64_t> sizes = {21, 24}, rotary = {1};
+  double dropout = 0.1;
+  std::string precision = "float32";
+  int threads = 0;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  CLI::App app("times stacked HOT blocks");
+  app.add_option("--batch", options.batch);
+  app.add_option("--sizes", options.sizes);
+  app.add_option("--blocks", options.blocks);
+  app.add_option("--rotary", options.rotary);
+  app.add_option("--width", options.width);
+  app.add_option("--hidden", options.hidden);
+  app.add_option("--heads", options.heads);
+  app.add_option("--dropout", options.dropout);
+  app.add_option("--precision", options.precision)->check(CLI::IsMember({"float32", "bf16"}));
+  app.add_option("--threads", options.threads);
+  app.add_option("--repeats", options.repeats);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
+  }
+  return options;
+}
+
+class Stack : public torch::nn::Module {
+ public:
+  explicit Stack(const Options& o) {
+    nn::Initializer init(0);
+    for (int64_t i = 0; i < o.blocks; ++i) {
+      ops::KroneckerAttentionOptions attention{.heads = o.heads, .rope_modes = o.rotary};
+      blocks_.push_back(register_module(
+          "block" + std::to_string(i),
+          std::make_shared<nn::Block>(init, o.width,
+                                      std::make_shared<nn::KroneckerAttention>(
+                                          init, o.width, static_cast<int64_t>(o.sizes.size()), true, o.dropout,
+                                          attention),
+                                      std::make_shared<nn::SwiGLU>(init, o.width, o.hidden), o.dropout, 0)));
+    }
+  }
+  at::Tensor forward(at::Tensor x) {
+    for (auto& block : blocks_) x = block->forward(x, std::nullopt);
+    return x;
+  }
+
+ private:
+  std::vector<std::shared_ptr<nn::Block>> blocks_;
+};
+
+std::vector<double> seconds(int64_t repeats, const std::function<void()>& action) {
+  using Clock = std::chrono::steady_clock;
+  for (int warm = 0; warm < 2; ++warm) action();
+  std::vector<double> out;
+  for (int64_t i = 0; i < repeats; ++i) {
+    const auto start = Clock::now();
+    action();
+    out.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return out;
+}
+
+void run(const Options& o) {
+  if (o.threads > 0) at::set_num_threads(o.threads);
+  Stack stack(o);
+  std::vector<train::NamedTensor> parameters;
+  for (const auto& item : stack.named_parameters()) parameters.push_back({item.key(), item.value()});
+  train::Optimizer optimizer(std::move(parameters), {});
+  std::vector<int64_t> shape = {o.batch};
+  shape.insert(shape.end(), o.sizes.begin(), o.sizes.end());
+  shape.push_back(o.width);
+  at::Tensor x = at::randn(shape);
+  if (o.precision == "bf16") x = x.to(at::kBFloat16);
+
+  uint64_t step = 0;
+  nlohmann::json result;
+  result["train"] = seconds(o.repeats, [&] {
+    stack.train();
+    nn::set_dropout_step(stack, 0, step++);
+    stack.forward(x).to(at::kFloat).square().mean().backward();
+    optimizer.step({.learning_rate = 1e-3, .beta1 = 0.9});
+    optimizer.clear_gradients();
+  });
+  result["inference"] = seconds(o.repeats, [&] {
+    const at::NoGradGuard no_grad;
+    stack.eval();
+    stack.forward(x);
+  });
+  std::cout << result << "\n";
+}
+
+}  // namespace
+}  // namespace modewise
+
+int main(int argc, char** argv) {
+  modewise::run(modewise::parse(argc, argv));
+  return 0;
+}
