@@ -1,9 +1,9 @@
 #pragma once
 // Tables of delimited text: RFC 4180 quoting, LF or CRLF line ends, a byte order mark, a header or none.
 //
-// Kinds of columns are decided over the whole file. Of the cells that are not missing: when more than half
-// are dates the column holds dates; when more than half are numbers it holds numbers; otherwise text. A cell
-// that does not fit its column's kind is an error that names file, line and column, never a silent gap.
+// Kinds of columns are decided over the whole file. Of the cells that are not missing: where at least half
+// are numbers the column holds numbers; else, where at least half are dates, dates; else text. A cell that
+// does not fit its column's kind is an error that names file, line and column, never a silent gap.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 #include "modewise/core/error.h"
 #include "modewise/io/zip_archive.h"
@@ -17,6 +18,7 @@ std::string deflated(std::string_view content) {
   z_stream stream{};
   require(deflateInit2(&stream, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK,
           ErrorKind::internal, "zlib cannot start deflating");
+  const std::unique_ptr<z_stream, decltype(&deflateEnd)> end(&stream, &deflateEnd);
   std::string result;
   std::string buffer(1 << 18, '\0');
   int status = Z_OK;
@@ -32,7 +34,6 @@ std::string deflated(std::string_view content) {
     status = deflate(&stream, content.empty() ? Z_FINISH : Z_NO_FLUSH);
     result.append(buffer, 0, buffer.size() - stream.avail_out);
   }
-  deflateEnd(&stream);
   return result;
 }
 

@@ -16,6 +16,14 @@
 
 namespace modewise::io {
 
+/// Large inputs are cut down to this many bytes where sanitizers or missing optimisation make them slow;
+/// their bounds are then hardly tested, but their every step is.
+#if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+inline constexpr size_t kLarge = size_t{1} << 20;
+#else
+inline constexpr size_t kLarge = size_t{64} << 20;
+#endif
+
 using Parse = std::function<void(std::span<const std::byte>)>;
 
 inline std::vector<std::byte> to_bytes(std::string_view text) {

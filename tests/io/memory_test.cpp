@@ -54,7 +54,7 @@ void expect_bounded(const Parse& parse, const std::string& content, const std::s
 }
 
 TEST(Memory, IsBoundedForTables) {
-  const size_t size = 64 * kMiB;
+  const size_t size = kLarge;
   expect_bounded(parse_table, "date,a,b,c\n" + repeated("2016-07-01 00:00:00,1.25,-3.5,0.75\n", size),
                  "numbers");
   expect_bounded(parse_table, "wd,x\n" + repeated("NNW,12.5\n", size), "text");
@@ -72,7 +72,7 @@ TEST(Memory, IsBoundedForTables) {
 }
 
 TEST(Memory, IsBoundedForMatrices) {
-  const size_t size = 64 * kMiB;
+  const size_t size = kLarge;
   expect_bounded(parse_matrix, repeated("0.7855,1.611,0.861698\n", size), "numbers");
   expect_bounded(parse_matrix, repeated("1.5\t", size), "one row");
   expect_bounded(parse_matrix, repeated("\n", size), "line ends");
@@ -98,7 +98,7 @@ TEST(Memory, IsBoundedForHeadersOfTensors) {
     std::memcpy(file.data(), &length, 8);
     return file + header;
   };
-  const size_t size = 64 * kMiB;
+  const size_t size = kLarge;
   expect_bounded(parse_tensors, file_with(repeated("{", size)), "braces");
   expect_bounded(parse_tensors, file_with("{\"" + repeated("{", size)), "braces in a name");
   expect_bounded(parse_tensors, file_with("{\"a\":{\"shape\":[" + repeated("1,", size)), "one shape");

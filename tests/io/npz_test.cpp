@@ -103,6 +103,36 @@ TEST(Npz, ReadsBeyond65535MembersInZip64) {
   EXPECT_EQ(arrays.size(), 65600u);
 }
 
+// Moves the sizes and the place of the first directory entry into a zip64 field, `size` bytes of it.
+std::string with_zip64_entry(uint16_t size) {
+  std::string archive = valid_archive();
+  const size_t entry = directory_entry(archive, 0);
+  std::string field("\x01\x00", 2);
+  field.append(reinterpret_cast<const char*>(&size), 2);
+  for (const size_t at : {entry + 24, entry + 20, entry + 42}) {
+    field += archive.substr(at, 4) + std::string(4, '\0');
+    archive.replace(at, 4, "\xFF\xFF\xFF\xFF");
+  }
+  // Another field before it must be skipped.
+  field = std::string("\x99\x00\x02\x00zz", 6) + field;
+  archive[entry + 30] = static_cast<char>(field.size());
+  archive.insert(entry + 46 + 5, field);
+  uint32_t directory_size;
+  std::memcpy(&directory_size, &archive[archive.size() - 10], 4);
+  directory_size += static_cast<uint32_t>(field.size());
+  std::memcpy(&archive[archive.size() - 10], &directory_size, 4);
+  return archive;
+}
+
+TEST(Npz, ReadsSizesOfZip64) {
+  const auto arrays = parse_npz(to_bytes(with_zip64_entry(24)), "file");
+  EXPECT_EQ(arrays.at("a").bytes, example().at("a").bytes);
+  EXPECT_THAT(message_of(parse, with_zip64_entry(20)), testing::HasSubstr("zip64 sizes are damaged"));
+  EXPECT_THAT(message_of(parse, with_zip64_entry(25)), testing::HasSubstr("extra field is damaged"));
+  expect_every_truncation_fails(parse, with_zip64_entry(24));
+  expect_flips_are_clean(parse, with_zip64_entry(24));
+}
+
 TEST(Npz, LeavesOutOtherMembers) {
   const auto arrays = parse_npz(
       to_bytes(zip_of({{"a.npy", format_npy(example().at("a"))}, {"readme.txt", "hello"}, {"folder/", ""}})),

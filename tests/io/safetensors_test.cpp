@@ -255,24 +255,23 @@ TEST(Safetensors, GoesThroughAFile) {
 
 // The names are in the worst order for the sort that finds duplicates.
 TEST(Safetensors, ReadsAHeaderOfAMillionTensorsInTwoSeconds) {
+  const uint64_t count = kLarge < (1 << 26) ? 10'000 : 1'000'000;
   std::string header = "{";
-  header.reserve(100'000'000);
-  for (uint64_t i = 0; i < 1'000'000; ++i) {
+  header.reserve(100 * count);
+  for (uint64_t i = 0; i < count; ++i) {
     if (i > 0) header += ',';
     header += entry("layer." + std::to_string(i * 2654435761u % 4294967296u) + ".weight", "F32", "[1,1]",
                     "[" + std::to_string(4 * i) + "," + std::to_string(4 * i + 4) + "]");
   }
   header += "}";
-  const std::vector<std::byte> file = to_bytes(file_with(header, 4'000'000));
+  const std::vector<std::byte> file = to_bytes(file_with(header, 4 * count));
   // Processor time, so that a busy machine does not fail the test.
   const std::clock_t begin = std::clock();
   const SafetensorsIndex index(file, "file");
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-  EXPECT_EQ(index.size(), 1'000'000u);
+  EXPECT_EQ(index.size(), count);
   RecordProperty("seconds", std::to_string(seconds));
-#if !defined(__SANITIZE_ADDRESS__) && defined(__OPTIMIZE__)
   EXPECT_LT(seconds, 2.0) << header.size() << " bytes of header";
-#endif
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "modewise/io/number_text.h"
+#include "modewise/io/text_cells.h"
 #include "modewise/io/utf8.h"
 #include "tests/io/damage.h"
 #include "tests/io/vector_file.h"
@@ -36,6 +37,18 @@ TEST(ParseNumber, RefusesWhatIsNoFiniteNumber) {
   double value;
   EXPECT_FALSE(parse_number("1.5", ',', value));
   EXPECT_FALSE(parse_number("1.234,5e1", ',', value));
+}
+
+TEST(TextCells, GivesBackItsTexts) {
+  const TextCells cells = {"N", "", "north-west", "é"};
+  EXPECT_EQ(cells.size(), 4u);
+  EXPECT_EQ(cells[0], "N");
+  EXPECT_EQ(cells[1], "");
+  EXPECT_EQ(cells.back(), "é");
+  EXPECT_EQ((std::vector<std::string_view>(cells.begin(), cells.end())),
+            (std::vector<std::string_view>{"N", "", "north-west", "é"}));
+  EXPECT_TRUE(TextCells().empty());
+  EXPECT_NE(cells, TextCells{"N"});
 }
 
 TEST(Utf8, FindsTheFirstInvalidByte) {
