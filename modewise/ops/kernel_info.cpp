@@ -1,5 +1,7 @@
 #include "modewise/ops/kernel_info.h"
 
+#include <torch/library.h>
+
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -58,6 +60,30 @@ std::vector<KernelSummary> kernel_summary() {
   std::vector<KernelSummary> summary;
   for (const auto& [op, kernels] : registry().kernels) summary.push_back({op, kernels});
   return summary;
+}
+
+namespace {
+
+std::string kernel_summary_text() {
+  std::string text;
+  for (const auto& [op, kernels] : kernel_summary()) {
+    text += op + ":";
+    for (const auto& kernel : kernels) text += " " + kernel;
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+// The same for Python.
+TORCH_LIBRARY_FRAGMENT(modewise, m) {
+  m.def("kernel_summary() -> str", kernel_summary_text);
+  m.def("available_isas() -> str[]", available_isas);
+  m.def("active_isa() -> str", active_isa);
+  m.def("use_isa(str isa) -> ()", [](const std::string& isa) { use_isa(isa); });
+  m.def("last_kernel(str op) -> str", [](const std::string& op) { return last_kernel(op); });
+  m.def("use_reference(bool on) -> ()", use_reference);
 }
 
 }  // namespace modewise::ops

@@ -4,7 +4,6 @@
 #include "modewise/ops/kronecker_attention.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -17,6 +16,7 @@
 #include "modewise/ops/dropout_add.h"
 #include "modewise/ops/kronecker_attention_checks.h"
 #include "modewise/ops/layer_norm.h"
+#include "modewise/ops/linear.h"
 #include "modewise/ops/mode_product.h"
 #include "modewise/ops/mode_scores.h"
 #include "modewise/ops/random_features.h"
@@ -81,9 +81,9 @@ Cells cells_of(const at::Tensor& x, int64_t mode, Pooling pooling, const Mask& t
 // pool(W x + b) = W pool(x) + n·b, with n the cells pooled (1 for a mean).
 at::Tensor project(const at::Tensor& pooled, const at::Tensor& weight, const at::Tensor& bias,
                    const Cells& cells) {
-  if (!bias.defined()) return at::linear(pooled, weight);
-  if (!cells.valid) return at::linear(pooled, weight, cells.number == 1 ? bias : bias * cells.number);
-  return at::linear(pooled, weight) + (cells.weighted * bias).to(pooled.scalar_type());
+  if (!bias.defined()) return linear(pooled, weight);
+  if (!cells.valid) return linear(pooled, weight, cells.number == 1 ? bias : bias * cells.number);
+  return linear(pooled, weight) + (cells.weighted * bias).to(pooled.scalar_type());
 }
 
 at::Tensor norm_heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, int64_t heads) {

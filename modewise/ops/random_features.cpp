@@ -4,7 +4,6 @@
 #include <ATen/ops/amax.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/exp.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -14,6 +13,7 @@
 
 #include "modewise/core/random.h"
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/linear.h"
 
 namespace modewise::ops {
 
@@ -83,9 +83,9 @@ RandomFeatures random_features(const at::Tensor& q, const at::Tensor& k, int64_t
   const auto by_head = [&](const at::Tensor& t) {
     return t.to(type).unflatten(-1, {heads, width}).transpose(1, 2) * root;  // [B, H, N, d]
   };
-  const auto query = at::linear(by_head(q), weight);
+  const auto query = linear(by_head(q), weight);
   const auto key_rows = by_head(k);
-  auto key = at::linear(key_rows, weight) - key_rows.square().sum(-1, true) * 0.5;
+  auto key = linear(key_rows, weight) - key_rows.square().sum(-1, true) * 0.5;
   std::optional<at::Tensor> removed;
   if (key_mask) removed = key_mask->logical_not().unsqueeze(1).unsqueeze(-1);
   if (removed) key = key.masked_fill(*removed, -std::numeric_limits<double>::infinity());

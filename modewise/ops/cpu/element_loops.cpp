@@ -47,19 +47,25 @@ void dropout_add(const DropoutPlan& plan, const T* x, const T* residual, T* out,
   }
 }
 
-// Σ over channels of two running values, in vector lanes, for rows of whole vectors; the rest one by one.
+// Σ of each(c) over the channels, in vector lanes; what is left of the last vector is added one by one.
 template <class T, class Each>
 inline Accumulate<T> row_sum(int64_t channels, const Each& each) {
   using F = Accumulate<T>;
   constexpr int64_t kLane = kLanes<F>;
+  const auto vector = [&](int64_t c) {
+    Vector<F> value = {};
+    for (int lane = 0; lane < kLane; ++lane) value[lane] = each(c + lane);
+    return value;
+  };
   Vector<F> sum0 = {}, sum1 = {};
   int64_t c = 0;
   for (; c + 2 * kLane <= channels; c += 2 * kLane) {
-    Vector<F> value0 = {}, value1 = {};
-    for (int lane = 0; lane < kLane; ++lane) value0[lane] = each(c + lane);
-    for (int lane = 0; lane < kLane; ++lane) value1[lane] = each(c + kLane + lane);
-    sum0 += value0;
-    sum1 += value1;
+    sum0 += vector(c);
+    sum1 += vector(c + kLane);
+  }
+  if (c + kLane <= channels) {
+    sum0 += vector(c);
+    c += kLane;
   }
   F rest = 0;
   for (; c < channels; ++c) rest += each(c);

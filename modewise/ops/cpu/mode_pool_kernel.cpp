@@ -1,7 +1,6 @@
 // x [B, N_1 … N_k, D] is read by its strides; a task is one sample and 64 channels and writes those of every
 // pooled tensor [B, N_i, D]. Backward: a task is one sample and one index of the first mode.
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -13,6 +12,7 @@
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
 #include "modewise/ops/cpu/dispatch_type.h"
+#include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/mode_pool_checks.h"
@@ -74,13 +74,14 @@ std::vector<at::Tensor> pool_strided(const at::Tensor& x, Pooling pooling,
   dispatch_floating(x.scalar_type(), "mode_pool", [&]<class T>() {
     const auto& table = *loops().of<T>().pool;
     const int64_t bytes = table.scratch(plan);
-    at::parallel_for(0, batch * chunks, 1, [&](int64_t begin, int64_t end) {
-      void* scratch = thread_scratch(bytes);
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t first = task % chunks * kPoolChannels;
-        table.pool(plan, task / chunks, first, std::min(first + kPoolChannels, channels), scratch);
-      }
-    });
+    for_tasks(batch * chunks, plan.cells * std::min(channels, kPoolChannels),
+              [&](int64_t begin, int64_t end) {
+                void* scratch = thread_scratch(bytes);
+                for (int64_t task = begin; task < end; ++task) {
+                  const int64_t first = task % chunks * kPoolChannels;
+                  table.pool(plan, task / chunks, first, std::min(first + kPoolChannels, channels), scratch);
+                }
+              });
   });
   return pooled;
 }
@@ -130,7 +131,7 @@ at::Tensor mode_pool_backward_cpu(at::TensorList grads, c10::SymIntArrayRef sym_
   if (out.numel() == 0) return out;
   dispatch_floating(type, "mode_pool_backward", [&]<class T>() {
     const auto& table = *loops().of<T>().pool;
-    at::parallel_for(0, sizes[0] * sizes[1], 1, [&](int64_t begin, int64_t end) {
+    for_tasks(sizes[0] * sizes[1], plan.cells / sizes[1] * plan.channels, [&](int64_t begin, int64_t end) {
       void* scratch = thread_scratch(plan.channels * 8);
       for (int64_t task = begin; task < end; ++task)
         table.backward(plan, task / sizes[1], task % sizes[1], scratch);

@@ -1,7 +1,6 @@
 // x [B, N_1 … N_k, H·d] is read by its strides. A fibre is a position of the modes other than the product's;
 // a task is one (sample, head) and a range of fibres, and writes out[b, :, fibres, head h] alone.
 
-#include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/sum.h>
@@ -11,6 +10,7 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/cpu/dispatch_type.h"
+#include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/mode_product_checks.h"
@@ -74,14 +74,16 @@ at::Tensor product_strided(const at::Tensor& x, const at::Tensor& factor, int64_
     const auto& table = *loops().of<T>().product;
     const auto run = factor.scalar_type() == x.scalar_type() ? table.product : table.product_wide;
     const int64_t bytes = table.product_scratch(plan);
-    at::parallel_for(0, batch * heads * parts, 1, [&](int64_t begin, int64_t end) {
-      void* scratch = thread_scratch(bytes);
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t group = task / parts, first = task % parts * step;
-        run(plan, group / heads, group % heads, std::min(first, fibres), std::min(first + step, fibres),
-            scratch);
-      }
-    });
+    for_tasks(batch * heads * parts,
+              plan.rows * plan.cols * step * plan.width / 8 + plan.cols * step * plan.width,
+              [&](int64_t begin, int64_t end) {
+                void* scratch = thread_scratch(bytes);
+                for (int64_t task = begin; task < end; ++task) {
+                  const int64_t group = task / parts, first = task % parts * step;
+                  run(plan, group / heads, group % heads, std::min(first, fibres),
+                      std::min(first + step, fibres), scratch);
+                }
+              });
   });
   return out;
 }
@@ -116,14 +118,16 @@ at::Tensor contract_strided(const at::Tensor& a, const at::Tensor& x, int64_t mo
   dispatch_floating(x.scalar_type(), "mode_contract", [&]<class T>() {
     const auto& table = *loops().of<T>().product;
     const int64_t bytes = table.contract_scratch(plan);
-    at::parallel_for(0, batch * groups * parts, 1, [&](int64_t begin, int64_t end) {
-      void* scratch = thread_scratch(bytes);
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t group = task / parts, first = task % parts * step;
-        table.contract(plan, group / groups, group % groups, std::min(first, rows),
-                       std::min(first + step, rows), scratch);
-      }
-    });
+    for_tasks(batch * groups * parts,
+              step * cols * plan.fibres * plan.width / 8 + cols * plan.fibres * plan.width,
+              [&](int64_t begin, int64_t end) {
+                void* scratch = thread_scratch(bytes);
+                for (int64_t task = begin; task < end; ++task) {
+                  const int64_t group = task / parts, first = task % parts * step;
+                  table.contract(plan, group / groups, group % groups, std::min(first, rows),
+                                 std::min(first + step, rows), scratch);
+                }
+              });
   });
   if (heads == 0) out = at::sum(out, at::IntArrayRef{0, 1});
   return out.to(x.scalar_type());

@@ -3,7 +3,6 @@
 
 #include <ATen/AccumulateType.h>
 #include <ATen/Dispatch.h>
-#include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
@@ -65,7 +64,7 @@ at::Tensor scores_fused(const at::Tensor& queries, const at::Tensor& keys, int64
   dispatch_floating(q.scalar_type(), "mode_scores", [&]<class T>() {
     const auto& table = *loops().of<T>().score;
     const int64_t scratch_bytes = table.scratch(plan, false);
-    at::parallel_for(0, q.size(0) * heads, 1, [&](int64_t begin, int64_t end) {
+    for_tasks(q.size(0) * heads, plan.n * plan.n * (plan.width / 4 + 2), [&](int64_t begin, int64_t end) {
       void* scratch = thread_scratch(scratch_bytes);
       for (int64_t task = begin; task < end; ++task) table.forward(plan, task / heads, task % heads, scratch);
     });
@@ -99,7 +98,7 @@ std::tuple<at::Tensor, at::Tensor> mode_scores_backward_cpu(const at::Tensor& gr
   dispatch_floating(q.scalar_type(), "mode_scores_backward", [&]<class T>() {
     const auto& table = *loops().of<T>().score;
     const int64_t scratch_bytes = table.scratch(plan, true);
-    at::parallel_for(0, q.size(0) * heads, 1, [&](int64_t begin, int64_t end) {
+    for_tasks(q.size(0) * heads, plan.n * plan.n * (plan.width / 4 + 2), [&](int64_t begin, int64_t end) {
       void* scratch = thread_scratch(scratch_bytes);
       for (int64_t task = begin; task < end; ++task)
         table.backward(plan, task / heads, task % heads, scratch);

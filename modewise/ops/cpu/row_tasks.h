@@ -1,5 +1,5 @@
 #pragma once
-// Rows shared among threads in fixed chunks.
+// Work shared among threads: each task writes its own part of the result, so that the sharing changes no bit.
 
 #include <ATen/Parallel.h>
 
@@ -16,6 +16,14 @@ constexpr int64_t kChunkElements = 16384;
 inline int64_t chunk_rows(int64_t width, int64_t multiple = 1) {
   const int64_t rows = std::max<int64_t>(kChunkElements / std::max<int64_t>(width, 1), 1);
   return (rows + multiple - 1) / multiple * multiple;
+}
+
+/// body(begin, end) for ranges of [0, tasks); on the calling thread alone when waking others would cost more
+/// than the work, of about `cost` multiply-adds or elements a task.
+template <class Body>
+void for_tasks(int64_t tasks, int64_t cost, const Body& body) {
+  constexpr int64_t kWorthAThread = 32768;
+  at::parallel_for(0, tasks, std::max<int64_t>(kWorthAThread / std::max<int64_t>(cost, 1), 1), body);
 }
 
 /// body(first, last) for consecutive chunks of [0, rows); chunk borders do not depend on the number of

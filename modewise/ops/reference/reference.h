@@ -31,5 +31,6 @@ at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::T
 at::Tensor dropout_scale(const at::Tensor& x, double p, DropoutKey key);
 at::Tensor dropout_add(const at::Tensor& residual, const at::Tensor& x, double p, DropoutKey key);
 at::Tensor swiglu(const at::Tensor& gate_and_up);
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
 
 }  // namespace modewise::ops::reference

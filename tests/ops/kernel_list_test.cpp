@@ -1,0 +1,74 @@
+// The ordered list of kernels: first that does not refuse, reasons when all refuse.
+
+#include "modewise/ops/kernel_list.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace modewise::ops {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string odd_only(int64_t n) {
+  return n % 2 == 1 ? "" : "odd numbers only";
+}
+std::string small_only(int64_t n) {
+  return n < 10 ? "" : "numbers below 10 only";
+}
+int64_t twice(int64_t n) {
+  return 2 * n;
+}
+int64_t thrice(int64_t n) {
+  return 3 * n;
+}
+
+const KernelList<int64_t(int64_t)> list("test_list",
+                                        {{"odd", odd_only, twice}, {"small", small_only, thrice}});
+
+TEST(KernelList, RunsTheFirstThatDoesNotRefuse) {
+  EXPECT_EQ(list.run(21), 42);
+  EXPECT_EQ(last_kernel("test_list"), "odd");
+  EXPECT_EQ(list.run(4), 12);
+  EXPECT_EQ(last_kernel("test_list"), "small");
+}
+
+TEST(KernelList, GivesEveryReasonWhenAllRefuse) {
+  try {
+    list.run(12);
+    FAIL();
+  } catch (const c10::NotImplementedError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("test_list: no kernel takes these inputs: odd: odd numbers only; "
+                                        "small: numbers below 10 only"));
+  }
+}
+
+TEST(KernelList, CanBeForcedToTheReference) {
+  use_reference(true);
+  EXPECT_EQ(list.run(1), 3);
+  use_reference(false);
+  EXPECT_EQ(last_kernel("test_list"), "small");
+}
+
+TEST(KernelSummary, ListsOperatorsWithTheReferenceLast) {
+  for (const auto& [op, kernels] : kernel_summary())
+    if (op != "test_list") EXPECT_EQ(kernels.back(), "reference") << op;
+  EXPECT_THAT(kernel_summary(),
+              Contains(AllOf(Field(&KernelSummary::op, "mode_product"),
+                             Field(&KernelSummary::kernels, ElementsAre("strided", "reference")))));
+}
+
+TEST(Isas, AreListedLowestFirstAndUnknownOnesRefused) {
+  EXPECT_EQ(available_isas().front(), "scalar");
+  const std::string before = active_isa();
+  EXPECT_THROW(use_isa("quantum"), c10::ValueError);
+  EXPECT_EQ(active_isa(), before);
+}
+
+}  // namespace
+}  // namespace modewise::ops

@@ -1,0 +1,37 @@
+#pragma once
+// Inputs of the operator tests, drawn from core/random so that every run sees the same.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+
+#include <vector>
+
+#include "modewise/core/random.h"
+
+namespace modewise::ops {
+
+inline at::Tensor random_tensor(std::vector<int64_t> shape, at::ScalarType type = at::kDouble,
+                                uint64_t seed = 1) {
+  const auto t = at::empty(shape, at::kDouble);
+  const RandomStream stream{seed, 1, 0};
+  auto* values = t.mutable_data_ptr<double>();
+  for (int64_t i = 0; i < t.numel(); ++i) values[i] = stream.normal(static_cast<uint64_t>(i));
+  return t.to(type);
+}
+
+/// Whole numbers −3 … 3.
+inline at::Tensor integer_tensor(std::vector<int64_t> shape, at::ScalarType type, uint64_t seed = 1) {
+  const auto t = at::empty(shape, at::kDouble);
+  const RandomStream stream{seed, 1, 0};
+  auto* values = t.mutable_data_ptr<double>();
+  for (int64_t i = 0; i < t.numel(); ++i)
+    values[i] = static_cast<double>(stream.word(static_cast<uint64_t>(i)) % 7) - 3;
+  return t.to(type);
+}
+
+inline double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  return a.numel() == 0 ? 0 : (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
+}
+
+}  // namespace modewise::ops

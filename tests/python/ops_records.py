@@ -1,0 +1,549 @@
+"""One record an operator: how to call it, an independent formula, inputs that are hard for it, bad arguments.
+
+test_ops.py drives every record through values, gradients, opcheck, repeats, threads, instruction sets, layouts and
+errors. A sample is (args, kwargs); formulas are written in plain torch, run in float64 as the oracle and in the
+sample's own type as the measure of what rounding costs anyway.
+"""
+
+import dataclasses
+import math
+import os
+import pathlib
+from collections.abc import Callable
+
+import torch
+
+BUILD = pathlib.Path(os.environ.get("MODEWISE_BUILD", pathlib.Path(__file__).parents[2] / "build"))
+torch.ops.load_library(str(BUILD / "lib" / "libmodewise_ops.so"))
+ops = torch.ops.modewise
+
+
+@dataclasses.dataclass
+class Record:
+    name: str
+    formula: Callable
+    samples: Callable  # (rand) -> list of (args, kwargs); rand(*shape) draws a tensor of the type under test
+    small: Callable  # the same for finite differences: a few entries each
+    errors: list = dataclasses.field(default_factory=list)  # ((rand) -> (args, kwargs), pattern of the message)
+    kernels: dict = dataclasses.field(default_factory=dict)  # operator: kernel that must have run
+    second_order: bool = False
+    integers: bool = False  # exact on small integers
+    call: Callable = None
+
+    def __post_init__(self):
+        self.call = self.call or getattr(ops, self.name)
+
+
+def drawer(dtype, seed=0, integers=False):
+    generator = torch.Generator().manual_seed(seed)
+
+    def rand(*shape, grad=False):
+        if integers:
+            t = torch.randint(-3, 4, shape, generator=generator).to(dtype)
+        else:
+            t = torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
+        return t.requires_grad_(grad)
+
+    return rand
+
+
+def bools(*shape, keep=0.7, seed=1):
+    return torch.rand(shape, generator=torch.Generator().manual_seed(seed)) < keep
+
+
+def outputs(result):
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+# ---- formulas ----
+
+
+def heads_first(x, heads):
+    """[B, N…, H·d] -> [B, H, N…, d]"""
+    return x.unflatten(-1, (heads, -1)).movedim(-2, 1)
+
+
+def mode_product(x, factor, mode):
+    if factor.dim() == 2:
+        return torch.tensordot(x, factor.to(x.dtype), dims=([mode + 1], [1])).movedim(-1, mode + 1)
+    heads = factor.size(1)
+    moved = heads_first(x, heads).movedim(mode + 2, -1)  # [B, H, others…, d, N]
+    extra = (1,) * (moved.dim() - 4)
+    a = factor.to(x.dtype).transpose(-1, -2)
+    out = moved @ a.reshape(*a.shape[:2], *extra, *a.shape[2:])
+    return out.movedim(-1, mode + 2).movedim(1, -2).flatten(-2)
+
+
+def mode_contract(a, x, mode, heads):
+    left = heads_first(a, heads or 1).movedim(mode + 2, 2).flatten(3)
+    right = heads_first(x, heads or 1).movedim(mode + 2, 2).flatten(3)
+    out = left @ right.transpose(-1, -2)
+    return out if heads else out.sum((0, 1))
+
+
+def mode_pool(x, pooling, token_mask=None):
+    modes = x.dim() - 2
+    if token_mask is not None:
+        x = torch.where(token_mask.unsqueeze(-1), x, torch.zeros((), dtype=x.dtype))
+    out = []
+    for i in range(modes):
+        others = [j + 1 for j in range(modes) if j != i]
+        total = x.sum(others) if others else x
+        if pooling == "mean":
+            cells = torch.ones(x.shape[:-1]) if token_mask is None else token_mask
+            count = cells.to(x.dtype).sum(others) if others else cells.to(x.dtype)
+            total = total / count.clamp_min(1).unsqueeze(-1)
+        out.append(total)
+    return out
+
+
+def mode_scores(q, k, heads, key_mask=None, mode_mask=None):
+    q, k = heads_first(q, heads), heads_first(k, heads)
+    logits = q @ k.transpose(-1, -2) / math.sqrt(q.size(-1))
+    kept = torch.ones(logits.shape, dtype=torch.bool)
+    if key_mask is not None:
+        kept = kept & (key_mask[:, None, None] if key_mask.dim() == 2 else key_mask[:, :, None])
+    if mode_mask is not None:
+        kept = kept & mode_mask
+    any_key = kept.any(-1, keepdim=True)
+    logits = logits.masked_fill(~kept, -torch.inf).masked_fill(~any_key, 0)
+    return torch.softmax(logits, -1).masked_fill(~any_key, 0)
+
+
+def rotary(x, heads, base=10000.0, inverse=False):
+    t = x.unflatten(-1, (heads, -1))
+    d = t.size(-1)
+    frequency = base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+    angle = torch.outer(torch.arange(x.size(1), dtype=torch.float64), frequency)
+    angle = torch.cat([angle, angle], -1) * (-1 if inverse else 1)
+    turned = torch.cat([-t[..., d // 2 :], t[..., : d // 2]], -1)  # rotate_half as in transformers' Llama
+    return (t * angle.cos().to(t.dtype).unsqueeze(1) + turned * angle.sin().to(t.dtype).unsqueeze(1)).flatten(-2)
+
+
+def layer_norm(x, weight=None, bias=None, eps=1e-5):
+    mean = x.mean(-1, keepdim=True)
+    out = (x - mean) / torch.sqrt((x - mean).square().mean(-1, keepdim=True) + eps)
+    out = out if weight is None else out * weight.to(x.dtype)
+    return out if bias is None else out + bias.to(x.dtype)
+
+
+def philox(counter, key):
+    """Philox 4x32-10 in Python integers."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(p1 >> 32) ^ c[1] ^ k[0], p1 & 0xFFFFFFFF, (p0 >> 32) ^ c[3] ^ k[1], p0 & 0xFFFFFFFF]
+        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return c
+
+
+def dropout_scale(count, p, seed, step, site):
+    threshold = min(round(p * 2**32), 2**32 - 1)
+    words = {}
+    out = []
+    for i in range(count):
+        block = 16 * (i // 64) + i % 16
+        if block not in words:
+            words[block] = philox(
+                (block & 0xFFFFFFFF, block >> 32, step & 0xFFFFFFFF, site), (seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF)
+            )
+        out.append(0.0 if words[block][i % 64 // 16] < threshold else 1 / (1 - p) if p < 1 else 0.0)
+    return torch.tensor(out, dtype=torch.float64)
+
+
+def dropout_add(residual, x, p, seed, step, site):
+    out = x * dropout_scale(x.numel(), p, seed, step, site).reshape(x.shape).to(x.dtype) if p > 0 else x * 1
+    return out if residual is None else residual + out
+
+
+def dropout_add_norm(residual, x, p, seed, step, site, weight=None, bias=None, eps=1e-5):
+    total = dropout_add(residual, x, p, seed, step, site)
+    return total, layer_norm(total, weight, bias, eps)
+
+
+def swiglu(gate_and_up):
+    gate, up = gate_and_up.chunk(2, -1)
+    return gate * torch.sigmoid(gate) * up
+
+
+def attend(q, k, v, kept):
+    """Softmax attention of [..., N, d] with kept [..., N, N]; rows without a key are 0."""
+    logits = q @ k.transpose(-1, -2) / math.sqrt(q.size(-1))
+    any_key = kept.any(-1, keepdim=True)
+    logits = logits.masked_fill(~kept, -torch.inf).masked_fill(~any_key, 0)
+    return torch.softmax(logits, -1).masked_fill(~any_key, 0) @ v
+
+
+def full_attention(q, k, v, heads, token_mask=None, dropout=0.0, seed=0, step=0, site=0):
+    shape = q.shape
+    q, k, v = (heads_first(t.flatten(1, -2), heads) for t in (q, k, v))
+    kept = torch.ones(shape[0], 1, 1, q.size(2), dtype=torch.bool)
+    if token_mask is not None:
+        kept = token_mask.flatten(1)[:, None, None]
+    kept = kept.expand(shape[0], heads, q.size(2), q.size(2))
+    if dropout == 0:
+        return attend(q, k, v, kept).transpose(1, 2).reshape(shape)
+    scores = attend(q, k, torch.eye(q.size(2), dtype=q.dtype), kept)
+    return (dropout_add(None, scores, dropout, seed, step, site) @ v).transpose(1, 2).reshape(shape)
+
+
+def axis_attention(q, k, v, heads, mode, token_mask=None, axis_mask=None, dropout=0.0, seed=0, step=0, site=0):
+    n = q.size(mode + 1)
+    kept = torch.ones(q.shape[:-1], dtype=torch.bool) if token_mask is None else token_mask
+    kept = kept.unsqueeze(1).movedim(mode + 2, -1).unsqueeze(-2)  # [B, 1, others…, 1, N]
+    if axis_mask is not None:
+        kept = kept & axis_mask
+    q, k, v = (heads_first(t, heads).movedim(mode + 2, -2) for t in (q, k, v))  # [B, H, others…, N, d]
+    out = attend(q, k, v, kept.expand(*q.shape[:-2], n, n))
+    return out.movedim(-2, mode + 2).movedim(1, -2).flatten(-2)
+
+
+def kronecker_factors(x, qw, qb, kw, kb, qnw, qnb, knw, knb, *, heads, pooling="sum", share_modes=False,
+                      attend_modes=(), rope_modes=(), rope_base=10000.0, token_mask=None, mode_masks=None, **_):
+    """The released order: project every token, then pool, norm, rotate."""
+    modes, d = x.dim() - 2, x.size(-1)
+    factors = {}
+    for i in attend_modes or range(modes):
+        first = 0 if share_modes else i * d
+        sides = []
+        for w, b, nw, nb in ((qw, qb, qnw, qnb), (kw, kb, knw, knb)):
+            t = x @ w[first : first + d].T
+            t = t if b is None else t + b[first : first + d]
+            t = mode_pool(t, pooling, token_mask)[i].unflatten(-1, (heads, -1))
+            if nw is not None or nb is not None:
+                t = layer_norm(t, nw, nb)
+            t = t.flatten(-2)
+            sides.append(rotary(t, heads, rope_base) if i in rope_modes else t)
+        key_mask = None
+        if token_mask is not None:
+            others = [j + 1 for j in range(modes) if j != i]
+            key_mask = token_mask.sum(others) > 0 if others else token_mask
+        mode_mask = mode_masks[i] if mode_masks else None
+        factors[i] = mode_scores(*sides, heads, key_mask, mode_mask)
+    return factors
+
+
+def renormalised(out, weight):
+    inverse = torch.where(weight > 0, 1 / torch.where(weight > 0, weight, 1), 0)
+    return (out.unflatten(-1, (weight.size(-1), -1)) * inverse.unsqueeze(-1)).flatten(-2)
+
+
+def kronecker_attention(x, value, qw, qb, kw, kb, qnw=None, qnb=None, knw=None, knb=None, *, combine="product",
+                        dropout=0.0, seed=0, step=0, site=0, **options):
+    heads, mask = options["heads"], options.get("token_mask")
+    factors = kronecker_factors(x, qw, qb, kw, kb, qnw, qnb, knw, knb, **options)
+    dropped = {
+        i: dropout_add(None, s, dropout, (seed + i * 0x9E3779B97F4A7C15) % 2**64, step, site) if dropout else s
+        for i, s in factors.items()
+    }
+    if mask is not None:
+        value = torch.where(mask.unsqueeze(-1), value, torch.zeros((), dtype=value.dtype))
+        cells = mask.to(value.dtype).unsqueeze(-1).expand(*mask.shape, heads)
+    if combine == "product":
+        out = value
+        for i, s in dropped.items():
+            out = mode_product(out, s, i)
+        if mask is not None:
+            for i, s in factors.items():
+                cells = mode_product(cells, s, i)
+            out = renormalised(out, cells)
+        return out
+    terms = []
+    for i, s in factors.items():
+        term = mode_product(value, dropped[i], i)
+        terms.append(term if mask is None else renormalised(term, mode_product(cells, s, i)))
+    return sum(terms) / (len(terms) if combine == "mean" else 1)
+
+
+def mode_attention(x, qw, qb, kw, kb, qnw=None, qnb=None, knw=None, knb=None, **options):
+    return list(kronecker_factors(x, qw, qb, kw, kb, qnw, qnb, knw, knb, **options).values())
+
+
+# ---- samples ----
+
+
+def softmaxed(t):
+    return torch.softmax(t.float(), -1).to(t.dtype).requires_grad_(t.requires_grad)
+
+
+def product_samples(rand):
+    cases = []
+    for shape, heads in [((2, 3, 5, 7, 12), 3), ((3, 33, 12), 2), ((1, 17, 31, 16), 1), ((2, 2, 65, 32), 2),
+                         ((2, 7, 7, 7, 16), 1), ((1, 1, 1, 1), 1), ((3, 21, 24, 128), 8), ((1, 63, 5, 40), 5)]:
+        for mode in range(len(shape) - 2):
+            for m in (1, shape[mode + 1], 8):
+                cases.append(((rand(*shape), rand(shape[0], heads, m, shape[mode + 1]), mode), {}))
+            cases.append(((rand(*shape), rand(9, shape[mode + 1]), mode), {}))
+    x = rand(2, 12, 7, 5)
+    cases.append(((x.transpose(1, 3), rand(2, 4, 3, 5), 0), {}))  # channels are not dense
+    cases.append(((rand(1, 5, 1, 8).expand(3, 5, 7, 8), rand(1, 2, 1, 5).expand(3, 2, 4, 5), 0), {}))
+    cases.append(((rand(2, 5, 7, 8), rand(2, 2, 5, 6).transpose(-1, -2), 0), {}))
+    cases.append(((rand(2, 9, 7, 8)[:, 1:8:2, :, ::2], rand(2, 2, 3, 4), 0), {}))
+    for shape, factor in [((0, 5, 7, 8), (0, 2, 3, 5)), ((2, 0, 7, 8), (2, 2, 3, 0)), ((2, 5, 0, 8), (2, 2, 3, 5)),
+                          ((2, 5, 7, 8), (2, 2, 0, 5)), ((2, 5, 7, 0), (2, 2, 3, 5))]:
+        cases.append(((rand(*shape), rand(*factor), 0), {}))
+    return cases
+
+
+def contract_samples(rand):
+    cases = []
+    for shape, heads in [((2, 3, 5, 7, 12), 3), ((3, 33, 12), 2), ((1, 17, 31, 16), 1), ((3, 21, 24, 128), 8),
+                         ((2, 2, 65, 6), 0), ((2, 65, 3, 8), 0), ((5, 7, 33, 40), 5), ((1, 1, 1, 1), 1)]:
+        for mode in range(len(shape) - 2):
+            other = list(shape)
+            other[mode + 1] = 5
+            cases.append(((rand(*other), rand(*shape), mode, heads), {}))
+    cases.append(((rand(2, 12, 3, 4).transpose(1, 3), rand(1, 5, 1, 1).expand(2, 5, 3, 12)[:, :, :, :], 0, 2), {}))
+    for a, x in [((0, 3, 4, 8), (0, 5, 4, 8)), ((2, 0, 4, 8), (2, 5, 4, 8)), ((2, 3, 0, 8), (2, 5, 0, 8))]:
+        cases.append(((rand(*a), rand(*x), 0, 2), {}))
+    return cases
+
+
+def pool_samples(rand):
+    cases = []
+    for shape in [(2, 3, 5, 7, 12), (3, 33, 12), (1, 17, 31, 65), (2, 2, 65, 128), (3, 21, 24, 128), (1, 1, 1, 1),
+                  (2, 2, 3, 2, 2, 5), (0, 3, 4, 8), (2, 0, 4, 8), (2, 3, 4, 0)]:
+        for pooling in ("sum", "mean"):
+            cases.append(((rand(*shape), pooling), {}))
+            cases.append(((rand(*shape), pooling, bools(*shape[:-1])), {}))
+    cases.append(((rand(2, 8, 5, 3).transpose(1, 3), "sum"), {}))
+    cases.append(((rand(2, 1, 5, 64).expand(2, 4, 5, 64), "mean", bools(2, 5, 4).transpose(1, 2)), {}))
+    cases.append(((rand(2, 3, 4, 8), "mean", torch.zeros(2, 3, 4, dtype=torch.bool)), {}))
+    return cases
+
+
+def score_samples(rand):
+    cases = []
+    for b, n, heads, d in [(2, 5, 2, 3), (3, 33, 2, 16), (1, 65, 4, 8), (2, 1, 1, 1), (2, 24, 8, 16), (1, 17, 1, 63),
+                           (0, 3, 2, 4), (2, 0, 2, 4)]:
+        q, k = rand(b, n, heads * d), rand(b, n, heads * d)
+        cases.append(((q, k, heads), {}))
+        cases.append(((q, k, heads, bools(b, n)), {}))
+        cases.append(((q, k, heads, bools(b, heads, n, keep=0.4), bools(n, n)), {}))
+        cases.append(((q, k, heads, None, torch.tril(torch.ones(n, n, dtype=torch.bool), -1)), {}))
+    cases.append(((rand(5, 2, 8).transpose(0, 1), rand(2, 8, 5).transpose(1, 2), 2), {}))
+    return cases
+
+
+def norm_samples(rand):
+    cases = []
+    for shape in [(2, 3, 5, 128), (33, 16), (7, 1), (5, 63), (65, 33), (1, 2), (0, 8), (3, 4, 512), (1000, 17), (2, 5, 8, 3)]:
+        d = shape[-1]
+        cases += [((rand(*shape),), {}), ((rand(*shape), rand(d), rand(d)), {}), ((rand(*shape), rand(d), None, 1e-3), {}),
+                  ((rand(*shape), None, rand(d)), {})]
+    cases.append(((rand(8, 5, 6).transpose(0, 2), rand(8)), {}))
+    cases.append(((rand(5, 1).expand(5, 16), rand(16)), {}))
+    return cases
+
+
+def dropout_samples(rand):
+    cases = []
+    for shape in [(2, 3, 5, 16), (63,), (65,), (1,), (129, 3), (0, 4), ()]:
+        for p in (0.0, 0.1, 0.5, 1.0):
+            cases.append(((None, rand(*shape), p, 7, 3, 16), {}))
+            cases.append(((rand(*shape), rand(*shape), p, 2**63 - 3, 2**33 + 1, 2**32 - 1), {}))
+    cases.append(((rand(5, 7).t(), rand(7, 1).expand(7, 5), 0.3, -1, 3, 16), {}))
+    return cases
+
+
+def add_norm_samples(rand):
+    cases = []
+    for shape in [(2, 3, 5, 16), (33, 128), (65, 7), (131, 3), (1, 1), (0, 8)]:
+        d = shape[-1]
+        for p in (0.0, 0.2):
+            cases.append(((rand(*shape), rand(*shape), p, 7, 3, 16, rand(d), rand(d)), {}))
+            cases.append(((rand(*shape), rand(*shape), p, 7, 3, 17), {}))
+    return cases
+
+
+def swiglu_samples(rand):
+    cases = [((rand(*shape),), {}) for shape in
+             [(2, 3, 34), (33, 64), (5, 1024), (65, 2), (7, 62), (4,), (0, 8), (3, 0)]]
+    cases.append(((rand(5, 7, 10).transpose(0, 2),), {}))
+    cases.append(((rand(3, 34) * 40,), {}))
+    return cases
+
+
+def attention_arguments(rand, shape, heads, *, bias=True, norm=True, shared=False):
+    d, modes = shape[-1], 1 if shared else len(shape) - 2
+    scale = d**-0.5
+    weight = lambda: (rand(modes * d, d).detach() * scale).requires_grad_(rand(1, 1).requires_grad)
+    per_head = (rand(d // heads), rand(d // heads)) if norm else (None, None)
+    return (rand(*shape), rand(*shape), weight(), rand(modes * d) if bias else None, weight(),
+            rand(modes * d) if bias else None, *per_head, *per_head)
+
+
+def kronecker_samples(rand):
+    def case(shape, heads, bias=True, norm=True, **options):
+        args = attention_arguments(rand, shape, heads, bias=bias, norm=norm, shared=options.get("share_modes", False))
+        return args, dict(heads=heads, **options)
+
+    masks = [bools(5, 5), None, bools(3, 3, seed=4)]
+    return [
+        case((2, 5, 7, 12), 3),
+        case((2, 5, 7, 12), 3, norm=False, bias=False, combine="sum"),
+        case((2, 5, 7, 12), 3, combine="mean", pooling="mean", rope_modes=[1]),
+        case((2, 5, 7, 16), 2, share_modes=True, rope_modes=[0, 1], rope_base=500.0),
+        case((1, 5, 7, 3, 8), 2, attend_modes=[2, 0], combine="product"),
+        case((2, 33, 16), 2),
+        case((2, 21, 24, 128), 8, rope_modes=[1]),
+        case((2, 5, 7, 3, 8), 4, token_mask=bools(2, 5, 7, 3, keep=0.5)),
+        case((2, 5, 7, 12), 3, token_mask=bools(2, 5, 7, keep=0.2), pooling="mean", combine="sum"),
+        case((2, 5, 7, 12), 3, token_mask=torch.zeros(2, 5, 7, dtype=torch.bool), combine="mean"),
+        case((2, 5, 2, 3, 8), 2, mode_masks=masks, token_mask=bools(2, 5, 2, 3)),
+        case((2, 5, 7, 12), 3, dropout=0.3, seed=11, step=5, site=18),
+        case((2, 5, 7, 12), 3, dropout=0.3, seed=11, step=5, site=18, token_mask=bools(2, 5, 7), combine="sum"),
+        case((2, 1, 1, 4), 1),
+    ]
+
+
+def maps_samples(rand):
+    return [((args[0], *args[2:]), {k: v for k, v in options.items() if k not in
+             ("combine", "dropout", "seed", "step", "site")}) for args, options in kronecker_samples(rand)]
+
+
+def full_samples(rand):
+    triple = lambda *shape: (rand(*shape), rand(*shape), rand(*shape))
+    return [
+        ((*triple(2, 5, 7, 12), 3), {}),
+        ((*triple(1, 33, 16), 1), {}),
+        ((*triple(2, 5, 7, 3, 8), 2, bools(2, 5, 7, 3)), {}),
+        ((*triple(2, 5, 12), 3, torch.tensor([[True, False, True, True, False], [False] * 5])), {}),
+        ((*triple(2, 3, 4, 12), 3, bools(2, 3, 4), 0.25, 3, 4, 20), {}),
+        ((*triple(2, 3, 4, 12), 3, None, 0.25, 3, 4, 20), {}),
+    ]
+
+
+def axis_samples(rand):
+    triple = lambda *shape: (rand(*shape), rand(*shape), rand(*shape))
+    cases = []
+    for mode in (0, 1, 2):
+        cases += [
+            ((*triple(2, 5, 7, 3, 8), 2, mode), {}),
+            ((*triple(2, 5, 7, 3, 8), 2, mode, bools(2, 5, 7, 3, keep=0.4)), {}),
+            ((*triple(2, 5, 5, 5, 8), 4, mode, bools(2, 5, 5, 5), torch.tril(torch.ones(5, 5, dtype=torch.bool))), {}),
+        ]
+    cases.append(((*triple(2, 33, 16), 1, 0), {}))
+    cases.append(((*triple(0, 3, 4, 8), 2, 1), {}))
+    return cases
+
+
+def small_of(build):
+    """Samples of a record made of inputs that need gradients."""
+    return lambda rand: build(lambda *shape: rand(*shape, grad=True))
+
+
+RECORDS = [
+    Record(
+        "mode_product", mode_product, product_samples,
+        small_of(lambda r: [((r(2, 3, 2, 4), r(2, 2, 2, 3), 0), {}), ((r(1, 3, 2, 4), r(3, 2), 1), {}),
+                            ((r(2, 4, 3).transpose(1, 2), r(1, 1, 2, 3).expand(2, 1, 2, 3), 0), {}),
+                            ((r(1, 1, 1, 1), r(1, 1, 1, 1), 0), {}), ((r(0, 3, 2, 4), r(0, 2, 2, 3), 0), {})]),
+        errors=[
+            (lambda r: ((r(8, 21, 24, 16), r(8, 21, 21), 1), {}),
+             r"mode_product: factor must be \[\.\., M, 24\] for mode 1 of x \[8, 21, 24, 16\], got \[8, 21, 21\]"),
+            (lambda r: ((r(8, 21, 24, 16), r(24, 24), 2), {}), r"mode must be 0 … 1 for x \[8, 21, 24, 16\], got 2"),
+            (lambda r: ((r(8, 21, 24, 16), r(24, 24), -1), {}), r"mode must be 0 … 1"),
+            (lambda r: ((r(8, 16), r(24, 24), 0), {}), r"x must be \[B, N_1 … N_k, D\] .* got \[8, 16\]"),
+            (lambda r: ((r(2, 3, 4), r(1, 2, 3, 3), 0), {}), r"factor must be \[2, H, M, N\] .* got \[1, 2, 3, 3\]"),
+            (lambda r: ((r(2, 3, 4), r(2, 3, 3, 3), 0), {}), r"heads of factor .* must divide the last size of x \[2, 3, 4\]"),
+            (lambda r: ((r(2, 3, 4), r(3, 3).double(), 0), {}), r"factor must have the type of x, Float"),
+            (lambda r: ((r(2, 3, 4).half(), r(3, 3).half(), 0), {}), r"x must be float32, float64 or bfloat16, got Half"),
+        ],
+        kernels={"mode_product": "strided"}, second_order=True, integers=True),
+    Record(
+        "mode_contract", mode_contract, contract_samples,
+        small_of(lambda r: [((r(2, 2, 2, 4), r(2, 3, 2, 4), 0, 2), {}), ((r(2, 2, 2, 3), r(2, 2, 1, 3), 1, 0), {})]),
+        errors=[(lambda r: ((r(2, 3, 4), r(2, 3, 5), 0, 1), {}), r"a must be as x \[2, 3, 5\] in all but mode 0, got \[2, 3, 4\]"),
+                (lambda r: ((r(2, 3, 4), r(2, 3, 4), 0, 3), {}), r"heads must divide")],
+        kernels={"mode_contract": "strided"}, second_order=True, integers=True),
+    Record(
+        "mode_pool", mode_pool, pool_samples,
+        small_of(lambda r: [((r(2, 3, 2, 4), "sum"), {}), ((r(2, 3, 2, 2, 3), "mean", bools(2, 3, 2, 2)), {}),
+                            ((r(2, 3, 4), "mean"), {})]),
+        errors=[(lambda r: ((r(2, 3, 4), "max"), {}), r"pooling must be sum or mean, got max"),
+                (lambda r: ((r(2, 3, 4), "sum", bools(2, 4)), {}), r"token_mask must be \[2, 3\] for x \[2, 3, 4\], got \[2, 4\]"),
+                (lambda r: ((r(2, 3, 4), "sum", r(2, 3)), {}), r"token_mask must be bool, got Float")],
+        kernels={"mode_pool": "one_pass"}, second_order=True, integers=True),
+    Record(
+        "mode_scores", mode_scores, score_samples,
+        small_of(lambda r: [((r(2, 3, 4), r(2, 3, 4), 2), {}), ((r(1, 4, 4), r(1, 4, 4), 2, bools(1, 4)), {}),
+                            ((r(1, 4, 2), r(1, 4, 2), 1, None, bools(4, 4)), {})]),
+        errors=[(lambda r: ((r(2, 3, 4), r(2, 4, 4), 2), {}), r"k must have the shape of q \[2, 3, 4\], got \[2, 4, 4\]"),
+                (lambda r: ((r(2, 3, 4), r(2, 3, 4), 3), {}), r"heads must divide the last size"),
+                (lambda r: ((r(2, 3, 4), r(2, 3, 4), 2, bools(2, 4)), {}), r"key_mask must be \[B, N\] or \[B, 2, N\]"),
+                (lambda r: ((r(2, 3, 4), r(2, 3, 4), 2, None, bools(2, 4)), {}), r"mode_mask must be \[3, 3\]")],
+        kernels={"mode_scores": "fused"}),
+    Record(
+        "rotary", rotary,
+        lambda r: [((r(2, 5, 12), 3), {}), ((r(3, 33, 32), 2, 500.0), {}), ((r(2, 7, 8), 1, 10000.0, True), {}),
+                   ((r(0, 7, 8), 1), {}), ((r(7, 2, 8).transpose(0, 1), 2), {})],
+        small_of(lambda r: [((r(2, 3, 4), 1), {}), ((r(1, 3, 4), 2, 100.0, True), {})]),
+        errors=[(lambda r: ((r(2, 3, 6), 2), {}), r"the head width must be even, got 3")],
+        kernels={"rotary": "rows"}, second_order=True),
+    Record(
+        "layer_norm", layer_norm, norm_samples,
+        small_of(lambda r: [((r(3, 5), r(5), r(5)), {}), ((r(2, 2, 3),), {}), ((r(3, 4), r(4), None, 1e-2), {})]),
+        errors=[(lambda r: ((r(3, 5), r(4)), {}), r"weight must be \[5\] for x \[3, 5\], got \[4\]"),
+                (lambda r: ((r(3, 5), None, r(1, 5)), {}), r"bias must be \[5\]"),
+                (lambda r: ((r(3, 5), None, None, -1.0), {}), r"eps must not be negative")],
+        kernels={"layer_norm": "fused"}),
+    Record(
+        "dropout_add", dropout_add, dropout_samples,
+        small_of(lambda r: [((r(3, 5), r(3, 5), 0.4, 1, 2, 16), {}), ((None, r(7), 0.4, 1, 2, 16), {})]),
+        errors=[(lambda r: ((None, r(3), 1.5, 0, 0, 16), {}), r"dropout rate must be in \[0, 1\], got 1.5"),
+                (lambda r: ((r(4), r(3), 0.5, 0, 0, 16), {}), r"residual must have the shape of x \[3\], got \[4\]")],
+        kernels={"dropout_add": "philox"}, second_order=True),
+    Record(
+        "dropout_add_norm", dropout_add_norm, add_norm_samples,
+        small_of(lambda r: [((r(3, 5), r(3, 5), 0.3, 1, 2, 16, r(5), r(5)), {}), ((r(3, 4), r(3, 4), 0.0, 1, 2, 16), {})]),
+        errors=[(lambda r: ((r(3, 4), r(3, 5), 0.1, 0, 0, 16), {}), r"residual must have the shape of x")],
+        kernels={"dropout_add_norm": "fused"}),
+    Record(
+        "swiglu", swiglu, swiglu_samples, small_of(lambda r: [((r(3, 6),), {}), ((r(2, 2, 2),), {})]),
+        errors=[(lambda r: ((r(3, 5),), {}), r"gate_and_up must be \[\.\.\., 2M\], got \[3, 5\]")],
+        kernels={"swiglu": "fused"}),
+    Record(
+        "kronecker_attention", kronecker_attention, kronecker_samples,
+        small_of(lambda r: [
+            (attention_arguments(r, (1, 3, 2, 4), 2), dict(heads=2, rope_modes=[0])),
+            (attention_arguments(r, (2, 2, 3, 2), 1, norm=False), dict(heads=1, combine="sum", token_mask=bools(2, 2, 3))),
+            (attention_arguments(r, (1, 2, 3, 4), 2, norm=False, bias=False), dict(heads=2, kernel="linear", features=5)),
+            (attention_arguments(r, (1, 2, 2, 2, 2), 1), dict(heads=1, combine="mean", dropout=0.3, seed=2, site=16,
+                                                              token_mask=bools(1, 2, 2, 2))),
+        ]),
+        errors=[
+            (lambda r: (attention_arguments(r, (2, 3, 4, 8), 2), dict(heads=3)), r"kronecker_attention: heads must divide"),
+            (lambda r: (attention_arguments(r, (2, 3, 4, 8), 2), dict(heads=2, share_modes=True)),
+             r"query_weight must be \[8, 8\] for x \[2, 3, 4, 8\] and shared modes, got \[16, 8\]"),
+            (lambda r: (attention_arguments(r, (2, 3, 4, 8), 2), dict(heads=2, combine="max")), r"combine must be product, sum or mean"),
+            (lambda r: (attention_arguments(r, (2, 3, 4, 8), 2), dict(heads=2, attend_modes=[2])), r"attend_modes must be in 0 … 1"),
+            (lambda r: (attention_arguments(r, (2, 3, 4, 8), 2), dict(heads=2, attend_modes=[1, 1])), r"holds mode 1 twice"),
+            (lambda r: (attention_arguments(r, (2, 3, 4, 8), 2), dict(heads=4)), r"query_norm_weight must be \[2\]"),
+            (lambda r: (attention_arguments(r, (2, 3, 4, 8), 2), dict(heads=2, kernel="cosine")), r"kernel must be softmax or linear, got cosine"),
+            (lambda r: (attention_arguments(r, (2, 3, 4, 8), 2), dict(heads=2, mode_masks=[bools(3, 3)])), r"mode_masks must be empty or one a mode, 2, got 1"),
+            (lambda r: (attention_arguments(r, (2, 3, 4, 8), 2), dict(heads=2, mode_masks=[bools(4, 4), None])),
+             r"the mask of mode 0 must be \[3, 3\]"),
+            (lambda r: (attention_arguments(r, (2, 3, 4, 8), 2), dict(heads=2, kernel="linear", mode_masks=[bools(3, 3), None])),
+             r"linear form never forms S_i, so it takes no mode_masks"),
+            (lambda r: (attention_arguments(r, (2, 3, 4, 6), 2), dict(heads=2, rope_modes=[1])), r"head width must be even"),
+        ],
+        kernels={"mode_pool": "one_pass", "mode_scores": "fused", "mode_product": "strided"}),
+    Record(
+        "mode_attention", mode_attention, maps_samples,
+        small_of(lambda r: [((lambda a: (a[0], *a[2:]))(attention_arguments(r, (1, 3, 2, 4), 2)), dict(heads=2))]),
+        errors=[(lambda r: ((r(2, 3, 4), r(4, 3), None, r(4, 4), None), dict(heads=1)), r"mode_attention: query_weight must be \[4, 4\]")],
+        kernels={"mode_pool": "one_pass", "mode_scores": "fused"}),
+    Record(
+        "full_attention", full_attention, full_samples,
+        small_of(lambda r: [((r(1, 3, 2, 4), r(1, 3, 2, 4), r(1, 3, 2, 4), 2), {}),
+                            ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4), 2, bools(2, 3), 0.2, 1, 1, 16), {})]),
+        errors=[(lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 2, 4), 2), {}), r"full_attention: v must have the shape of q \[2, 3, 4\]"),
+                (lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4), 2, None, -0.1), {}), r"dropout rate must be in")]),
+    Record(
+        "axis_attention", axis_attention, axis_samples,
+        small_of(lambda r: [((r(1, 3, 2, 4), r(1, 3, 2, 4), r(1, 3, 2, 4), 2, 0), {}),
+                            ((r(1, 3, 2, 4), r(1, 3, 2, 4), r(1, 3, 2, 4), 2, 1, bools(1, 3, 2)), {})]),
+        errors=[(lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4), 2, 1), {}), r"axis_attention: mode must be 0 … 0"),
+                (lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4), 2, 0, None, bools(2, 2)), {}), r"axis_mask must be bool \[3, 3\]")]),
+]

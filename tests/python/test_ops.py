@@ -1,0 +1,236 @@
+"""Every operator record through the same hard tests; run with MODEWISE_BUILD=<build folder> python -m pytest."""
+
+import copy
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from ops_records import RECORDS, drawer, ops, outputs
+
+ALL = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
+ISAS = list(ops.available_isas())
+COMPOSITE = ("kronecker_attention", "mode_attention", "full_attention", "axis_attention")
+
+
+@pytest.fixture(autouse=True)
+def restored():
+    threads, isa = torch.get_num_threads(), ops.active_isa()
+    yield
+    torch.set_num_threads(threads)
+    ops.use_isa(isa)
+    ops.use_reference(False)
+
+
+def widened(sample):
+    def wide(value):
+        if isinstance(value, torch.Tensor) and value.is_floating_point():
+            return value.detach().double()
+        return value
+
+    args, kwargs = sample
+    return [wide(a) for a in args], {k: wide(v) for k, v in kwargs.items()}
+
+
+def largest(t):
+    return t.abs().max().item() if t.numel() else 0.0
+
+
+def check_values(record, sample, dtype, what):
+    """Error at most twice that of the plain formula in the same type, and never below a few roundings of the result."""
+    args, kwargs = sample
+    exact = outputs(record.formula(*widened(sample)[0], **widened(sample)[1]))
+    plain = outputs(record.formula(*args, **kwargs))
+    got = outputs(record.call(*args, **kwargs))
+    assert len(got) == len(exact)
+    for g, p, e in zip(got, plain, exact):
+        assert g.dtype == dtype and g.shape == e.shape and g.is_contiguous(), what
+        floor = 8 * torch.finfo(dtype).eps * largest(e)
+        assert largest(g.double() - e) <= max(2 * largest(p.double() - e), floor), what
+
+
+@ALL
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+def test_values_against_float64(record, dtype):
+    for i, sample in enumerate(record.samples(drawer(dtype))):
+        check_values(record, sample, dtype, f"{record.name}, sample {i}")
+
+
+@ALL
+@pytest.mark.parametrize("isa", ISAS)
+def test_every_instruction_set(record, isa):
+    ops.use_isa(isa)
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        for i, sample in enumerate(record.samples(drawer(dtype, seed=5))):
+            check_values(record, sample, dtype, f"{record.name}, sample {i}, MODEWISE_ISA={isa}")
+
+
+@ALL
+def test_reference_agrees(record):
+    for i, sample in enumerate(record.samples(drawer(torch.float64))):
+        ops.use_reference(False)
+        fast = outputs(record.call(*sample[0], **sample[1]))
+        ops.use_reference(True)
+        plain = outputs(record.call(*sample[0], **sample[1]))
+        for f, p in zip(fast, plain):
+            torch.testing.assert_close(f, p, msg=lambda m: f"{record.name}, sample {i}: {m}")
+
+
+@ALL
+def test_gradients_against_finite_differences(record):
+    for args, kwargs in record.small(drawer(torch.float64)):
+        assert torch.autograd.gradcheck(lambda *a: record.call(*a, **kwargs), args)
+
+
+@pytest.mark.parametrize("record", [r for r in RECORDS if r.second_order], ids=lambda r: r.name)
+def test_second_order_gradients(record):
+    for args, kwargs in record.small(drawer(torch.float64)):
+        assert torch.autograd.gradgradcheck(lambda *a: record.call(*a, **kwargs), args)
+
+
+@ALL
+@pytest.mark.parametrize("isa", ISAS)
+def test_float32_gradients_against_float64(record, isa):
+    ops.use_isa(isa)
+    for i, (args, kwargs) in enumerate(record.samples(drawer(torch.float32))):
+        grads = {}
+        for name, cast in (("ours", lambda t: t), ("plain", lambda t: t), ("exact", lambda t: t.double())):
+            leaves = [cast(a.detach()).clone(memory_format=torch.preserve_format).requires_grad_()
+                      if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in args]
+            function = record.call if name == "ours" else record.formula
+            out = [o for o in outputs(function(*leaves, **kwargs)) if o.requires_grad]
+            weights = [drawer(torch.float64, seed=9)(*o.shape).float().to(o.dtype) for o in out]
+            wanted = [t for t in leaves if isinstance(t, torch.Tensor) and t.requires_grad]
+            grads[name] = torch.autograd.grad(sum((o * w).sum() for o, w in zip(out, weights)), wanted, allow_unused=True)
+        for ours, plain, exact in zip(grads["ours"], grads["plain"], grads["exact"]):
+            if exact is None:
+                assert ours is None or largest(ours) == 0
+                continue
+            floor = 16 * torch.finfo(torch.float32).eps * largest(exact)
+            assert largest(ours.double() - exact) <= max(3 * largest(plain.double() - exact), floor), (record.name, i)
+
+
+@ALL
+def test_opcheck(record):
+    for args, kwargs in record.small(drawer(torch.float32)):
+        overload = getattr(ops, record.name).default
+        torch.library.opcheck(overload, args, kwargs)
+
+
+@ALL
+def test_fake_tensors_have_the_shapes_of_real_ones(record):
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    for dtype in (torch.float32, torch.bfloat16):
+        for args, kwargs in record.samples(drawer(dtype)):
+            real = outputs(record.call(*args, **kwargs))
+            with FakeTensorMode() as mode:
+                convert = lambda t: mode.from_tensor(t) if isinstance(t, torch.Tensor) else t
+                fake_kwargs = {k: [convert(m) for m in v] if isinstance(v, list) else convert(v) for k, v in kwargs.items()}
+                fake = outputs(record.call(*[convert(a) for a in args], **fake_kwargs))
+            for r, f in zip(real, fake):
+                assert (r.shape, r.dtype) == (f.shape, f.dtype)
+                if r.numel() > 0:
+                    assert r.stride() == f.stride()
+
+
+def results_and_gradients(record, sample):
+    args = [a.detach().requires_grad_() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in sample[0]]
+    out = outputs(record.call(*args, **sample[1]))
+    wanted = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
+    total = sum((o * o.detach().sin()).sum() for o in out if o.requires_grad)
+    return out + [g for g in torch.autograd.grad(total, wanted, allow_unused=True) if g is not None]
+
+
+@ALL
+def test_same_bits_for_any_number_of_threads_and_repeats(record):
+    for dtype in (torch.float32, torch.bfloat16):
+        for sample in record.samples(drawer(dtype)):
+            torch.set_num_threads(1)
+            first = results_and_gradients(record, sample)
+            for threads in (1, 2, 3, 4):
+                torch.set_num_threads(threads)
+                for _ in range(3):
+                    for a, b in zip(first, results_and_gradients(record, sample)):
+                        assert torch.equal(a, b) or torch.equal(a.isnan(), b.isnan())
+
+
+@pytest.mark.parametrize("record", [r for r in RECORDS if r.kernels], ids=lambda r: r.name)
+def test_the_fast_kernel_ran(record):
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        for args, kwargs in record.samples(drawer(dtype)):
+            record.call(*args, **kwargs)
+            for op, kernel in record.kernels.items():
+                assert ops.last_kernel(op) == kernel
+    ops.use_reference(True)
+    record.call(*args, **kwargs)
+    assert all(ops.last_kernel(op) == "reference" for op in record.kernels)
+
+
+@pytest.mark.parametrize("record", [r for r in RECORDS if r.integers], ids=lambda r: r.name)
+@pytest.mark.parametrize("isa", ISAS)
+def test_exact_on_small_integers(record, isa):
+    ops.use_isa(isa)
+    for dtype in (torch.float32, torch.float64):
+        for sample in record.samples(drawer(dtype, integers=True)):
+            if "mean" in sample[0]:
+                continue  # divides
+            exact = outputs(record.formula(*widened(sample)[0], **sample[1]))
+            for g, e in zip(outputs(record.call(*sample[0], **sample[1])), exact):
+                assert torch.equal(g.double(), e)
+
+
+@ALL
+def test_bad_arguments_are_named(record):
+    rand = drawer(torch.float32)
+    for build, pattern in record.errors:
+        args, kwargs = build(rand)
+        with pytest.raises(ValueError, match=pattern):
+            record.call(*args, **kwargs)
+        # The same through the dispatcher without autograd and on shapes alone.
+        with torch.no_grad(), pytest.raises(ValueError, match=pattern):
+            record.call(*args, **kwargs)
+        meta = [a.to("meta") if isinstance(a, torch.Tensor) else a for a in args]
+        meta_kwargs = {k: [m if m is None else m.to("meta") for m in v] if k == "mode_masks" else v for k, v in kwargs.items()}
+        with pytest.raises(ValueError, match=pattern):
+            record.call(*meta, **meta_kwargs)
+
+
+@ALL
+def test_inputs_are_left_alone(record):
+    for args, kwargs in record.samples(drawer(torch.float32))[:4]:
+        before = copy.deepcopy(args)
+        record.call(*args, **kwargs)
+        for a, b in zip(args, before):
+            assert not isinstance(a, torch.Tensor) or torch.equal(a, b)
+
+
+def test_second_order_is_refused_where_it_is_not_offered():
+    x = drawer(torch.float64)(3, 6).requires_grad_()
+    (grad,) = torch.autograd.grad(ops.swiglu(x).sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="not implemented"):
+        grad.sum().backward()
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_environment_variable_sets_the_instruction_set(isa):
+    code = "from ops_records import ops; print(ops.active_isa())"
+    folder = __file__.rsplit("/", 1)[0]
+    import os
+
+    result = subprocess.run([sys.executable, "-c", code], env={**os.environ, "MODEWISE_ISA": isa, "PYTHONPATH": folder},
+                            capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == isa
+
+
+def test_unknown_instruction_set_is_an_error():
+    with pytest.raises(ValueError, match="this machine and build have .*scalar.*, got 'neon'"):
+        ops.use_isa("neon")
+
+
+def test_summary_names_every_kernel_and_ends_with_the_reference():
+    lines = ops.kernel_summary().strip().split("\n")
+    assert {line.split(":")[0] for line in lines} >= {"mode_product", "mode_pool", "mode_scores", "layer_norm",
+                                                     "dropout_add", "dropout_add_norm", "swiglu", "rotary"}
+    assert all(line.split()[-1] == "reference" for line in lines)

@@ -1,0 +1,341 @@
+"""What Kronecker attention promises: the papers' identities, masks, invariances and the linear form."""
+
+import math
+
+import numpy
+import pytest
+import torch
+
+import ops_records as formulas
+from ops_records import attention_arguments, bools, drawer, ops
+
+
+def random_factors(shape, heads, seed=0):
+    rand = drawer(torch.float64, seed)
+    return [torch.softmax(rand(shape[0], heads, n, n), -1) for n in shape[1:-1]]
+
+
+def flat_heads(x, heads):
+    """[B, N…, H·d] -> [B, H, N_1·…·N_k, d]"""
+    return formulas.heads_first(x, heads).flatten(2, -2)
+
+
+SHAPES = [(2, 5, 6), (2, 3, 5, 8), (1, 2, 3, 4, 6), (2, 2, 3, 1, 2, 4)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_product_is_the_kronecker_matrix(shape):
+    """HOT, Proposition 3.8, with numpy's kron as the oracle."""
+    x, factors = drawer(torch.float64)(*shape), random_factors(shape, 2)
+    out = x
+    for mode, s in enumerate(factors):
+        out = ops.mode_product(out, s, mode)
+    for b in range(shape[0]):
+        for h in range(2):
+            matrix = numpy.ones((1, 1))
+            for s in factors:
+                matrix = numpy.kron(matrix, s[b, h].numpy())
+            expected = matrix @ flat_heads(x, 2)[b, h].numpy()
+            numpy.testing.assert_allclose(flat_heads(out, 2)[b, h].numpy(), expected, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("combine", ["product", "sum", "mean"])
+def test_attention_is_the_kronecker_matrix_of_its_maps(shape, combine):
+    """Equations 3 and 4: product of the S_i, or (1/k times) their Kronecker sum, formed explicitly."""
+    args = attention_arguments(drawer(torch.float64), shape, 2)
+    value = args[1]
+    out = ops.kronecker_attention(*args, heads=2, combine=combine)
+    maps = ops.mode_attention(args[0], *args[2:], heads=2)
+    sizes = shape[1:-1]
+    for b in range(shape[0]):
+        for h in range(2):
+            if combine == "product":
+                matrix = numpy.ones((1, 1))
+                for s in maps:
+                    matrix = numpy.kron(matrix, s[b, h].numpy())
+            else:
+                matrix = 0
+                for i, s in enumerate(maps):
+                    before, behind = math.prod(sizes[:i]), math.prod(sizes[i + 1 :])
+                    matrix = matrix + numpy.kron(numpy.kron(numpy.eye(before), s[b, h].numpy()), numpy.eye(behind))
+                matrix = matrix / (len(maps) if combine == "mean" else 1)
+            rows = matrix.sum(1)
+            numpy.testing.assert_allclose(rows, len(maps) if combine == "sum" else 1.0, rtol=1e-12)
+            expected = matrix @ flat_heads(value, 2)[b, h].numpy()
+            numpy.testing.assert_allclose(flat_heads(out, 2)[b, h].numpy(), expected, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("combine, rows", [("product", 1), ("mean", 1), ("sum", 3)])
+@pytest.mark.parametrize("kernel", ["softmax", "linear"])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-12), (torch.float32, 2e-6), (torch.bfloat16, 3e-2)], ids=str)
+def test_rows_sum_to_one(combine, rows, kernel, masked, dtype, tolerance):
+    """Theorem 4.1, and the same under a token mask: attention to a constant value gives that constant."""
+    shape = (3, 4, 5, 3, 8)
+    args = list(attention_arguments(drawer(dtype), shape, 2))
+    args[1] = torch.ones(shape, dtype=dtype)
+    mask = bools(*shape[:-1], keep=0.4) if masked else None
+    if masked:
+        mask[2] = False
+    out = ops.kronecker_attention(*args, heads=2, combine=combine, kernel=kernel, token_mask=mask)
+    torch.testing.assert_close(out[:2], torch.full_like(out[:2], rows), rtol=0, atol=tolerance * rows)
+    assert (out[2] == (0 if masked else out[2])).all()  # nothing to attend to: 0
+
+
+def test_masked_product_is_the_renormalised_kronecker_matrix():
+    shape, heads = (2, 3, 4, 5, 6), 2
+    args = attention_arguments(drawer(torch.float64), shape, heads)
+    mask = bools(*shape[:-1], keep=0.4)
+    out = ops.kronecker_attention(*args, heads=heads, token_mask=mask)
+    maps = ops.mode_attention(args[0], *args[2:], heads=heads, token_mask=mask)
+    for b in range(shape[0]):
+        for h in range(heads):
+            matrix = numpy.ones((1, 1))
+            for s in maps:
+                matrix = numpy.kron(matrix, s[b, h].numpy())
+            matrix = matrix * mask[b].flatten().numpy()
+            matrix = matrix / matrix.sum(1, keepdims=True)
+            expected = matrix @ flat_heads(args[1], heads)[b, h].numpy()
+            numpy.testing.assert_allclose(flat_heads(out, heads)[b, h].numpy(), expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["softmax", "linear"])
+@pytest.mark.parametrize("combine", ["product", "sum", "mean"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("junk", [1e30, float("nan"), float("inf")])
+def test_a_masked_cell_changes_no_bit(kernel, combine, dtype, junk):
+    shape = (2, 5, 7, 8)
+    mask = bools(*shape[:-1])
+
+    def run(poison):
+        args = [a if a is None else a.clone() for a in attention_arguments(drawer(dtype), shape, 2)]
+        if poison:
+            args[0][~mask] = junk
+            args[1][~mask] = junk
+        args = [a if a is None else a.requires_grad_() for a in args]
+        out = ops.kronecker_attention(*args, heads=2, combine=combine, kernel=kernel, token_mask=mask, rope_modes=[1])
+        out.float().square().sum().backward()
+        assert (args[0].grad[~mask] == 0).all() and (args[1].grad[~mask] == 0).all()
+        return [out] + [a.grad for a in args]
+
+    for clean, poisoned in zip(run(False), run(True)):
+        assert torch.equal(clean, poisoned)
+
+
+@pytest.mark.parametrize("operator", ["full", "axis"])
+def test_a_masked_cell_changes_no_bit_of_plain_attention(operator):
+    shape = (2, 5, 7, 8)
+    mask = bools(*shape[:-1])
+    mask[1, 2] = False
+    for dropout in (0.0, 0.2):
+
+        def run(junk):
+            rand = drawer(torch.float32)
+            q, k, v = rand(*shape), rand(*shape), rand(*shape)
+            k[~mask], v[~mask] = junk, junk
+            if operator == "full":
+                return ops.full_attention(q, k, v, 2, mask, dropout, 1, 2, 16)
+            return ops.axis_attention(q, k, v, 2, 1, mask, None, dropout, 1, 2, 16)
+
+        assert torch.equal(run(0.0), run(float("nan")))
+
+
+def test_permutation_equivariance():
+    """Without rotary codes, permuting a mode's positions permutes the output."""
+    shape = (2, 5, 6, 3, 8)
+    for combine in ("product", "sum", "mean"):
+        args = list(attention_arguments(drawer(torch.float64), shape, 2))
+        orders = [torch.randperm(n, generator=torch.Generator().manual_seed(n)) for n in shape[1:-1]]
+
+        def permuted(t):
+            for i, order in enumerate(orders):
+                t = t.index_select(i + 1, order)
+            return t
+
+        out = ops.kronecker_attention(*args, heads=2, combine=combine)
+        turned = ops.kronecker_attention(permuted(args[0]), permuted(args[1]), *args[2:], heads=2, combine=combine)
+        torch.testing.assert_close(turned, permuted(out))
+    ordered = ops.kronecker_attention(permuted(args[0]), permuted(args[1]), *args[2:], heads=2, rope_modes=[1])
+    assert not torch.allclose(ordered, permuted(ops.kronecker_attention(*args, heads=2, rope_modes=[1])))
+
+
+@pytest.mark.parametrize("combine", ["product", "sum", "mean"])
+@pytest.mark.parametrize("pooling", ["sum", "mean"])
+def test_one_mode_is_standard_attention(combine, pooling):
+    rand = drawer(torch.float64)
+    x, value, qw, qb, kw, kb, *_ = attention_arguments(rand, (3, 17, 24), 4, norm=False)
+    out = ops.kronecker_attention(x, value, qw, qb, kw, kb, heads=4, combine=combine, pooling=pooling)
+    head = lambda t: t.unflatten(-1, (4, 6)).transpose(1, 2)
+    q, k = torch.nn.functional.linear(x, qw, qb), torch.nn.functional.linear(x, kw, kb)
+    expected = torch.nn.functional.scaled_dot_product_attention(head(q), head(k), head(value))
+    torch.testing.assert_close(out, expected.transpose(1, 2).flatten(-2))
+    torch.testing.assert_close(ops.full_attention(q, k, value, 4), out)
+    torch.testing.assert_close(ops.axis_attention(q, k, value, 4, 0), out)
+
+
+def test_sum_and_mean_pooling_agree_behind_the_norm():
+    """LayerNorm follows the pooling, so they differ only through its eps."""
+    args = attention_arguments(drawer(torch.float64), (2, 9, 11, 16), 2)
+    a = ops.kronecker_attention(*args, heads=2, pooling="sum")
+    b = ops.kronecker_attention(*args, heads=2, pooling="mean")
+    assert 0 < (a - b).abs().max() < 1e-3
+
+
+def test_modes_that_are_not_attended_stay_apart():
+    args = list(attention_arguments(drawer(torch.float64), (1, 4, 5, 8), 2))
+    out = ops.kronecker_attention(*args, heads=2, attend_modes=[1])
+    changed = args[1].clone()
+    changed[:, 2] += 1
+    args[1] = changed
+    moved = (ops.kronecker_attention(*args, heads=2, attend_modes=[1]) - out).abs().amax((0, 2, 3))
+    assert (moved > 0).tolist() == [False, False, True, False]
+
+
+def test_dropout_draws_a_stream_a_mode_and_keeps_the_expectation():
+    args = attention_arguments(drawer(torch.float32), (4, 9, 9, 16), 2)
+    plain = ops.kronecker_attention(*args, heads=2)
+    runs = torch.stack([ops.kronecker_attention(*args, heads=2, dropout=0.2, seed=3, step=s, site=16) for s in range(400)])
+    deviation = runs.std(0) / math.sqrt(400)
+    assert ((runs.mean(0) - plain).abs() < 6 * deviation + 1e-6).all()
+    assert torch.equal(runs[7], ops.kronecker_attention(*args, heads=2, dropout=0.2, seed=3, step=7, site=16))
+    assert not torch.equal(runs[0], ops.kronecker_attention(*args, heads=2, dropout=0.2, seed=3, step=0, site=17))
+
+
+# ---- linear form ----
+
+
+def linear_error(features, seed, shape=(1, 24, 20, 16)):
+    args = attention_arguments(drawer(torch.float64), shape, 2)
+    exact = ops.kronecker_attention(*args, heads=2)
+    approximate = ops.kronecker_attention(*args, heads=2, kernel="linear", features=features, feature_seed=seed)
+    return (exact - approximate).square().mean().sqrt().item()
+
+
+def test_linear_form_converges_as_one_over_the_root_of_the_features():
+    counts = [64, 256, 1024, 4096]
+    errors = [numpy.mean([linear_error(m, seed) for seed in range(6)]) for m in counts]
+    slope = numpy.polyfit(numpy.log(counts), numpy.log(errors), 1)[0]
+    assert -0.65 < slope < -0.35, (errors, slope)
+    assert errors[-1] < 0.2 * errors[0]
+
+
+def test_orthogonal_features_are_orthogonal_and_gaussian_in_length():
+    """Seen through the maps: with one key, any features give weight 1; the kernel is unbiased over seeds."""
+    rand = drawer(torch.float64)
+    q, k = rand(1, 1, 8) * 0.7, rand(1, 2, 8) * 0.7
+    x = torch.cat([q, k], 1)
+    eye = torch.eye(8, dtype=torch.float64)
+    exact = ops.mode_attention(x, eye, None, eye, None, heads=1)[0]
+    maps = torch.stack([ops.mode_attention(x, eye, None, eye, None, heads=1, kernel="linear", features=512,
+                                           feature_seed=s)[0] for s in range(40)])
+    assert (maps.mean(0) - exact).abs().max() < 0.02
+
+
+def test_linear_form_of_one_sample_does_not_see_the_others():
+    args = list(attention_arguments(drawer(torch.float32), (4, 7, 9, 16), 2))
+    out = ops.kronecker_attention(*args, heads=2, kernel="linear")
+    alone = ops.kronecker_attention(args[0][1:2].clone(), args[1][1:2].clone(), *args[2:], heads=2, kernel="linear")
+    changed = [args[0].clone(), args[1].clone()]
+    changed[0][2:] *= 100
+    changed[1][0] = 1e30
+    beside = ops.kronecker_attention(*changed, *args[2:], heads=2, kernel="linear")
+    assert torch.equal(out[1], beside[1])
+    torch.testing.assert_close(out[1:2], alone)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("scale", [1.0, 10.0, 100.0, 1e4])
+def test_linear_form_is_finite_for_large_queries_and_keys(dtype, scale):
+    args = list(attention_arguments(drawer(dtype), (2, 9, 11, 32), 2, norm=False))
+    args[2], args[4] = args[2] * scale, args[4] * scale
+    args = [a if a is None else a.detach().requires_grad_() for a in args]
+    out = ops.kronecker_attention(*args, heads=2, kernel="linear", pooling="mean")
+    out.float().square().mean().backward()
+    assert out.isfinite().all()
+    assert out.abs().max() <= 1.05 * args[1].abs().max()  # rows are averages
+    assert all(a.grad.isfinite().all() for a in args if a is not None)
+
+
+def test_linear_form_default_features():
+    """d·ceil(ln d), rounded up to a multiple of 8: 48 at d = 16."""
+    args = attention_arguments(drawer(torch.float32), (1, 5, 6, 32), 2)
+    assert torch.equal(ops.kronecker_attention(*args, heads=2, kernel="linear"),
+                       ops.kronecker_attention(*args, heads=2, kernel="linear", features=48))
+    assert not torch.equal(ops.kronecker_attention(*args, heads=2, kernel="linear"),
+                           ops.kronecker_attention(*args, heads=2, kernel="linear", feature_seed=1))
+
+
+# ---- numbers at the edge ----
+
+
+def test_scores_at_the_edge():
+    huge = torch.tensor([[[1e4], [-1e4], [1e-42]]])
+    out = ops.mode_scores(huge, torch.tensor([[[1.0], [-1.0], [0.0]]]), 1)
+    torch.testing.assert_close(out[0, 0], torch.tensor([[1.0, 0, 0], [0, 1, 0], [1 / 3, 1 / 3, 1 / 3]]))
+    for bad in (float("nan"), float("inf")):
+        q = torch.ones(1, 3, 4)
+        q[0, 1, 2] = bad
+        out = ops.mode_scores(q, torch.ones(1, 3, 4), 2)
+        assert out[0, 1, 1].isnan().all()  # the head and row that hold it
+        assert out[0, 0].isfinite().all() and out[0, 1, 0].isfinite().all() and out[0, 1, 2].isfinite().all()
+
+
+def test_softmax_error_in_roundings():
+    rand = drawer(torch.float32, 3)
+    q, k = rand(4, 65, 32) * 3, rand(4, 65, 32) * 3
+    exact = formulas.mode_scores(q.double(), k.double(), 2)
+    # The logits' own rounding comes on top of the softmax's, so the oracle gets logits rounded the same way.
+    logits = (formulas.heads_first(q, 2) @ formulas.heads_first(k, 2).transpose(-1, -2)).double() / 4
+    softmax = torch.softmax(logits, -1)
+    assert ((ops.mode_scores(q, k, 2) - softmax).abs() / softmax).max() < 60 * torch.finfo(torch.float32).eps
+    assert ((ops.mode_scores(q, k, 2) - exact).abs()).max() < 10 * torch.finfo(torch.float32).eps
+
+
+def test_swiglu_at_the_edge():
+    gate = torch.tensor([-1e4, -200.0, -100.0, -88.0, -1e-40, 0.0, 1e-40, 50.0, 1e4, float("inf"), float("nan")])
+    out = ops.swiglu(torch.cat([gate, torch.ones_like(gate)]))
+    expected = torch.nn.functional.silu(gate.double()).float()
+    torch.testing.assert_close(out, expected, rtol=3e-7, atol=1e-37, equal_nan=True)
+
+
+@pytest.mark.parametrize("isa", list(ops.available_isas()))
+def test_swiglu_within_a_few_ulp(isa):
+    ops.use_isa(isa)
+    gate = torch.linspace(-30, 30, 200001)
+    out = ops.swiglu(torch.stack([gate, torch.ones_like(gate)], -1).reshape(-1, 2).t().reshape(1, -1)).reshape(-1)
+    exact = torch.nn.functional.silu(gate.double())
+    assert ((out.double() - exact).abs() / exact.abs().clamp_min(1e-30)).max() < 2.5 * torch.finfo(torch.float32).eps
+    ops.use_isa(ops.available_isas()[-1])
+
+
+# ---- dropout's random numbers ----
+
+
+def test_dropout_rate_and_independence():
+    n = 1 << 20
+    masks = [ops.dropout_add(None, torch.ones(n), 0.1, seed, step, site) != 0
+             for seed, step, site in [(1, 0, 16), (2, 0, 16), (1, 1, 16), (1, 0, 17)]]
+    for kept in masks:
+        assert abs(kept.float().mean().item() - 0.9) < 5 * math.sqrt(0.09 / n)
+    for other in masks[1:]:
+        both = (~masks[0] & ~other).float().mean().item()
+        assert abs(both - 0.01) < 5 * math.sqrt(0.01 / n)
+    neighbours = (~masks[0][1:] & ~masks[0][:-1]).float().mean().item()
+    assert abs(neighbours - 0.01) < 5 * math.sqrt(0.01 / n)
+
+
+def test_dropout_gradient_uses_the_same_elements():
+    x = torch.ones(1000, requires_grad=True)
+    residual = torch.zeros(1000, requires_grad=True)
+    out = ops.dropout_add(residual, x, 0.3, 5, 6, 16)
+    out.sum().backward()
+    assert torch.equal(x.grad, out.detach()) and torch.equal(residual.grad, torch.ones(1000))
+
+
+@pytest.mark.parametrize("isa", list(ops.available_isas()))
+def test_dropout_has_the_same_elements_on_every_instruction_set(isa):
+    best = ops.dropout_add(None, torch.ones(10007), 0.25, 2**40 + 7, 9, 30)
+    ops.use_isa(isa)
+    assert torch.equal(best, ops.dropout_add(None, torch.ones(10007), 0.25, 2**40 + 7, 9, 30))
+    ops.use_isa(ops.available_isas()[-1])
