@@ -13,7 +13,7 @@ namespace {
 
 // Of the training deviation (scaled values have deviation 1 over the training rows).
 constexpr double deviation_floor = 0.03;
-constexpr double exponents[] = {0, 0.5, 0.75, 1};
+constexpr double exponents[] = {0, 0.5, 0.75, 1, 1.25, 1.5};
 // Fewer scores than this cannot place a 95 % quantile; such cells borrow from their series, then from all.
 constexpr size_t fewest_scores = 40;
 

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
@@ -38,13 +39,24 @@ ForecastData load_forecast_data(const ForecastConfig& config) {
   return prepare_forecast_data(config, data::load_series(config.data));
 }
 
+data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data::Splits& splits) {
+  data::SplitWindows windows = data::cut_windows(splits, config.window(), config.forecast.train_stride,
+                                                 config.forecast.train_fraction);
+  const int64_t batch = config.forecast.test_drop_last, size = windows.test.size();
+  if (batch > 0 && size >= batch) {
+    const double kept = static_cast<double>(size / batch * batch) + 0.5;  // safe against rounding down
+    windows.test = data::WindowSet("test", splits.test, config.window(), true, 1,
+                                   std::min(kept / static_cast<double>(size), 1.0));
+  }
+  return windows;
+}
+
 ForecastData prepare_forecast_data(const ForecastConfig& config, data::Series series) {
   ForecastData result;
   result.series = std::move(series);
   data::check_window(config.window(), result.series);
   result.splits = data::make_splits(config.data, result.series);
-  result.windows = data::cut_windows(result.splits, config.window(), config.forecast.train_stride,
-                                     config.forecast.train_fraction);
+  result.windows = cut_forecast_windows(config, result.splits);
   result.scaler = data::Scaler::fit(result.series, result.splits.train);
   result.source = data::WindowSource(result.scaler.transform(result.series), result.series.observed);
   result.hash = hash_of(result.series);

@@ -29,6 +29,9 @@ struct ForecastData {
 ForecastData load_forecast_data(const ForecastConfig& config);
 ForecastData prepare_forecast_data(const ForecastConfig& config, data::Series series);
 
+/// The windows of each split under this config's strides and fractions.
+data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data::Splits& splits);
+
 /// Content hash of values and mask.
 std::string hash_of(const data::Series& series);
 

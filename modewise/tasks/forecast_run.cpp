@@ -103,8 +103,7 @@ data::Series load_run_series(const ForecastRun& run, const std::string& path) {
 ForecastData load_run_data(const ForecastRun& run, const std::string& path) {
   ForecastData data = load_run_rows(run, path);
   data.splits = data::make_splits(run.config.data, data.series);
-  data.windows = data::cut_windows(data.splits, run.config.window(), run.config.forecast.train_stride,
-                                   run.config.forecast.train_fraction);
+  data.windows = cut_forecast_windows(run.config, data.splits);
   return data;
 }
 
