@@ -81,9 +81,9 @@ Cells cells_of(const at::Tensor& x, int64_t mode, Pooling pooling, const Mask& t
 // pool(W x + b) = W pool(x) + n·b, with n the cells pooled (1 for a mean).
 at::Tensor project(const at::Tensor& pooled, const at::Tensor& weight, const at::Tensor& bias,
                    const Cells& cells) {
-  if (!bias.defined()) return linear(pooled, weight);
-  if (!cells.valid) return linear(pooled, weight, cells.number == 1 ? bias : bias * cells.number);
-  return linear(pooled, weight) + (cells.weighted * bias).to(pooled.scalar_type());
+  if (!bias.defined()) return ops::linear(pooled, weight);
+  if (!cells.valid) return ops::linear(pooled, weight, cells.number == 1 ? bias : bias * cells.number);
+  return ops::linear(pooled, weight) + (cells.weighted * bias).to(pooled.scalar_type());
 }
 
 at::Tensor norm_heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, int64_t heads) {

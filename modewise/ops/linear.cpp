@@ -21,7 +21,8 @@ at::Tensor linear_meta(const at::Tensor& x, const at::Tensor& weight, const std:
   return at::empty_symint(with_last(x.sym_sizes(), weight.sym_size(0)), x.options());
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> linear_backward_meta(const at::Tensor& grad, const at::Tensor& x,
+std::tuple<at::Tensor, at::Tensor, at::Tensor> linear_backward_meta(const at::Tensor& grad,
+                                                                    const at::Tensor& x,
                                                                     const at::Tensor& weight, bool x_wanted,
                                                                     bool weight_wanted, bool bias_wanted) {
   check_linear_backward_args(grad, x, weight);

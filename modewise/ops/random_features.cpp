@@ -83,9 +83,9 @@ RandomFeatures random_features(const at::Tensor& q, const at::Tensor& k, int64_t
   const auto by_head = [&](const at::Tensor& t) {
     return t.to(type).unflatten(-1, {heads, width}).transpose(1, 2) * root;  // [B, H, N, d]
   };
-  const auto query = linear(by_head(q), weight);
+  const auto query = ops::linear(by_head(q), weight);
   const auto key_rows = by_head(k);
-  auto key = linear(key_rows, weight) - key_rows.square().sum(-1, true) * 0.5;
+  auto key = ops::linear(key_rows, weight) - key_rows.square().sum(-1, true) * 0.5;
   std::optional<at::Tensor> removed;
   if (key_mask) removed = key_mask->logical_not().unsqueeze(1).unsqueeze(-1);
   if (removed) key = key.masked_fill(*removed, -std::numeric_limits<double>::infinity());

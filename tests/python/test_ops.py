@@ -1,6 +1,8 @@
 """Every operator record through the same hard tests; run with MODEWISE_BUILD=<build folder> python -m pytest."""
 
 import copy
+import os
+import pathlib
 import subprocess
 import sys
 
@@ -46,7 +48,8 @@ def check_values(record, sample, dtype, what):
     assert len(got) == len(exact)
     for g, p, e in zip(got, plain, exact):
         assert g.dtype == dtype and g.shape == e.shape and g.is_contiguous(), what
-        floor = 8 * torch.finfo(dtype).eps * largest(e)
+        # In float64 the formula is the oracle itself, so only the roundings remain as a measure.
+        floor = (100 if dtype == torch.float64 else 8) * torch.finfo(dtype).eps * largest(e)
         assert largest(g.double() - e) <= max(2 * largest(p.double() - e), floor), what
 
 
@@ -216,11 +219,8 @@ def test_second_order_is_refused_where_it_is_not_offered():
 @pytest.mark.parametrize("isa", ISAS)
 def test_environment_variable_sets_the_instruction_set(isa):
     code = "from ops_records import ops; print(ops.active_isa())"
-    folder = __file__.rsplit("/", 1)[0]
-    import os
-
-    result = subprocess.run([sys.executable, "-c", code], env={**os.environ, "MODEWISE_ISA": isa, "PYTHONPATH": folder},
-                            capture_output=True, text=True, check=True)
+    environment = {**os.environ, "MODEWISE_ISA": isa, "PYTHONPATH": str(pathlib.Path(__file__).parent)}
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == isa
 
 

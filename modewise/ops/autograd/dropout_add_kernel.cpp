@@ -24,6 +24,7 @@ struct DropoutAdd : torch::autograd::Function<DropoutAdd> {
   static at::Tensor forward(AutogradContext* context, const std::optional<at::Tensor>& residual,
                             const at::Tensor& x, double p, int64_t seed, int64_t step, int64_t site) {
     const at::AutoDispatchBelowADInplaceOrView below;
+    context->saved_data["added"] = residual.has_value();
     context->saved_data["p"] = p;
     context->saved_data["residual"] = residual.has_value() && residual->defined();
     context->saved_data["key"] = std::vector<int64_t>{seed, step, site};

@@ -21,7 +21,7 @@ struct Linear : torch::autograd::Function<Linear> {
     const at::AutoDispatchBelowADInplaceOrView below;
     context->save_for_backward({x, weight});
     context->saved_data["bias"] = bias.has_value() && bias->defined();
-    return linear(x, weight, bias.value_or(at::Tensor()));
+    return ops::linear(x, weight, bias.value_or(at::Tensor()));
   }
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto saved = context->get_saved_variables();
@@ -35,7 +35,8 @@ struct Linear : torch::autograd::Function<Linear> {
   }
 };
 
-at::Tensor linear_autograd(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias) {
+at::Tensor linear_autograd(const at::Tensor& x, const at::Tensor& weight,
+                           const std::optional<at::Tensor>& bias) {
   check_linear_args(x, weight, bias);
   return Linear::apply(x, weight, bias);
 }

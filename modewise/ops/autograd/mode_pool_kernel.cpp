@@ -1,9 +1,14 @@
+// The gradient is a broadcast sum; where it is differentiated again, ATen records its plain formula.
+
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include <algorithm>
+
 #include "modewise/ops/arguments.h"
 #include "modewise/ops/mode_pool_checks.h"
+#include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {
 
@@ -39,23 +44,6 @@ struct ModePool : torch::autograd::Function<ModePool> {
   }
 };
 
-struct ModePoolBackward : torch::autograd::Function<ModePoolBackward> {
-  static at::Tensor forward(AutogradContext* context, const variable_list& grads,
-                            const std::vector<c10::SymInt>& sizes, const std::string& pooling,
-                            const std::optional<at::Tensor>& token_mask) {
-    const at::AutoDispatchBelowADInplaceOrView below;
-    context->save_for_backward({token_mask.value_or(at::Tensor())});
-    context->saved_data["pooling"] = pooling;
-    return mode_pool_backward(grads, sizes, pooling, token_mask);
-  }
-  static variable_list backward(AutogradContext* context, const variable_list& grads) {
-    auto pooled = mode_pool(grads[0], pooling_from("mode_pool", context->saved_data["pooling"].toStringRef()),
-                            saved_mask(context->get_saved_variables()[0]));
-    pooled.resize(pooled.size() + 3);
-    return pooled;
-  }
-};
-
 std::vector<at::Tensor> mode_pool_autograd(const at::Tensor& x, c10::string_view pooling,
                                            const std::optional<at::Tensor>& token_mask) {
   check_mode_pool_args(x, token_mask);
@@ -66,8 +54,14 @@ at::Tensor mode_pool_backward_autograd(at::TensorList grads, c10::SymIntArrayRef
                                        c10::string_view pooling,
                                        const std::optional<at::Tensor>& token_mask) {
   check_mode_pool_backward_args(grads, sizes);
-  return ModePoolBackward::apply(variable_list(grads.begin(), grads.end()), sizes.vec(), std::string(pooling),
-                                 token_mask);
+  const bool recorded =
+      at::GradMode::is_enabled() &&
+      std::any_of(grads.begin(), grads.end(), [](const auto& grad) { return grad.requires_grad(); });
+  if (recorded)
+    return reference::mode_pool_backward(grads, C10_AS_INTARRAYREF_SLOW(sizes),
+                                         pooling_from("mode_pool_backward", pooling), token_mask);
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return mode_pool_backward(grads, sizes, pooling, token_mask);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Matrix products cut into pieces by their sizes alone; each piece is one call of the BLAS on one thread. The rows
-// of x [R, K] are cut; a weight gradient [M, K] is summed over the pieces in order.
+// Matrix products cut into pieces by their sizes alone; each piece is one call of the BLAS on one thread. The
+// rows of x [R, K] are cut; a weight gradient [M, K] is summed over the pieces in order.
 
 #include <ATen/OpMathType.h>
 #include <ATen/core/Tensor.h>
@@ -67,9 +67,12 @@ void dispatch(at::ScalarType type, const Body& body) {
   body.template operator()<float>();
 }
 
-at::Tensor as_rows(const at::Tensor& x) { return x.contiguous().view({-1, x.size(-1)}); }
+at::Tensor as_rows(const at::Tensor& x) {
+  return x.contiguous().view({-1, x.size(-1)});
+}
 
-at::Tensor linear_pieces(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias) {
+at::Tensor linear_pieces(const at::Tensor& x, const at::Tensor& weight,
+                         const std::optional<at::Tensor>& bias) {
   auto sizes = x.sizes().vec();
   sizes.back() = weight.size(0);
   const auto out = at::empty(sizes, x.options());
@@ -127,7 +130,8 @@ at::Tensor sum_in_order(const at::Tensor& parts, at::IntArrayRef sizes, at::Scal
 
 at::Tensor weight_gradient(const at::Tensor& grad, const at::Tensor& rows, const at::Tensor& weight) {
   const int64_t count = rows.size(0);
-  const int64_t piece = std::max(piece_rows(weight.numel()), ((count + kMostPieces - 1) / kMostPieces + 15) / 16 * 16);
+  const int64_t piece =
+      std::max(piece_rows(weight.numel()), ((count + kMostPieces - 1) / kMostPieces + 15) / 16 * 16);
   const auto parts = at::empty({(count + piece - 1) / piece, weight.size(0), weight.size(1)}, grad.options());
   for_pieces(count, piece, [&](int64_t first, int64_t some, int64_t i) {
     auto to = parts.select(0, i);
@@ -155,7 +159,8 @@ at::Tensor bias_gradient(const at::Tensor& grad, const at::Tensor& weight) {
   return sum_in_order(parts, {m}, weight.scalar_type());
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> linear_backward_cpu(const at::Tensor& grad, const at::Tensor& x,
+std::tuple<at::Tensor, at::Tensor, at::Tensor> linear_backward_cpu(const at::Tensor& grad,
+                                                                   const at::Tensor& x,
                                                                    const at::Tensor& weight, bool x_wanted,
                                                                    bool weight_wanted, bool bias_wanted) {
   check_linear_backward_args(grad, x, weight);

@@ -23,7 +23,7 @@ at::Tensor mode_product(const at::Tensor& x, const at::Tensor& factor, int64_t m
   const int64_t heads = shared ? 1 : factor.size(1);
   auto a = factor.to(type).transpose(-1, -2);
   if (!shared)
-    for (int64_t i = 0; i < x.dim() - 2; ++i) a = a.unsqueeze(2);
+    for (int64_t i = 0; i < x.dim() - 3; ++i) a = a.unsqueeze(2);
   const auto out = at::matmul(mode_last(x.to(type), mode, heads), a);
   return out.movedim(-1, mode + 3).movedim({1, 2}, {-2, -1}).flatten(-2).to(x.scalar_type());
 }

@@ -19,6 +19,9 @@ at::Tensor mode_contract(const at::Tensor& a, const at::Tensor& x, int64_t mode,
 std::vector<at::Tensor> mode_pool(const at::Tensor& x, Pooling pooling,
                                   const std::optional<at::Tensor>& token_mask);
 
+at::Tensor mode_pool_backward(at::TensorList grads, at::IntArrayRef sizes, Pooling pooling,
+                              const std::optional<at::Tensor>& token_mask);
+
 /// S = softmax(q kᵀ / √d) per head from q, k [B, N, D]; key_mask [B, N] or [B, H, N] and mode_mask [N, N] are
 /// bool, true = kept. Rows without a key are 0.
 at::Tensor mode_scores(const at::Tensor& q, const at::Tensor& k, int64_t heads,
