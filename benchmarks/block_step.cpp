@@ -54,7 +54,9 @@ class Stack : public torch::nn::Module {
   explicit Stack(const Options& o) {
     nn::Initializer init(0);
     for (int64_t i = 0; i < o.blocks; ++i) {
-      ops::KroneckerAttentionOptions attention{.heads = o.heads, .rope_modes = o.rotary};
+      ops::KroneckerAttentionOptions attention;
+      attention.heads = o.heads;
+      attention.rope_modes = o.rotary;
       blocks_.push_back(register_module(
           "block" + std::to_string(i),
           std::make_shared<nn::Block>(init, o.width,
