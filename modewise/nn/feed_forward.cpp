@@ -2,8 +2,8 @@
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/gelu.h>
-#include <ATen/ops/linear.h>
 
+#include "modewise/ops/linear.h"
 #include "modewise/ops/swiglu.h"
 
 namespace modewise::nn {
@@ -15,8 +15,8 @@ SwiGLU::SwiGLU(Initializer& init, int64_t width, int64_t hidden)
 
 at::Tensor SwiGLU::forward(const at::Tensor& x) {
   // One product for gate and up: the two weights are small, the tokens many.
-  const at::Tensor weight = cast_like(at::cat({gate_->weight(), up_->weight()}), x);
-  return down_->forward(ops::swiglu(at::linear(x, weight)));
+  const at::Tensor weight = at::cat({gate_->weight(), up_->weight()});
+  return down_->forward(ops::swiglu(ops::linear(x, weight)));
 }
 
 GELUNetwork::GELUNetwork(Initializer& init, int64_t width, int64_t hidden, double inner_dropout)

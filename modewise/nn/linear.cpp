@@ -1,9 +1,10 @@
 #include "modewise/nn/linear.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/linear.h>
 
 #include <cmath>
+
+#include "modewise/ops/linear.h"
 
 namespace modewise::nn {
 
@@ -14,7 +15,7 @@ Linear::Linear(Initializer& init, int64_t in, int64_t out, bool bias) {
 }
 
 at::Tensor Linear::forward(const at::Tensor& x) const {
-  return at::linear(x, cast_like(weight_, x), cast_like(bias_, x));
+  return ops::linear(x, weight_, bias_);
 }
 
 void Linear::set_to_zero() {

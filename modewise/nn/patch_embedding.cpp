@@ -1,13 +1,13 @@
 #include "modewise/nn/patch_embedding.h"
 
 #include <ATen/ops/cat.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/relu.h>
 
 #include <cmath>
 
 #include "modewise/nn/linear.h"
+#include "modewise/ops/linear.h"
 
 namespace modewise::nn {
 namespace {
@@ -65,7 +65,7 @@ PatchTokens PatchEmbedding::forward(const at::Tensor& x, const at::Tensor& obser
     if (observed.defined()) out.mask = seen_cells.any(-1);
     cells = at::cat({cells, seen_cells.to(dtype)}, -1);
   }
-  out.tokens = at::linear(cells, weight_.flatten(1).to(dtype), bias_.to(dtype));
+  out.tokens = ops::linear(cells, weight_.flatten(1), bias_);
   if (activation_ != PatchActivation::none) out.tokens = at::relu(out.tokens);
   if (norm_) out.tokens = norm_->forward(out.tokens);
   return out;

@@ -55,6 +55,11 @@ inline void check_dropout(const char* op, double p) {
   TORCH_CHECK_VALUE(p >= 0 && p <= 1, op, ": the dropout rate must be in [0, 1], got ", p);
 }
 
+/// A size that the program needs as a number; under torch.compile the graph is then made for that number.
+inline int64_t known_size(const at::Tensor& x, int64_t dim) {
+  return x.sym_size(dim).guard_int(__FILE__, __LINE__);
+}
+
 /// An undefined tensor as no tensor, for schemas with `Tensor?`.
 inline std::optional<at::Tensor> optional(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;

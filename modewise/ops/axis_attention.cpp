@@ -5,7 +5,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
-#include <ATen/ops/zeros_like.h>
 #include <torch/library.h>
 
 #include "modewise/ops/arguments.h"
@@ -54,18 +53,20 @@ at::Tensor axis_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
                           int64_t mode, const std::optional<at::Tensor>& token_mask,
                           const std::optional<at::Tensor>& axis_mask, double dropout, DropoutKey key) {
   check_axis_attention_args(q, k, v, heads, mode, token_mask, axis_mask, dropout);
-  int64_t before = q.size(0), behind = 1;
-  for (int64_t i = 0; i < q.dim() - 2; ++i) (i < mode ? before : behind) *= i == mode ? 1 : q.size(i + 1);
-  const int64_t n = q.size(mode + 1), groups = behind * heads, width = q.size(-1) / heads;
-  const auto rows = [&](const at::Tensor& t) { return t.reshape({before, n, groups * width}); };
-  if (q.numel() == 0) return at::zeros_like(q);
-  if (!token_mask && !axis_mask && dropout == 0) {
+  c10::SymInt before = q.sym_size(0);
+  int64_t behind = 1;
+  for (int64_t i = 0; i < mode; ++i) before = before * q.sym_size(i + 1);
+  for (int64_t i = mode + 1; i < q.dim() - 2; ++i) behind *= known_size(q, i + 1);
+  const auto n = q.sym_size(mode + 1);
+  const int64_t groups = behind * heads, width = known_size(q, -1) / heads;
+  const auto rows = [&](const at::Tensor& t) { return t.reshape_symint({before, n, groups * width}); };
+  if (!token_mask && !axis_mask && dropout == 0 && q.sym_numel() > 0) {
     const auto by_head = [&](const at::Tensor& t) {
       return rows(t).unflatten(-1, {groups, width}).transpose(1, 2);
     };
     return at::scaled_dot_product_attention(by_head(q), by_head(k), by_head(v))
         .transpose(1, 2)
-        .reshape(q.sizes());
+        .reshape_symint(q.sym_sizes());
   }
   std::optional<at::Tensor> keys;
   auto key_tokens = k, values = v;
@@ -74,10 +75,10 @@ at::Tensor axis_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
     const auto removed = token_mask->logical_not().unsqueeze(-1);
     key_tokens = k.masked_fill(removed, 0);
     values = v.masked_fill(removed, 0);
-    keys = token_mask->reshape({before, n, behind}).transpose(1, 2).repeat_interleave(heads, 1);
+    keys = token_mask->reshape_symint({before, n, behind}).transpose(1, 2).repeat_interleave(heads, 1);
   }
   const auto scores = mode_scores(rows(q), rows(key_tokens), groups, keys, axis_mask);
-  return mode_product(rows(values), dropout_add({}, scores, dropout, key), 0).reshape(q.sizes());
+  return mode_product(rows(values), dropout_add({}, scores, dropout, key), 0).reshape_symint(q.sym_sizes());
 }
 
 TORCH_LIBRARY_FRAGMENT(modewise, m) {

@@ -60,7 +60,7 @@ at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
     out = mode_product(values, dropout_add({}, scores, dropout, key), 0);
   } else {
     const auto by_head = [&](const at::Tensor& t) {
-      return t.unflatten(-1, {heads, t.size(-1) / heads}).transpose(1, 2);
+      return t.unflatten(-1, {heads, known_size(t, -1) / heads}).transpose(1, 2);
     };
     std::optional<at::Tensor> mask, none;
     if (keys) {

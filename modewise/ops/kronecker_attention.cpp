@@ -67,7 +67,7 @@ Cells cells_of(const at::Tensor& x, int64_t mode, Pooling pooling, const Mask& t
   for (int64_t i = 0; i < x.dim() - 2; ++i) {
     if (i == mode) continue;
     others.push_back(i + 1);
-    cells.number *= static_cast<double>(x.size(i + 1));
+    cells.number *= static_cast<double>(known_size(x, i + 1));
   }
   if (pooling == Pooling::mean) cells.number = 1;
   if (!token_mask) return cells;
@@ -88,7 +88,7 @@ at::Tensor project(const at::Tensor& pooled, const at::Tensor& weight, const at:
 
 at::Tensor norm_heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, int64_t heads) {
   if (!weight.defined() && !bias.defined()) return x;
-  return layer_norm(x.unflatten(-1, {heads, x.size(-1) / heads}), weight, bias).flatten(-2);
+  return layer_norm(x.unflatten(-1, {heads, known_size(x, -1) / heads}), weight, bias).flatten(-2);
 }
 
 class Factors {
@@ -108,7 +108,7 @@ class Factors {
 
  private:
   Factor one(int64_t mode, const at::Tensor& pooled) const {
-    const int64_t d = x_.size(-1), first = options_.share_modes ? 0 : mode * d;
+    const int64_t d = known_size(x_, -1), first = options_.share_modes ? 0 : mode * d;
     const auto cells = cells_of(x_, mode, options_.pooling, token_mask_);
     const auto rows = [&](const at::Tensor& t) { return t.defined() ? t.narrow(0, first, d) : t; };
     const bool turned = std::count(options_.rope_modes.begin(), options_.rope_modes.end(), mode) != 0;
@@ -145,8 +145,8 @@ at::Tensor renormalised(const at::Tensor& x, const at::Tensor& weight) {
   const auto some = weight.gt(0);
   const auto one = at::zeros({}, weight.options()) + 1;
   const auto inverse = at::where(some, at::where(some, weight, one).reciprocal(), one - 1);
-  const int64_t heads = weight.size(-1);
-  return (x.unflatten(-1, {heads, x.size(-1) / heads}) * inverse.unsqueeze(-1).to(x.scalar_type()))
+  const int64_t heads = known_size(weight, -1);
+  return (x.unflatten(-1, {heads, known_size(x, -1) / heads}) * inverse.unsqueeze(-1).to(x.scalar_type()))
       .flatten(-2);
 }
 
@@ -155,9 +155,9 @@ at::Tensor combine(const at::Tensor& value, const std::vector<Factor>& factors,
   at::Tensor shown = value, cells;
   if (token_mask) {
     shown = value.masked_fill(token_mask->logical_not().unsqueeze(-1), 0);
-    auto sizes = value.sizes().vec();
+    auto sizes = value.sym_sizes().vec();
     sizes.back() = options.heads;
-    cells = token_mask->to(accumulate_type(value.scalar_type())).unsqueeze(-1).expand(sizes);
+    cells = token_mask->to(accumulate_type(value.scalar_type())).unsqueeze(-1).expand_symint(sizes);
   }
   if (options.combine == Combine::product) {
     at::Tensor out = shown, weight = cells;

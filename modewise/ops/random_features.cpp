@@ -13,6 +13,7 @@
 
 #include "modewise/core/random.h"
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/arguments.h"
 #include "modewise/ops/linear.h"
 
 namespace modewise::ops {
@@ -77,7 +78,7 @@ at::Tensor orthogonal_projection(int64_t width, int64_t features, uint64_t seed,
 RandomFeatures random_features(const at::Tensor& q, const at::Tensor& k, int64_t heads,
                                const at::Tensor& projection, const std::optional<at::Tensor>& key_mask) {
   const auto type = accumulate_type(q.scalar_type());
-  const int64_t width = q.size(-1) / heads;
+  const int64_t width = known_size(q, -1) / heads;
   const double root = 1 / std::sqrt(std::sqrt(static_cast<double>(width)));
   const auto weight = projection.to(q.options().dtype(type));
   const auto by_head = [&](const at::Tensor& t) {

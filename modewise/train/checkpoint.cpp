@@ -154,6 +154,7 @@ void CheckpointStore::save(int64_t step, const Json& state, const std::vector<Ch
     fs::create_directories(folder_, error);
     io_check(error, "create folder", folder_);
     fs::remove_all(temporary, error);
+    io_check(error, "remove", temporary);
     write_folder(temporary, step, all);
     fs::rename(temporary, folder_ / name, error);
     io_check(error, "rename", temporary);

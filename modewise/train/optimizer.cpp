@@ -17,10 +17,11 @@ struct Coefficients {
   T gradient_scale, keep, added_decay, beta1_rest, beta2, beta2_rest, step_size, root_scale, epsilon;
 };
 
-/// Elements [0, n) of one parameter; each index is read and written by one thread. This file is compiled
-/// without contraction to fused multiply-adds, so that vector body and remainder round alike.
+/// Elements [0, n) of one parameter; each index is read and written by one thread.
 template <class T>
-void update(T* w, const T* gradient, T* first, T* second, int64_t n, const Coefficients<T>& c) {
+[[gnu::always_inline]] inline void update_elements(T* __restrict w, const T* __restrict gradient,
+                                                   T* __restrict first, T* __restrict second, int64_t n,
+                                                   const Coefficients<T>& c) {
   for (int64_t i = 0; i < n; ++i) {
     const T kept = w[i] * c.keep;
     const T g = gradient[i] * c.gradient_scale + c.added_decay * w[i];
@@ -30,6 +31,25 @@ void update(T* w, const T* gradient, T* first, T* second, int64_t n, const Coeff
     second[i] = v;
     w[i] = kept - c.step_size * (m / (std::sqrt(v) / c.root_scale + c.epsilon));
   }
+}
+
+// One clone an instruction set, chosen when the library is loaded. This file is compiled without contraction to fused
+// multiply-adds, and IEEE roots and quotients are exact, so that all clones, and the vector body and the remainder of
+// each, give the same bits.
+#if defined(__x86_64__) && !defined(__clang__)
+#define MODEWISE_CLONES [[gnu::target_clones("avx512f", "avx2", "default")]]
+#else
+#define MODEWISE_CLONES
+#endif
+
+MODEWISE_CLONES void update(float* w, const float* gradient, float* first, float* second, int64_t n,
+                            const Coefficients<float>& c) {
+  update_elements(w, gradient, first, second, n, c);
+}
+
+MODEWISE_CLONES void update(double* w, const double* gradient, double* first, double* second, int64_t n,
+                            const Coefficients<double>& c) {
+  update_elements(w, gradient, first, second, n, c);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ def check_values(record, sample, dtype, what):
     for g, p, e in zip(got, plain, exact):
         assert g.dtype == dtype and g.shape == e.shape and g.is_contiguous(), what
         # In float64 the formula is the oracle itself, so only the roundings remain as a measure.
-        floor = (100 if dtype == torch.float64 else 8) * torch.finfo(dtype).eps * largest(e)
+        floor = (1000 if dtype == torch.float64 else 8) * torch.finfo(dtype).eps * largest(e)
         assert largest(g.double() - e) <= max(2 * largest(p.double() - e), floor), what
 
 
@@ -106,11 +106,12 @@ def test_float32_gradients_against_float64(record, isa):
             weights = [drawer(torch.float64, seed=9)(*o.shape).float().to(o.dtype) for o in out]
             wanted = [t for t in leaves if isinstance(t, torch.Tensor) and t.requires_grad]
             grads[name] = torch.autograd.grad(sum((o * w).sum() for o, w in zip(out, weights)), wanted, allow_unused=True)
+        # Some gradients vanish exactly (a key bias under softmax): roundings are then those of the others.
+        floor = 16 * torch.finfo(torch.float32).eps * max(largest(g) for g in grads["exact"] if g is not None)
         for ours, plain, exact in zip(grads["ours"], grads["plain"], grads["exact"]):
             if exact is None:
                 assert ours is None or largest(ours) == 0
                 continue
-            floor = 16 * torch.finfo(torch.float32).eps * largest(exact)
             assert largest(ours.double() - exact) <= max(3 * largest(plain.double() - exact), floor), (record.name, i)
 
 
