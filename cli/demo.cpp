@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "modewise/core/error.h"
+#include "modewise/core/log.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/forecast_report.h"
 
@@ -59,6 +59,7 @@ void make_run(const Program& program, const Contestant& contestant, const DemoOp
         {"forecast", program.command_line(), config.train.seed, program.threads(), data.hash});
     tasks::write_run_inputs(folder, config, data);
   }
+  folder.start_log();
   spdlog::info("{}:", path.string());
   const tasks::TrainedForecast result = tasks::train_forecast(config, data, folder, resume);
   if (result.training.stopped_by_signal()) throw Stopped{result.training.signal};
@@ -73,6 +74,7 @@ int demo(const Program& program, const DemoOptions& options) {
     make_run(program, contestant, options, path);
     runs.push_back(tasks::read_finished_run(path));
   }
+  log_to_file("");
   const std::vector<tasks::RunGroup> groups = tasks::group_runs(runs);
   const fs::path report = fs::path(options.out) / "report.html";
   tasks::write_comparison_report(runs, report);
