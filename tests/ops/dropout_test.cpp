@@ -62,8 +62,8 @@ TEST(LayerNorm, AgreesWithAtenAndGivesTheSameGradientBitsForAnyNumberOfThreads) 
   std::vector<at::Tensor> grads;
   for (const int threads : {1, 2, 3, 4}) {
     at::set_num_threads(threads);
-    x.mutable_grad() = {};
-    weight.mutable_grad() = {};
+    x.mutable_grad() = at::Tensor();
+    weight.mutable_grad() = at::Tensor();
     layer_norm(x, weight, bias).square().sum().backward();
     grads.push_back(x.grad());
     grads.push_back(weight.grad());

@@ -28,7 +28,7 @@ class EveryInstructionSet : public testing::TestWithParam<std::string> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Isas, EveryInstructionSet, testing::ValuesIn(available_isas()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& instance) { return instance.param; });
 
 TEST_P(EveryInstructionSet, ProductOverAllModesIsTheKroneckerMatrix) {
   const auto x = random_tensor({2, 3, 5, 4, 6});
@@ -51,8 +51,8 @@ TEST_P(EveryInstructionSet, IsExactOnIntegersForOddSizes) {
         const auto contracted = mode_contract(fast, x, 0, 2);
         use_reference(true);
         EXPECT_TRUE(at::equal(fast, mode_product(x, s, 0))) << type << ", n " << n << ", width " << width;
-        if (type != at::kBFloat16)  // sums beyond 256 are rounded there
-          EXPECT_TRUE(at::equal(contracted, mode_contract(fast, x, 0, 2))) << type << ", n " << n;
+        if (type == at::kBFloat16) continue;  // sums beyond 256 are rounded there
+        EXPECT_TRUE(at::equal(contracted, mode_contract(fast, x, 0, 2))) << type << ", n " << n;
       }
     }
   }
