@@ -149,12 +149,18 @@ def kronecker_attention(w, name, c, x, valid):
     if combine == "product":
         for mode in range(modes):
             value, weight = apply(value, mode), apply(weight, mode)
-        out = torch.nan_to_num(value / weight)
+        out = share(value, weight)
     else:
-        out = sum(torch.nan_to_num(apply(value, mode) / apply(weight, mode)) for mode in range(modes))
+        out = sum(share(apply(value, mode), apply(weight, mode)) for mode in range(modes))
         if combine == "mean":
             out = out / modes
     return w.linear(name + ".out_proj", out.flatten(-2), width)
+
+
+def share(value, weight):
+    """value / weight, 0 where nothing weighs."""
+    some = weight > 0
+    return torch.where(some, value / torch.where(some, weight, 1.0), 0.0)
 
 
 def token_attention(w, name, c, x, valid, reach):
@@ -364,7 +370,7 @@ def write(case, config, settings, series, lookback, horizon, quantiles=0, missin
         "gradient_checks": checks,
     }
     with open(case + ".json", "w") as file:
-        json.dump(record, file)
+        json.dump(record, file, allow_nan=False)
         file.write("\n")
 
 
