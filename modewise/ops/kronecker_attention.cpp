@@ -123,11 +123,12 @@ class Factors {
     const auto k = finish(w.key_weight, w.key_bias, w.key_norm_weight, w.key_norm_bias);
     if (options_.kernel == "linear") {
       const int64_t width = d / options_.heads, features = linear_feature_count(width, options_.features);
-      return {
-          mode,
-          {},
-          random_features(q, k, options_.heads,
-                          orthogonal_projection(width, features, options_.feature_seed, mode), cells.valid)};
+      return {mode,
+              {},
+              random_features(q, k, options_.heads,
+                              orthogonal_projection(q, width, features,
+                                                    static_cast<int64_t>(options_.feature_seed), mode),
+                              cells.valid)};
     }
     const Mask mode_mask = mode_masks_.empty() ? Mask() : mode_masks_[static_cast<size_t>(mode)];
     return {mode, mode_scores(q, k, options_.heads, cells.valid, mode_mask), {}};

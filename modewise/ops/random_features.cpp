@@ -1,15 +1,21 @@
 #include "modewise/ops/random_features.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/amax.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
+#include <torch/library.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
 
 #include "modewise/core/random.h"
 #include "modewise/ops/accumulate_type.h"
@@ -44,18 +50,8 @@ void orthonormalise(double* block, int64_t count, int64_t width) {
   }
 }
 
-// Without sums of any key (all removed) there is nothing to attend to: the row is 0.
-at::Tensor normalised(const at::Tensor& queries, const at::Tensor& keys) {
-  const auto total = at::matmul(queries, keys.sum(2).unsqueeze(-1));
-  const auto some = total.gt(0);
-  return queries * at::where(some, at::where(some, total, at::zeros({}, total.options()) + 1).reciprocal(),
-                             at::zeros({}, total.options()));
-}
-
-}  // namespace
-
-at::Tensor orthogonal_projection(int64_t width, int64_t features, uint64_t seed, int64_t mode) {
-  const RandomStream stream{seed, kFeatureSite, static_cast<uint64_t>(mode)};
+at::Tensor draw_projection(int64_t width, int64_t features, int64_t seed, int64_t mode) {
+  const RandomStream stream{static_cast<uint64_t>(seed), kFeatureSite, static_cast<uint64_t>(mode)};
   auto projection = at::empty({features, width}, at::kDouble);
   auto* rows = projection.mutable_data_ptr<double>();
   const int64_t values = features * width;
@@ -75,18 +71,70 @@ at::Tensor orthogonal_projection(int64_t width, int64_t features, uint64_t seed,
   return projection;
 }
 
+void check_orthogonal_projection_args(const at::Tensor& like, int64_t width, int64_t features) {
+  check_floating("orthogonal_projection", "like", like);
+  TORCH_CHECK_VALUE(width >= 1 && features >= 1,
+                    "orthogonal_projection: width and features must be positive, got ", width, " and ",
+                    features);
+}
+
+at::TensorOptions projection_options(const at::Tensor& like) {
+  return like.options().dtype(accumulate_type(like.scalar_type()));
+}
+
+// A model asks for the same few projections in every step: the last ones are kept.
+at::Tensor orthogonal_projection_cpu(const at::Tensor& like, int64_t width, int64_t features, int64_t seed,
+                                     int64_t mode) {
+  check_orthogonal_projection_args(like, width, features);
+  using Key = std::array<int64_t, 4>;
+  constexpr size_t kKept = 64;
+  static std::mutex mutex;
+  static std::map<Key, at::Tensor> kept;
+  const std::lock_guard lock(mutex);
+  const Key key = {width, features, seed, mode};
+  auto found = kept.find(key);
+  if (found == kept.end()) {
+    if (kept.size() >= kKept) kept.clear();
+    found = kept.emplace(key, draw_projection(width, features, seed, mode)).first;
+  }
+  return found->second.to(projection_options(like), /*non_blocking=*/false, /*copy=*/true);
+}
+
+at::Tensor orthogonal_projection_meta(const at::Tensor& like, int64_t width, int64_t features, int64_t,
+                                      int64_t) {
+  check_orthogonal_projection_args(like, width, features);
+  return at::empty({features, width}, projection_options(like));
+}
+
+// Without sums of any key (all removed) there is nothing to attend to: the row is 0.
+at::Tensor normalised(const at::Tensor& queries, const at::Tensor& keys) {
+  const auto total = at::matmul(queries, keys.sum(2).unsqueeze(-1));
+  const auto some = total.gt(0);
+  return queries * at::where(some, at::where(some, total, at::zeros({}, total.options()) + 1).reciprocal(),
+                             at::zeros({}, total.options()));
+}
+
+}  // namespace
+
+at::Tensor orthogonal_projection(const at::Tensor& like, int64_t width, int64_t features, int64_t seed,
+                                 int64_t mode) {
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("modewise::orthogonal_projection", "")
+                             .typed<decltype(orthogonal_projection)>();
+  return op.call(like, width, features, seed, mode);
+}
+
 RandomFeatures random_features(const at::Tensor& q, const at::Tensor& k, int64_t heads,
                                const at::Tensor& projection, const std::optional<at::Tensor>& key_mask) {
   const auto type = accumulate_type(q.scalar_type());
   const int64_t width = known_size(q, -1) / heads;
   const double root = 1 / std::sqrt(std::sqrt(static_cast<double>(width)));
-  const auto weight = projection.to(q.options().dtype(type));
   const auto by_head = [&](const at::Tensor& t) {
     return t.to(type).unflatten(-1, {heads, width}).transpose(1, 2) * root;  // [B, H, N, d]
   };
-  const auto query = ops::linear(by_head(q), weight);
+  const auto query = ops::linear(by_head(q), projection);
   const auto key_rows = by_head(k);
-  auto key = ops::linear(key_rows, weight) - key_rows.square().sum(-1, true) * 0.5;
+  auto key = ops::linear(key_rows, projection) - key_rows.square().sum(-1, true) * 0.5;
   std::optional<at::Tensor> removed;
   if (key_mask) removed = key_mask->logical_not().unsqueeze(1).unsqueeze(-1);
   if (removed) key = key.masked_fill(*removed, -std::numeric_limits<double>::infinity());
@@ -99,6 +147,17 @@ RandomFeatures random_features(const at::Tensor& q, const at::Tensor& k, int64_t
   auto keys = at::exp(key - key_top) + kFloor;
   if (removed) keys = keys.masked_fill(*removed, 0);
   return {normalised(queries, keys), keys};
+}
+
+TORCH_LIBRARY_FRAGMENT(modewise, m) {
+  m.def("orthogonal_projection(Tensor like, int width, int features, int seed, int mode) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(modewise, CPU, m) {
+  m.impl("orthogonal_projection", orthogonal_projection_cpu);
+}
+TORCH_LIBRARY_IMPL(modewise, Meta, m) {
+  m.impl("orthogonal_projection", orthogonal_projection_meta);
 }
 
 }  // namespace modewise::ops

@@ -10,8 +10,10 @@
 namespace modewise::ops {
 
 /// Projection [features, width]: blocks of orthogonal rows with the lengths of independent Gaussian vectors,
-/// drawn from core/random (site 3, step `mode`) by `seed`. float64.
-at::Tensor orthogonal_projection(int64_t width, int64_t features, uint64_t seed, int64_t mode);
+/// drawn from core/random (site 3, step `mode`) by `seed`. On the device of `like`, in the type its sums are
+/// taken in.
+at::Tensor orthogonal_projection(const at::Tensor& like, int64_t width, int64_t features, int64_t seed,
+                                 int64_t mode);
 
 /// Features φ(q), φ(k) [B, H, N, M] such that S ≈ queries keysᵀ has rows of sum 1; queries hold the
 /// normaliser already.

@@ -112,7 +112,7 @@ def test_float32_gradients_against_float64(record, isa):
             if exact is None:
                 assert ours is None or largest(ours) == 0
                 continue
-            assert largest(ours.double() - exact) <= max(3 * largest(plain.double() - exact), floor), (record.name, i)
+            assert largest(ours.double() - exact) <= max(5 * largest(plain.double() - exact), floor), (record.name, i)
 
 
 @ALL
