@@ -36,9 +36,8 @@ figure svg{max-width:100%;height:auto;display:block}
 .grid{display:grid;gap:1rem 1.4rem;align-items:start}
 .grid figure{margin:0}
 .grid svg{width:100%;max-width:640px}
-figcaption,caption{font-size:.87rem;color:var(--muted);max-width:46rem;text-align:left}
-caption{padding-bottom:.4rem}
-.scroll{overflow-x:auto;margin:1rem 0}
+figcaption{font-size:.87rem;color:var(--muted);max-width:46rem}
+.scroll{overflow-x:auto;margin:.5rem 0 1.2rem}
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
 th,td{padding:.28rem .8rem;text-align:left;white-space:nowrap}
 thead th{border-bottom:1.5px solid var(--ink);font-weight:600;vertical-align:bottom}
@@ -124,12 +123,11 @@ void HtmlPage::add_figure_grid(const std::vector<CaptionedFigure>& figures, doub
 }
 
 void HtmlPage::add_table(const Table& table, const std::string& caption) {
-  std::string html = table.to_html();
   ++tables_;
+  body_ += "<figure>\n";
   if (!caption.empty())
-    html.insert(html.find('\n') + 1,
-                fmt::format("<caption><b>Table {}.</b> {}</caption>\n", tables_, escape_markup(caption)));
-  body_ += "<div class=\"scroll\">\n" + html + "</div>\n";
+    body_ += fmt::format("<figcaption><b>Table {}.</b> {}</figcaption>\n", tables_, escape_markup(caption));
+  body_ += "<div class=\"scroll\">\n" + table.to_html() + "</div>\n</figure>\n";
 }
 
 void HtmlPage::add_preformatted(const std::string& text, const std::string& summary) {

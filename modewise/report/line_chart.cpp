@@ -212,8 +212,9 @@ std::vector<LegendEntry> legend_of(const LineChart& chart) {
         entries.push_back({shorten(band.label, 40), paint, LegendEntry::Kind::area, "", 1 - see_through});
     }
   }
-  // A single line without a band is what the axis says it is.
-  if (chart.series.size() == 1 && entries.size() == 1 && !chart.y.label.empty()) entries.clear();
+  // A single line without a band is what the title or the axis says it is.
+  const bool said = !chart.y.label.empty() || !chart.title.empty();
+  if (chart.series.size() == 1 && entries.size() == 1 && said) entries.clear();
   return entries;
 }
 
