@@ -40,7 +40,10 @@ at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future,
 
 at::Tensor forecast_loss(const at::Tensor& forecast, const at::Tensor& future, const at::Tensor& observed,
                          const ForecastOptions& options) {
-  at::Tensor loss = elementwise_loss(forecast, future, options);
+  // Whatever stands under a missing target is replaced first: a NaN there would reach the gradient even times
+  // 0.
+  const at::Tensor target = observed.defined() ? at::where(observed, future, at::zeros_like(future)) : future;
+  at::Tensor loss = elementwise_loss(forecast, target, options);
   const int64_t rows = loss.numel() / loss.size(-1);
   at::Tensor counts;  // [H]
   if (observed.defined()) {
