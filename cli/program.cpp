@@ -189,7 +189,9 @@ int Program::run() {
   } catch (const std::bad_alloc&) {
     return complain(1, "out of memory; a smaller train.batch_size, model or file needs less");
   } catch (const std::filesystem::filesystem_error& error) {
-    return complain(74, error.what());
+    const bool unreadable = error.code() == std::errc::permission_denied;
+    return complain(unreadable ? 66 : 74,
+                    fmt::format("cannot look at {}: {}", error.path1().string(), error.code().message()));
   } catch (const std::exception& error) {
     return complain(70, error.what());
   }
