@@ -1,5 +1,6 @@
 // Modules against torch's own operators or formulas written out.
 
+#include <ATen/ops/arange.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv1d.h>
@@ -64,7 +65,8 @@ TEST(Linear, HasTorchsDefaultDistribution) {
     EXPECT_NEAR(values.std().item<double>(), bound / std::sqrt(3.0), 0.1 * bound);
   }
   const at::Tensor x = at::randn({2, 3, 64});
-  EXPECT_EQ(difference(linear.forward(x), at::linear(x, linear.weight(), linear.bias())), 0);
+  // Blocks of rows are multiplied on their own, so the order of sums may differ.
+  EXPECT_LT(difference(linear.forward(x), at::linear(x, linear.weight(), linear.bias())), 1e-6);
   EXPECT_EQ(linear.forward(x.to(at::kBFloat16)).scalar_type(), at::kBFloat16);
 }
 
@@ -228,7 +230,7 @@ TEST(TimeHead, MeanCountsValidTokensAlone) {
   at::Tensor mask = at::ones({2, 3, 4}, at::kBool);
   mask[0][1][2] = false;
   const at::Tensor out = head.forward(tokens, mask);
-  tokens[0][1][2].fill_(100);
+  tokens[0][1][2].copy_(at::arange(6) * 100);  // a constant would be taken off by the norm
   EXPECT_EQ(difference(head.forward(tokens, mask), out), 0);
   EXPECT_GT(difference(head.forward(tokens, {}), out), 1e-3);
 }
