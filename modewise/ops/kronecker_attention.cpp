@@ -141,41 +141,65 @@ class Factors {
   const ModeMasks& mode_masks_;
 };
 
-// x / weight per head, where weight [B, N_1 … N_k, H] is what the valid cells received; 0 where it is 0.
-at::Tensor renormalised(const at::Tensor& x, const at::Tensor& weight) {
+// 1 / weight where it is positive, else 0.
+at::Tensor inverse_or_zero(const at::Tensor& weight) {
   const auto some = weight.gt(0);
   const auto one = at::zeros({}, weight.options()) + 1;
-  const auto inverse = at::where(some, at::where(some, weight, one).reciprocal(), one - 1);
-  const int64_t heads = known_size(weight, -1);
-  return (x.unflatten(-1, {heads, known_size(x, -1) / heads}) * inverse.unsqueeze(-1).to(x.scalar_type()))
+  return at::where(some, at::where(some, weight, one).reciprocal(), one - 1);
+}
+
+// x [B, N_1 … N_k, H·d] times scale [B, N_1 … N_k, H].
+at::Tensor scaled_heads(const at::Tensor& x, const at::Tensor& scale) {
+  const int64_t heads = known_size(scale, -1);
+  return (x.unflatten(-1, {heads, known_size(x, -1) / heads}) * scale.unsqueeze(-1).to(x.scalar_type()))
       .flatten(-2);
+}
+
+// The mask as what each head would attend to, [B, N_1 … N_k, H]: 1 at valid cells.
+at::Tensor valid_cells(const at::Tensor& token_mask, const at::Tensor& value, int64_t heads) {
+  auto sizes = value.sym_sizes().vec();
+  sizes.back() = heads;
+  return token_mask.to(accumulate_type(value.scalar_type())).unsqueeze(-1).expand_symint(sizes);
+}
+
+at::Tensor combine_product(const at::Tensor& value, const std::vector<Factor>& factors,
+                           const KroneckerAttentionOptions& options, const Mask& token_mask) {
+  at::Tensor out = value;
+  for (const Factor& factor : factors) out = factor.dropped(options).apply(out);
+  if (!token_mask) return out;
+  auto weight = valid_cells(*token_mask, value, options.heads);
+  for (const Factor& factor : factors) weight = factor.widened().apply(weight);
+  return scaled_heads(out, inverse_or_zero(weight));
+}
+
+at::Tensor combine_sum(const at::Tensor& value, const std::vector<Factor>& factors,
+                       const KroneckerAttentionOptions& options, const Mask& token_mask) {
+  std::vector<at::Tensor> inverses;
+  at::Tensor terms;  // with a mask: how many modes have anything to attend to from a cell
+  if (token_mask) {
+    const auto cells = valid_cells(*token_mask, value, options.heads);
+    for (const Factor& factor : factors) {
+      inverses.push_back(inverse_or_zero(factor.widened().apply(cells)));
+      const auto some = inverses.back().detach().gt(0).to(cells.scalar_type());
+      terms = terms.defined() ? terms + some : some;
+    }
+    terms = terms.clamp_min(1).reciprocal() * static_cast<double>(factors.size());
+  }
+  at::Tensor sum;
+  for (size_t i = 0; i < factors.size(); ++i) {
+    auto term = factors[i].dropped(options).apply(value);
+    if (token_mask) term = scaled_heads(term, inverses[i] * terms);
+    sum = sum.defined() ? sum + term : term;
+  }
+  const bool averaged = options.combine == Combine::mean && factors.size() > 1;
+  return averaged ? sum / static_cast<double>(factors.size()) : sum;
 }
 
 at::Tensor combine(const at::Tensor& value, const std::vector<Factor>& factors,
                    const KroneckerAttentionOptions& options, const Mask& token_mask) {
-  at::Tensor shown = value, cells;
-  if (token_mask) {
-    shown = value.masked_fill(token_mask->logical_not().unsqueeze(-1), 0);
-    auto sizes = value.sym_sizes().vec();
-    sizes.back() = options.heads;
-    cells = token_mask->to(accumulate_type(value.scalar_type())).unsqueeze(-1).expand_symint(sizes);
-  }
-  if (options.combine == Combine::product) {
-    at::Tensor out = shown, weight = cells;
-    for (const Factor& factor : factors) {
-      out = factor.dropped(options).apply(out);
-      if (token_mask) weight = factor.widened().apply(weight);
-    }
-    return token_mask ? renormalised(out, weight) : out;
-  }
-  at::Tensor sum;
-  for (const Factor& factor : factors) {
-    auto term = factor.dropped(options).apply(shown);
-    if (token_mask) term = renormalised(term, factor.widened().apply(cells));
-    sum = sum.defined() ? sum + term : term;
-  }
-  return options.combine == Combine::mean && factors.size() > 1 ? sum / static_cast<double>(factors.size())
-                                                                : sum;
+  const auto shown = token_mask ? value.masked_fill(token_mask->logical_not().unsqueeze(-1), 0) : value;
+  return options.combine == Combine::product ? combine_product(shown, factors, options, token_mask)
+                                             : combine_sum(shown, factors, options, token_mask);
 }
 
 }  // namespace

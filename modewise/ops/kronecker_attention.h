@@ -44,10 +44,12 @@ struct KroneckerAttentionWeights {
 
 /// x [B, N_1 … N_k, D] is pooled onto each mode, projected, normed, rotated; S_i = softmax(q kᵀ / √d); the
 /// S_i are applied to `value` [B, N_1 … N_k, D] (already projected). Pooling first is the same function as
-/// projecting first. token_mask [B, N_1 … N_k] bool, true = valid: invalid cells are left out of the pooling,
-/// keys without a valid cell are removed, and products are renormalised, out = (⊗S)(m ⊙ V) / (⊗S) m (0 where
-/// the denominator is 0), so that rows still sum to 1 and nothing under an invalid cell changes any bit of
-/// the result. mode_masks: empty, or one a mode: [N_i, N_i] bool, true = may attend (softmax kernel only).
+/// projecting first.
+/// token_mask [B, N_1 … N_k] bool, true = valid: invalid cells are left out of the pooling, keys without a
+/// valid cell are removed, and products are renormalised, out = (⊗S)(m ⊙ V) / (⊗S) m (0 where the denominator
+/// is 0); sums so term by term, where the terms that have a valid cell stand in for those that have none.
+/// Rows still sum to 1 (k for `sum`) and nothing under an invalid cell changes any bit of the result.
+/// mode_masks: empty, or one a mode: [N_i, N_i] bool, true = may attend (softmax kernel only).
 /// Weights are cast to x's dtype by the caller; norms and softmax compute in float32 at least.
 at::Tensor kronecker_attention(const at::Tensor& x, const at::Tensor& value,
                                const KroneckerAttentionWeights& weights,

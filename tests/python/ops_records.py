@@ -248,11 +248,14 @@ def kronecker_attention(x, value, qw, qb, kw, kb, qnw=None, qnb=None, knw=None, 
                 cells = mode_product(cells, s, i)
             out = renormalised(out, cells)
         return out
-    terms = []
-    for i, s in factors.items():
-        term = mode_product(value, dropped[i], i)
-        terms.append(term if mask is None else renormalised(term, mode_product(cells, s, i)))
-    return sum(terms) / (len(terms) if combine == "mean" else 1)
+    terms = [mode_product(value, s, i) for i, s in dropped.items()]
+    live = len(terms)
+    if mask is not None:
+        weights = [mode_product(cells, s, i) for i, s in factors.items()]
+        terms = [renormalised(term, weight) for term, weight in zip(terms, weights)]
+        live = sum((weight > 0).to(value.dtype) for weight in weights).clamp_min(1)
+        live = live.repeat_interleave(value.size(-1) // heads, -1)
+    return sum(terms) / live * (1 if combine == "mean" else len(terms))
 
 
 def mode_attention(x, qw, qb, kw, kb, qnw=None, qnb=None, knw=None, knb=None, **options):

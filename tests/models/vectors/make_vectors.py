@@ -151,7 +151,10 @@ def kronecker_attention(w, name, c, x, valid):
             value, weight = apply(value, mode), apply(weight, mode)
         out = share(value, weight)
     else:
-        out = sum(share(apply(value, mode), apply(weight, mode)) for mode in range(modes))
+        weights = [apply(weight, mode) for mode in range(modes)]
+        out = sum(share(apply(value, mode), weights[mode]) for mode in range(modes))
+        # Terms that have a valid cell stand in for those that have none.
+        out = out * modes / sum((w > 0).to(out.dtype) for w in weights).clamp_min(1)
         if combine == "mean":
             out = out / modes
     return w.linear(name + ".out_proj", out.flatten(-2), width)
