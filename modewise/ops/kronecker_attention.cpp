@@ -126,7 +126,7 @@ class Factors {
       return {mode,
               {},
               random_features(q, k, options_.heads,
-                              orthogonal_projection(q, width, features,
+                              orthogonal_projection(q.detach(), width, features,
                                                     static_cast<int64_t>(options_.feature_seed), mode),
                               cells.valid)};
     }

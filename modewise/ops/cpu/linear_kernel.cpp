@@ -22,8 +22,11 @@ namespace modewise::ops {
 
 namespace {
 
-/// Multiply-adds of a piece: some tens of microseconds on one core.
-constexpr int64_t kPieceWork = int64_t{1} << 21;
+/// Multiply-adds of a piece: some tens of microseconds on one core. In bfloat16 each call also packs the
+/// weight, so its pieces are larger.
+int64_t piece_work(at::ScalarType type) {
+  return int64_t{1} << (type == at::kBFloat16 ? 24 : 21);
+}
 /// Pieces of a weight gradient at most, so that their partial sums stay small.
 constexpr int64_t kMostPieces = 16;
 
@@ -46,8 +49,8 @@ class OneThread {
 };
 
 /// Rows of a piece for products of `work` multiply-adds a row: a multiple of 16.
-int64_t piece_rows(int64_t work) {
-  return (std::max<int64_t>(kPieceWork / std::max<int64_t>(work, 1), 1) + 15) / 16 * 16;
+int64_t piece_rows(int64_t work, at::ScalarType type) {
+  return (std::max<int64_t>(piece_work(type) / std::max<int64_t>(work, 1), 1) + 15) / 16 * 16;
 }
 
 /// body(first row, rows, piece) of every piece, each on one thread.
@@ -80,13 +83,14 @@ at::Tensor linear_pieces(const at::Tensor& x, const at::Tensor& weight,
   const auto rows = as_rows(x), results = out.view({-1, weight.size(0)});
   const auto factor = weight.to(x.scalar_type()).t();
   const at::Tensor added = bias ? bias->to(x.scalar_type()) : at::Tensor();
-  for_pieces(rows.size(0), piece_rows(weight.numel()), [&](int64_t first, int64_t count, int64_t) {
-    auto to = results.narrow(0, first, count);
-    if (added.defined())
-      at::addmm_out(to, added, rows.narrow(0, first, count), factor);
-    else
-      at::mm_out(to, rows.narrow(0, first, count), factor);
-  });
+  for_pieces(rows.size(0), piece_rows(weight.numel(), x.scalar_type()),
+             [&](int64_t first, int64_t count, int64_t) {
+               auto to = results.narrow(0, first, count);
+               if (added.defined())
+                 at::addmm_out(to, added, rows.narrow(0, first, count), factor);
+               else
+                 at::mm_out(to, rows.narrow(0, first, count), factor);
+             });
   return out;
 }
 
@@ -104,10 +108,11 @@ at::Tensor input_gradient(const at::Tensor& grad, const at::Tensor& weight, at::
   if (out.numel() == 0) return out;
   const auto results = out.view({-1, weight.size(1)});
   const auto factor = weight.to(grad.scalar_type());
-  for_pieces(grad.size(0), piece_rows(weight.numel()), [&](int64_t first, int64_t count, int64_t) {
-    auto to = results.narrow(0, first, count);
-    at::mm_out(to, grad.narrow(0, first, count), factor);
-  });
+  for_pieces(grad.size(0), piece_rows(weight.numel(), grad.scalar_type()),
+             [&](int64_t first, int64_t count, int64_t) {
+               auto to = results.narrow(0, first, count);
+               at::mm_out(to, grad.narrow(0, first, count), factor);
+             });
   return out;
 }
 
@@ -130,8 +135,9 @@ at::Tensor sum_in_order(const at::Tensor& parts, at::IntArrayRef sizes, at::Scal
 
 at::Tensor weight_gradient(const at::Tensor& grad, const at::Tensor& rows, const at::Tensor& weight) {
   const int64_t count = rows.size(0);
-  const int64_t piece =
-      std::max(piece_rows(weight.numel()), ((count + kMostPieces - 1) / kMostPieces + 15) / 16 * 16);
+  // Larger pieces than elsewhere: each costs a pass over a partial sum of the weight's size.
+  const int64_t piece = std::max(4 * piece_rows(weight.numel(), grad.scalar_type()),
+                                 ((count + kMostPieces - 1) / kMostPieces + 15) / 16 * 16);
   const auto parts = at::empty({(count + piece - 1) / piece, weight.size(0), weight.size(1)}, grad.options());
   for_pieces(count, piece, [&](int64_t first, int64_t some, int64_t i) {
     auto to = parts.select(0, i);

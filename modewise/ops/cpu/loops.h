@@ -112,6 +112,8 @@ struct NormBackwardPlan {
 /// T is the type in memory, sums are float (double for double). Scratch is counted in bytes.
 template <class T>
 struct ProductLoops {
+  /// Heads that one call of `product` computes; they divide H.
+  int64_t (*product_heads)(const ProductPlan&);
   int64_t (*product_scratch)(const ProductPlan&);
   void (*product)(const ProductPlan&, int64_t b, int64_t h, int64_t begin, int64_t end, void* scratch);
   /// The same with a factor in the accumulate type.

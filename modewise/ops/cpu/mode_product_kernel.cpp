@@ -1,5 +1,5 @@
 // x [B, N_1 … N_k, H·d] is read by its strides. A fibre is a position of the modes other than the product's;
-// a task is one (sample, head) and a range of fibres, and writes out[b, :, fibres, head h] alone.
+// a task is one sample, some heads and a range of fibres, and writes those of out[b] alone.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -69,21 +69,21 @@ at::Tensor product_strided(const at::Tensor& x, const at::Tensor& factor, int64_
                             .x_fibre = x_fibres.data(),
                             .out_fibre = out_fibres.data()};
   const int64_t fibres = static_cast<int64_t>(x_fibres.size());
-  const int64_t parts = fibre_parts(batch * heads, fibres), step = (fibres + parts - 1) / parts;
   dispatch_floating(x.scalar_type(), "mode_product", [&]<class T>() {
     const auto& table = *loops().of<T>().product;
     const auto run = factor.scalar_type() == x.scalar_type() ? table.product : table.product_wide;
-    const int64_t bytes = table.product_scratch(plan);
-    for_tasks(batch * heads * parts,
-              plan.rows * plan.cols * step * plan.width / 8 + plan.cols * step * plan.width,
-              [&](int64_t begin, int64_t end) {
-                void* scratch = thread_scratch(bytes);
-                for (int64_t task = begin; task < end; ++task) {
-                  const int64_t group = task / parts, first = task % parts * step;
-                  run(plan, group / heads, group % heads, std::min(first, fibres),
-                      std::min(first + step, fibres), scratch);
-                }
-              });
+    const int64_t bytes = table.product_scratch(plan), group = table.product_heads(plan),
+                  groups = heads / group;
+    const int64_t parts = fibre_parts(batch * groups, fibres), step = (fibres + parts - 1) / parts;
+    const int64_t cells = plan.cols * step * plan.width * group;
+    for_tasks(batch * groups * parts, cells * plan.rows / 8 + cells, [&](int64_t begin, int64_t end) {
+      void* scratch = thread_scratch(bytes);
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t sample = task / parts, first = task % parts * step;
+        run(plan, sample / groups, sample % groups * group, std::min(first, fibres),
+            std::min(first + step, fibres), scratch);
+      }
+    });
   });
   return out;
 }

@@ -8,16 +8,27 @@ namespace modewise::ops::MODEWISE_ISA {
 
 namespace {
 
-constexpr int64_t kPanelBytes = 48 * 1024;
+constexpr int64_t kPanelBytes = 48 * 1024, kGroupBytes = 256 * 1024;
 
-// Fibres of one panel: the panel stays in the first-level cache where it can, and holds whole register tiles.
+// Fibres of one panel. Of one head: the panel stays in the first-level cache where it can. Of all heads: in
+// the second-level cache. Either holds whole register tiles.
 template <class F>
-int64_t panel_fibres(const ProductPlan& plan) {
+int64_t panel_fibres(const ProductPlan& plan, int64_t group) {
   constexpr int64_t kTile = kTileVectors * kLanes<F>;
-  const int64_t columns = kPanelBytes / static_cast<int64_t>(sizeof(F)) / (plan.cols > 0 ? plan.cols : 1);
-  const int64_t wanted = columns < 4 * kTile ? 4 * kTile : columns;
+  const int64_t bytes = group == 1 ? kPanelBytes : kGroupBytes / group;
+  const int64_t columns = bytes / static_cast<int64_t>(sizeof(F)) / (plan.cols > 0 ? plan.cols : 1);
+  const int64_t wanted = columns < 4 * kTile && group == 1 ? 4 * kTile : columns;
   const int64_t fibres = wanted / plan.width;
   return fibres < 1 ? 1 : fibres;
+}
+
+// Heads of one task. All of them where their panels fit together: x is then read as it lies in memory. One
+// where N is large: a row of one head is then long enough on its own.
+template <class T>
+int64_t head_group(const ProductPlan& plan) {
+  using F = Accumulate<T>;
+  const int64_t least = (2 * kTileVectors * kLanes<F> + plan.width - 1) / plan.width;
+  return panel_fibres<F>(plan, plan.heads) >= least ? plan.heads : 1;
 }
 
 template <class F>
@@ -29,9 +40,10 @@ int64_t packed_factor(const ProductPlan& plan) {
 template <class T>
 int64_t product_scratch(const ProductPlan& plan) {
   using F = Accumulate<T>;
-  const int64_t panel = plan.cols * padded_row<F>(panel_fibres<F>(plan) * plan.width);
+  const int64_t group = head_group<T>(plan);
+  const int64_t panel = plan.cols * padded_row<F>(panel_fibres<F>(plan, group) * plan.width);
   const int64_t tile = kTileRows * kTileVectors * kLanes<F>;
-  return (packed_factor<F>(plan) + panel + tile + 64) * static_cast<int64_t>(sizeof(F));
+  return (group * (packed_factor<F>(plan) + panel) + tile + 64) * static_cast<int64_t>(sizeof(F));
 }
 
 // Writes rows × columns [column, column + width) of a finished tile to the channels of their fibres.
@@ -79,39 +91,61 @@ void multiply_panel(const ProductPlan& plan, const Accumulate<T>* factor, const 
   }
 }
 
+// Row n of the panels of `group` heads, panel_size apart.
+template <class T, class F>
+void pack_group(const ProductPlan& plan, const T* x, const int64_t* fibre, int64_t fibres, int64_t group,
+                F* row, int64_t panel_size) {
+  if (plan.x_channel == 1 && plan.width % kLanes<F> == 0) {
+    for (int64_t f = 0; f < fibres; ++f, row += plan.width) {
+      const T* from = x + fibre[f];
+      F* to = row;
+      for (int64_t h = 0; h < group; ++h, to += panel_size)
+        for (int64_t c = 0; c < plan.width; c += kLanes<F>, from += kLanes<F>)
+          for (int lane = 0; lane < kLanes<F>; ++lane) to[c + lane] = widen(from[lane]);
+    }
+    return;
+  }
+  for (int64_t h = 0; h < group; ++h)
+    pack_fibres(x + h * plan.width * plan.x_channel, plan.x_channel, plan.width, fibre, fibres,
+                row + h * panel_size);
+}
+
 template <class T, class A>
 void product(const ProductPlan& plan, int64_t b, int64_t h, int64_t begin, int64_t end, void* scratch) {
   using F = Accumulate<T>;
-  F* factor = as<F>(scratch);
-  F* tile = factor + packed_factor<F>(plan);
-  F* panel = tile + kTileRows * kTileVectors * kLanes<F>;
-  pack_rows(as<A>(plan.a) + b * plan.a_batch + h * plan.a_head, plan.a_row, plan.a_col, plan.rows, plan.cols,
-            balanced_rows(plan.rows), factor);
-  const int64_t step = panel_fibres<F>(plan);
-  const int64_t first_channel = h * plan.width;
-  const T* x = as<T>(plan.x) + b * plan.x_batch + first_channel * plan.x_channel;
-  T* out = as<T>(plan.out) + b * plan.out_batch + first_channel;
+  const int64_t group = head_group<T>(plan), factor_size = packed_factor<F>(plan);
+  const int64_t step = panel_fibres<F>(plan, group);
+  F* tile = as<F>(scratch);
+  F* factors = tile + kTileRows * kTileVectors * kLanes<F>;
+  F* panels = factors + group * factor_size;
+  for (int64_t i = 0; i < group; ++i)
+    pack_rows(as<A>(plan.a) + b * plan.a_batch + (h + i) * plan.a_head, plan.a_row, plan.a_col, plan.rows,
+              plan.cols, balanced_rows(plan.rows), factors + i * factor_size);
+  const T* x = as<T>(plan.x) + b * plan.x_batch + h * plan.width * plan.x_channel;
+  T* out = as<T>(plan.out) + b * plan.out_batch + h * plan.width;
   for (int64_t f = begin; f < end; f += step) {
     const int64_t fibres = end - f < step ? end - f : step;
-    const int64_t panel_row = padded_row<F>(fibres * plan.width);
+    const int64_t columns = fibres * plan.width, row = padded_row<F>(columns), panel_size = plan.cols * row;
     for (int64_t n = 0; n < plan.cols; ++n) {
-      F* row = panel + n * panel_row;
-      pack_fibres(x + n * plan.x_mode, plan.x_channel, plan.width, plan.x_fibre + f, fibres, row);
-      for (int64_t i = fibres * plan.width; i < panel_row; ++i) row[i] = 0;
+      pack_group(plan, x + n * plan.x_mode, plan.x_fibre + f, fibres, group, panels + n * row, panel_size);
+      for (int64_t i = 0; i < group; ++i)
+        for (int64_t c = columns; c < row; ++c) panels[i * panel_size + n * row + c] = 0;
     }
-    multiply_panel<T>(plan, factor, panel, panel_row, fibres, plan.out_fibre + f, out, tile);
+    for (int64_t i = 0; i < group; ++i)
+      multiply_panel<T>(plan, factors + i * factor_size, panels + i * panel_size, row, fibres,
+                        plan.out_fibre + f, out + i * plan.width, tile);
   }
 }
 
 // ---- contraction ----
 
 constexpr int kDotRows = 4, kDotCols = 4;
-constexpr int64_t kContractBytes = 128 * 1024;
+constexpr int64_t kContractBytes = 256 * 1024;
 
 template <class F>
 int64_t contract_fibres(const ContractPlan& plan) {
   const int64_t columns = kContractBytes / static_cast<int64_t>(sizeof(F)) / (plan.rows + plan.cols + 1);
-  const int64_t fibres = (columns < 128 ? 128 : columns) / (plan.width > 0 ? plan.width : 1);
+  const int64_t fibres = (columns < 512 ? 512 : columns) / (plan.width > 0 ? plan.width : 1);
   return fibres < 1 ? 1 : fibres < plan.fibres ? fibres : plan.fibres;
 }
 
@@ -137,8 +171,16 @@ void tile_dot(const F* a, const F* x, int64_t row, int64_t columns, F* out, int6
       for (int n = 0; n < Cols; ++n) sum[m][n] += left * right[n];
     }
   }
-  for (int m = 0; m < Rows; ++m)
-    for (int n = 0; n < Cols; ++n) out[m * out_row + n] += lane_sum<F>(sum[m][n]);
+  if constexpr (Rows * Cols % kLanes<F> == 0) {
+    for (int first = 0; first < Rows * Cols; first += kLanes<F>) {
+      F sums[kLanes<F>];
+      store(sums, lane_sums<F>(&sum[0][0] + first));
+      for (int i = 0; i < kLanes<F>; ++i) out[(first + i) / Cols * out_row + (first + i) % Cols] += sums[i];
+    }
+  } else {
+    for (int m = 0; m < Rows; ++m)
+      for (int n = 0; n < Cols; ++n) out[m * out_row + n] += lane_sum<F>(sum[m][n]);
+  }
 }
 
 template <class F, int Rows>
@@ -182,7 +224,8 @@ void contract(const ContractPlan& plan, int64_t b, int64_t h, int64_t begin, int
 
 template <class T>
 constexpr ProductLoops<T> loops_of() {
-  return {product_scratch<T>, product<T, T>, product<T, Accumulate<T>>, contract_scratch<T>, contract<T>};
+  return {head_group<T>,       product_scratch<T>, product<T, T>, product<T, Accumulate<T>>,
+          contract_scratch<T>, contract<T>};
 }
 
 }  // namespace

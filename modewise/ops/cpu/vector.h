@@ -47,6 +47,43 @@ inline F lane_sum(Vector<F> v) {
   return lanes[0];
 }
 
+template <size_t Bytes>
+struct IndexOf {
+  using type = int32_t;
+};
+template <>
+struct IndexOf<8> {
+  using type = int64_t;
+};
+
+// Segments of 2·Half lanes: the halves of a's segment added up, then those of b's.
+template <class F, int Half>
+inline Vector<F> fold_pair(Vector<F> a, Vector<F> b) {
+  using Index = typename IndexOf<sizeof(F)>::type;
+  Vector<Index> low = {}, high = {};
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes<F>; ++i) {
+    const int segment = i / (2 * Half) * 2 * Half, place = i % (2 * Half);
+    low[i] = place < Half ? segment + place : kLanes<F> + segment + place - Half;
+    high[i] = low[i] + Half;
+  }
+  return __builtin_shuffle(a, b, low) + __builtin_shuffle(a, b, high);
+}
+template <class F, int Half>
+inline void fold(Vector<F>* v) {
+#pragma GCC unroll 16
+  for (int i = 0; i < Half; ++i) v[i] = fold_pair<F, Half>(v[i], v[i + Half]);
+  if constexpr (Half > 1) fold<F, Half / 2>(v);
+}
+/// Lane i of the result is the sum of the lanes of v[i], as a tree, for as many vectors as there are lanes.
+template <class F>
+inline Vector<F> lane_sums(const Vector<F>* vectors) {
+  Vector<F> v[kLanes<F>];
+  for (int i = 0; i < kLanes<F>; ++i) v[i] = vectors[i];
+  fold<F, kLanes<F> / 2>(v);
+  return v[0];
+}
+
 /// The type in which sums of T are taken.
 template <class T>
 struct AccumulateOf {
