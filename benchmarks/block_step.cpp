@@ -13,6 +13,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/heap.h"
 #include "modewise/nn/block.h"
 #include "modewise/train/optimizer.h"
 
@@ -59,11 +60,11 @@ class Stack : public torch::nn::Module {
       attention.rope_modes = o.rotary;
       blocks_.push_back(register_module(
           "block" + std::to_string(i),
-          std::make_shared<nn::Block>(init, o.width,
-                                      std::make_shared<nn::KroneckerAttention>(
-                                          init, o.width, static_cast<int64_t>(o.sizes.size()), true, o.dropout,
-                                          attention),
-                                      std::make_shared<nn::SwiGLU>(init, o.width, o.hidden), o.dropout, 0)));
+          std::make_shared<nn::Block>(
+              init, o.width,
+              std::make_shared<nn::KroneckerAttention>(init, o.width, static_cast<int64_t>(o.sizes.size()),
+                                                       true, o.dropout, attention),
+              std::make_shared<nn::SwiGLU>(init, o.width, o.hidden), o.dropout, 0)));
     }
   }
   at::Tensor forward(at::Tensor x) {
@@ -120,6 +121,7 @@ void run(const Options& o) {
 }  // namespace modewise
 
 int main(int argc, char** argv) {
+  modewise::keep_freed_memory();  // as the program does
   modewise::run(modewise::parse(argc, argv));
   return 0;
 }

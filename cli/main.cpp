@@ -1,7 +1,9 @@
 #include "cli/commands.h"
+#include "modewise/core/heap.h"
 
 int main(int argc, char** argv) {
   using namespace modewise::cli;
+  modewise::keep_freed_memory();
   Program program(argc, argv);
   add_train(program);
   add_evaluate(program);

@@ -3,13 +3,14 @@
 import copy
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
 import pytest
 import torch
 
-from ops_records import RECORDS, drawer, ops, outputs
+from ops_records import BUILD, RECORDS, drawer, ops, outputs
 
 ALL = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
 ISAS = list(ops.available_isas())
@@ -235,3 +236,12 @@ def test_summary_names_every_kernel_and_ends_with_the_reference():
     assert {line.split(":")[0] for line in lines} >= {"mode_product", "mode_pool", "mode_scores", "layer_norm",
                                                      "dropout_add", "dropout_add_norm", "swiglu", "rotary"}
     assert all(line.split()[-1] == "reference" for line in lines)
+
+
+def test_the_program_of_the_docs_prints_what_they_say():
+    root = pathlib.Path(__file__).parents[2]
+    page = (root / "docs" / "operators.md").read_text()
+    program, printed = re.search(r"```python\n(.*?)```\n\nprints `(.*?)`", page, re.S).groups()
+    program = program.replace("build/lib", str(BUILD / "lib"))
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == printed
