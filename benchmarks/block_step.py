@@ -97,6 +97,9 @@ def main():
 
 
 def rows(name, precision, options):
+    import torch
+
+    torch._dynamo.reset()  # past its limit of recompilations it would quietly run eagerly
     peers = {"eager": plain_steps(name, precision, False)}
     if not options.no_compile:
         peers["compile"] = plain_steps(name, precision, True)

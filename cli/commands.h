@@ -1,11 +1,13 @@
 #pragma once
-// Each command adds itself to the program; its file is named like it.
+// Each command adds itself to the program; its file is named like it. What a command does for the runs of one
+// task is in that task's verbs (task_verbs.h).
 
 #include "cli/program.h"
 
 namespace modewise::cli {
 
 void add_train(Program& program);
+void add_train_forecast(Program& program, CLI::App& parent);
 void add_evaluate(Program& program);
 void add_predict(Program& program);
 void add_backtest(Program& program);

@@ -1,22 +1,13 @@
 #pragma once
-// The options by which commands receive a forecasting config: a file, assignments, and short forms of a few.
+// The options by which commands receive a forecasting config.
 
-#include <CLI/App.hpp>
-#include <string>
-#include <vector>
-
+#include "cli/config_options.h"
 #include "modewise/tasks/forecast_config.h"
 
 namespace modewise::cli {
 
-struct ForecastConfigOptions {
-  std::string config, data, model;
-  std::vector<std::string> assignments;
-  int64_t seed = -1;
-
+struct ForecastConfigOptions : ConfigOptions {
   void add_to(CLI::App& command);
-  /// --model, --data, --seed and --set as assignments.
-  std::vector<std::string> all_assignments() const;
   tasks::ForecastConfig load() const;
 };
 

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "modewise/models/mode_maps.h"
+
 namespace modewise::models {
 
 struct ModelConfig;
@@ -34,12 +36,6 @@ struct ForecastInput {
   at::Tensor past;        // [B, N_1…N_j, L] scaled; what stands under a missing cell does not matter
   at::Tensor observed;    // the same shape, bool; undefined when nothing is missing
   at::Tensor first_step;  // [B] int64: row of past[…, 0], counted from the data set's first row
-};
-
-/// The attention factors of one layer.
-struct ModeMaps {
-  std::vector<int64_t> modes;       // token mode of each factor; series modes first, time patches last
-  std::vector<at::Tensor> factors;  // S_i [B, heads, N_i, N_i], rows sum to 1
 };
 
 class Forecaster : public torch::nn::Module {

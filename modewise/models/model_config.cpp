@@ -33,29 +33,6 @@ void PatchConfig::fields(Fields& f) {
   f.add("dropout", dropout, "dropout of the embedded patches", {.min = 0, .max = 0.99});
 }
 
-void PositionConfig::fields(Fields& f) {
-  f.add("code", code, "position codes over time and the ordered series modes",
-        {.one_of = {"none", "learned", "sincos"}});
-  f.add("identity", identity,
-        "learn a code for each place of the series modes without order (variables, stations)");
-  f.add("rotary", rotary, "modes with rotary codes: ordered (time and ordered series modes), time or none",
-        {.one_of = {"ordered", "time", "none"}});
-  f.add("rotary_base", rotary_base, "base of the rotary frequencies", {.min = 1});
-}
-
-void AttentionConfig::fields(Fields& f) {
-  f.add("combine", combine, "product, sum (as released) or mean (the paper's sum) of the factors",
-        {.one_of = {"product", "sum", "mean"}});
-  f.add("pooling", pooling, "how the other modes are pooled for queries and keys",
-        {.one_of = {"sum", "mean"}});
-  f.add("share_modes", share_modes, "one query and key projection for all modes");
-  f.add("attend_modes", attend_modes, "modes attended, counted from 0, time last; empty is all", {.min = 0});
-  f.add("query_key_norm", query_key_norm, "LayerNorm of queries and keys");
-  f.add("kernel", kernel, "softmax, or linear (positive random features)", {.one_of = {"softmax", "linear"}});
-  f.add("features", features, "random features of the linear kernel; 0 chooses", {.min = 0, .max = 65536});
-  f.add("dropout", dropout, "dropout of attention weights", {.min = 0, .max = 0.99});
-}
-
 void HeadConfig::fields(Fields& f) {
   f.add("time", time, "what the head makes of the time tokens: flatten, mean (as released) or attention",
         {.one_of = {"flatten", "mean", "attention"}});
@@ -81,15 +58,7 @@ void ModelConfig::fields(Fields& f) {
                {.one_of = {"default", "release", "paper"}}, [this] { use_preset(preset); });
   f.add("precision", precision, "of activations; weights, statistics and sums are float32",
         {.one_of = {"float32", "bf16"}});
-  f.add("width", width, "width D of a token", {.min = 1, .max = 65536});
-  f.add("hidden", hidden, "width of the feed-forward", {.min = 1, .max = 262144});
-  f.add("blocks", blocks, "transformer blocks", {.min = 1, .max = 1000});
-  f.add("heads", heads, "attention heads; divide the width", {.min = 1, .max = 4096});
-  f.add("feed_forward", feed_forward, "swiglu (as released) or gelu (the paper's)",
-        {.one_of = {"swiglu", "gelu"}});
-  f.add("dropout", dropout, "dropout of what attention and feed-forward add", {.min = 0, .max = 0.99});
-  f.add("layer_scale", layer_scale, "start of a learned scale a channel of each branch; 0 is none",
-        {.min = 0, .max = 10});
+  block_fields(f);
   f.group("window", window);
   f.group("patch", patch);
   f.group("position", position);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/models/encoder_config.h"
 
 namespace modewise::models {
 
@@ -33,26 +34,6 @@ struct PatchConfig {
   void fields(Fields& fields);
 };
 
-struct PositionConfig {
-  std::string code = "none";       // none | learned | sincos, over time and the ordered series modes
-  bool identity = true;            // a learned code for each place of the series modes without order
-  std::string rotary = "ordered";  // ordered (time and ordered series modes) | time | none
-  double rotary_base = 10000;
-  void fields(Fields& fields);
-};
-
-struct AttentionConfig {
-  std::string combine = "product";    // product | sum | mean
-  std::string pooling = "sum";        // sum | mean
-  bool share_modes = false;           // one query/key projection for all modes
-  std::vector<int64_t> attend_modes;  // token modes, time last; empty is all
-  bool query_key_norm = true;         // LayerNorm of width d on pooled queries and keys
-  std::string kernel = "softmax";     // softmax | linear
-  int64_t features = 0;               // of the linear kernel; 0: d·⌈log d⌉
-  double dropout = 0;                 // on the factors
-  void fields(Fields& fields);
-};
-
 struct HeadConfig {
   std::string time = "flatten";  // flatten | mean | attention: what becomes of the time tokens
   double dropout = 0;
@@ -69,21 +50,12 @@ struct BaselineConfig {
   void fields(Fields& fields);
 };
 
-struct ModelConfig {
+struct ModelConfig : EncoderConfig {
   std::string name = "hot";
   std::string preset = "default";
   std::string precision = "float32";  // float32 | bf16
-  int64_t width = 64;                 // D
-  int64_t hidden = 128;               // of the feed-forward
-  int64_t blocks = 2;
-  int64_t heads = 4;
-  std::string feed_forward = "swiglu";  // swiglu | gelu
-  double dropout = 0.1;                 // of attention and feed-forward outputs
-  double layer_scale = 0;               // start of a learned scale a channel on each branch; 0 is none
   WindowConfig window;
   PatchConfig patch;
-  PositionConfig position;
-  AttentionConfig attention;
   HeadConfig head;
   BaselineConfig baseline;
 

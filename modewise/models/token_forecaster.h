@@ -6,18 +6,18 @@
 // blocks.N.attention.query_proj, …, blocks.N.feedforward.w1, head.0, head.2.
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "modewise/models/learned_forecaster.h"
-#include "modewise/nn/block.h"
-#include "modewise/nn/module_list.h"
+#include "modewise/models/token_encoder.h"
 #include "modewise/nn/patch_embedding.h"
-#include "modewise/nn/positions.h"
 #include "modewise/nn/series_linear.h"
 #include "modewise/nn/time_head.h"
 
 namespace modewise::models {
+
+/// The token tensor of a window: its series modes, then the time patches.
+TokenShape token_shape(const ModelConfig& config, const ForecastShape& shape);
 
 class TokenForecaster : public LearnedForecaster {
  public:
@@ -30,18 +30,10 @@ class TokenForecaster : public LearnedForecaster {
 
  private:
   nn::PatchTokens embed(const at::Tensor& values, const at::Tensor& observed) const;
-  void make_codes(const ModelConfig& config, const std::vector<int64_t>& token_sizes, nn::Initializer& init);
-  void make_blocks(const ModelConfig& config, nn::Initializer& init);
 
   bool bfloat16_;
-  std::vector<int64_t> ordered_modes_;   // time, and the series modes with an order
-  std::vector<int64_t> attended_modes_;  // of the factors, in order
   std::shared_ptr<nn::PatchEmbedding> embedding_;
-  std::shared_ptr<nn::Dropout> embedding_dropout_;
-  std::shared_ptr<nn::ModuleList<nn::LearnedCode>> identity_;
-  std::shared_ptr<nn::LearnedCode> learned_positions_;
-  std::shared_ptr<nn::SinCosCode> fixed_positions_;
-  std::shared_ptr<nn::ModuleList<nn::Block>> blocks_;
+  std::shared_ptr<TokenEncoder> encoder_;
   std::shared_ptr<nn::TimeHead> head_;
   std::shared_ptr<nn::SeriesLinear> skip_;
 };

@@ -1,12 +1,12 @@
 // Whether a config makes sense for a shape, and whether the chosen model has the options that were changed.
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 
 #include "modewise/core/error.h"
 #include "modewise/models/forecaster.h"
 #include "modewise/models/model_config.h"
+#include "modewise/models/token_forecaster.h"
 
 namespace modewise::models {
 namespace {
@@ -95,35 +95,7 @@ void check_heads(const ModelConfig& config, const std::string& source) {
 
 void check_token_model(const ModelConfig& config, const ForecastShape& shape, const std::string& source) {
   check_patches(config, shape, source);
-  check_heads(config, source);
-  const int64_t modes = static_cast<int64_t>(shape.series.size()) + 1;
-  const AttentionConfig& attention = config.attention;
-  std::set<int64_t> seen;
-  for (int64_t mode : attention.attend_modes) {
-    require(mode >= 0 && mode < modes, ErrorKind::config,
-            "{}: attention.attend_modes holds {}, but the tokens have modes 0 to {} (time last)", source,
-            mode, modes - 1);
-    require(seen.insert(mode).second, ErrorKind::config, "{}: attention.attend_modes holds {} twice", source,
-            mode);
-  }
-  const bool linear = attention.kernel == "linear";
-  require(linear || attention.features == 0, ErrorKind::config,
-          "{}: attention.features = {} has no effect with attention.kernel = \"softmax\"", source,
-          attention.features);
-  require(!linear || attention.dropout == 0, ErrorKind::config,
-          "{}: attention.dropout = {} cannot act with attention.kernel = \"linear\", which never forms the "
-          "weights",
-          source, attention.dropout);
-  const int64_t head_width = config.width / config.heads;
-  require(config.position.rotary == "none" || head_width % 2 == 0, ErrorKind::config,
-          "{}: rotary codes need an even head width, got width / heads = {} / {} = {}; set position.rotary = "
-          "\"none\" or change them",
-          source, config.width, config.heads, head_width);
-  int64_t ordered = 1;
-  for (bool mode : shape.ordered) ordered += mode;
-  require(config.position.code != "sincos" || config.width >= 2 * ordered, ErrorKind::config,
-          "{}: position.code = \"sincos\" over {} modes needs a width of at least {}, got {}", source,
-          ordered, 2 * ordered, config.width);
+  validate_encoder(config, token_shape(config, shape), source);
 }
 
 }  // namespace

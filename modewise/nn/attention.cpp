@@ -7,17 +7,13 @@
 #include "modewise/ops/full_attention.h"
 
 namespace modewise::nn {
-namespace {
 
-/// LayerNorm of each head's part of [..., D].
 at::Tensor norm_heads(const at::Tensor& x, int64_t heads, const LayerNorm& norm) {
   std::vector<int64_t> split = x.sizes().vec();
   split.back() = heads;
   split.push_back(x.size(-1) / heads);
   return norm.forward(x.view(split)).view(x.sizes());
 }
-
-}  // namespace
 
 std::vector<at::Tensor> Attention::factors(const at::Tensor&, const std::optional<at::Tensor>&) {
   return {};

@@ -17,6 +17,9 @@
 
 namespace modewise::nn {
 
+/// LayerNorm of each head's part of [..., D].
+at::Tensor norm_heads(const at::Tensor& x, int64_t heads, const LayerNorm& norm);
+
 class Attention : public torch::nn::Module {
  public:
   /// x [B, N_1 … N_k, D], mask [B, N_1 … N_k] bool (true: valid) -> [B, N_1 … N_k, D].

@@ -17,7 +17,8 @@ namespace modewise::nn {
 
 class Block : public torch::nn::Module {
  public:
-  /// `layer_scale`: where the branch scales start; 0 is no scales.
+  /// `layer_scale`: where the branch scales start; 0 is no scales. One of `attention` and `feed_forward` may be
+  /// null: the block then lacks that branch with its norm.
   Block(Initializer& init, int64_t width, std::shared_ptr<Attention> attention,
         std::shared_ptr<FeedForward> feed_forward, double dropout, double layer_scale);
 
@@ -27,6 +28,9 @@ class Block : public torch::nn::Module {
   std::vector<at::Tensor> factors(const at::Tensor& x, const std::optional<at::Tensor>& mask);
 
  private:
+  at::Tensor attended(const at::Tensor& x, const std::optional<at::Tensor>& mask) const;
+  at::Tensor fed(const at::Tensor& normed) const;
+
   std::shared_ptr<LayerNorm> norm1_, norm2_;
   std::shared_ptr<Attention> attention_;
   std::shared_ptr<FeedForward> feed_forward_;

@@ -99,6 +99,16 @@ nlohmann::json RunFolder::read_manifest() const {
   return json;
 }
 
+std::string RunFolder::task() const {
+  if (!fs::exists(file("manifest.json"))) return "forecast";
+  return read_manifest().value("task", "forecast");
+}
+
+void RunFolder::require_task(const std::string& wanted) const {
+  require(task() == wanted, ErrorKind::usage, "{} is a run of the task '{}', not of '{}'", path_.string(), task(),
+          wanted);
+}
+
 void RunFolder::write_metrics(const nlohmann::ordered_json& metrics) const {
   write_file_atomically(file("metrics.json"), metrics.dump(1) + "\n");
 }

@@ -14,7 +14,7 @@ namespace modewise::train {
 
 /// What a run was started with. Build, machine, torch version and start time are added when it is written.
 struct RunManifest {
-  std::string task;  // "forecast"
+  std::string task;  // "forecast", "classify", "segment"
   std::vector<std::string> command_line;
   int64_t seed = 0;
   int threads = 1;
@@ -40,6 +40,10 @@ class RunFolder {
   std::string read_config() const;
   void write_manifest(const RunManifest& manifest) const;
   nlohmann::json read_manifest() const;
+  /// The task in the manifest; "forecast" where there is none.
+  std::string task() const;
+  /// Throws a usage error that names both when the run is of another task.
+  void require_task(const std::string& wanted) const;
   /// metrics.json, atomically; the trainer writes it at the end, the task may add to it afterwards.
   void write_metrics(const nlohmann::ordered_json& metrics) const;
   /// Throws no_input when the run has not finished.

@@ -1,6 +1,7 @@
 // Answers, for each line "FORMAT<tab>PATH" on stdin, with one line of JSON: what the reader sees in the file,
 // or
-// {"error": …}. tests/python/test_io_oracle.py compares the answers with NumPy's and safetensors'.
+// {"error": …}. tests/python/test_io_oracle.py compares the answers with NumPy's and safetensors',
+// test_image_oracle.py with rasterio's, tifffile's and nibabel's.
 
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "modewise/io/csv.h"
 #include "modewise/io/npz.h"
 #include "modewise/io/safetensors.h"
+#include "modewise/io/tiff.h"
 
 namespace {
 
@@ -41,7 +43,52 @@ json dump_csv(const std::string& path) {
   return columns;
 }
 
+json dump(const io::TiffReader& reader, std::span<const float> values) {
+  const io::TiffInfo& info = reader.info();
+  json result = {{"shape", {info.height, info.width, info.bands}},
+                 {"dtype", info.dtype},
+                 {"tiled", info.tiled},
+                 {"compression", info.compression},
+                 {"palette", info.palette},
+                 {"pages", info.pages},
+                 {"values", hex(std::as_bytes(values))}};
+  if (info.nodata) result["nodata"] = fmt::format("{:a}", *info.nodata);
+  if (info.geo) {
+    result["crs"] = info.geo->crs_text();
+    for (const double number : info.geo->transform())
+      result["transform"].push_back(fmt::format("{:a}", number));
+  }
+  return result;
+}
+
+// "tiff" the whole image, "tiff ROW COLUMN HEIGHT WIDTH" a window, "tiff write" the whole and a copy at
+// PATH.tif.
+json dump_tiff(const std::string& request, const std::string& path) {
+  const io::TiffReader reader(path);
+  io::TiffInfo info = reader.info();
+  int64_t row = 0, column = 0, height = info.height, width = info.width;
+  std::sscanf(request.c_str(), "tiff %ld %ld %ld %ld", &row, &column, &height, &width);
+  const std::vector<float> values = reader.read(row, column, height, width);
+  if (request == "tiff write") {
+    if (info.compression == "packbits" || info.compression == "zstd") info.compression = "lzw";
+    if (info.dtype != "u8") info.dtype = "f32";
+    io::TiffWriter writer(path + ".tif", info);
+    const std::vector<uint8_t> bytes(values.begin(), info.dtype == "u8" ? values.end() : values.begin());
+    for (int64_t first = 0; first < height; first += 7) {
+      const auto begin = static_cast<size_t>(first * width * info.bands);
+      const auto count = static_cast<size_t>(std::min<int64_t>(7, height - first) * width * info.bands);
+      if (info.dtype == "u8")
+        writer.write_rows(first, std::span(bytes).subspan(begin, count));
+      else
+        writer.write_rows(first, std::span(values).subspan(begin, count));
+    }
+    writer.close();
+  }
+  return dump(reader, values);
+}
+
 json dump(const std::string& format, const std::string& path) {
+  if (format.starts_with("tiff")) return dump_tiff(format, path);
   if (format == "npy") return dump(io::read_npy(path));
   if (format == "csv") return dump_csv(path);
   json result = json::object();
