@@ -1,0 +1,41 @@
+#include "modewise/io/regular_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "modewise/core/error.h"
+
+namespace modewise::io {
+
+RegularFile::RegularFile(const std::filesystem::path& path) {
+  // Not blocking, so that a named pipe without a writer is refused below instead of waited for.
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  require(descriptor_ >= 0, ErrorKind::no_input, "cannot open {}: {}", path.string(), std::strerror(errno));
+  try {
+    struct stat info {};
+    require(::fstat(descriptor_, &info) == 0, ErrorKind::no_input, "cannot examine {}: {}", path.string(),
+            std::strerror(errno));
+    require(!S_ISDIR(info.st_mode), ErrorKind::no_input, "cannot read {}: it is a folder, not a file",
+            path.string());
+    require(S_ISREG(info.st_mode), ErrorKind::no_input,
+            "cannot read {}: it is a pipe or device, a regular file is needed", path.string());
+    size_ = static_cast<uint64_t>(info.st_size);
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+RegularFile::~RegularFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+RegularFile::RegularFile(RegularFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+
+}  // namespace modewise::io

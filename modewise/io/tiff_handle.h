@@ -1,0 +1,43 @@
+#pragma once
+// libtiff's handle, with its messages caught: nothing goes to stderr, and the last error becomes part of
+// ours.
+
+#include <tiffio.h>
+
+#include <exception>
+#include <string>
+
+#include "modewise/io/byte_source.h"
+
+namespace modewise::io {
+
+class TiffHandle {
+ public:
+  /// Opens the first directory of `bytes`, which must outlive the handle, for reading.
+  TiffHandle(const ByteSource& bytes, const std::string& source);
+  /// Opens the file of `descriptor`, which stays the caller's, for writing; `big`: BigTIFF.
+  TiffHandle(int descriptor, const std::string& source, bool big);
+  ~TiffHandle();
+  TiffHandle(const TiffHandle&) = delete;
+  TiffHandle& operator=(const TiffHandle&) = delete;
+
+  TIFF* get() const { return tiff_; }
+  /// Throws what reading the file threw meanwhile, if anything; otherwise returns libtiff's last error, or
+  /// "no reason given", and forgets it.
+  std::string reason();
+
+ private:
+  static int remember(TIFF*, void* handle, const char* module, const char* format, va_list arguments);
+  static int ignore(TIFF*, void*, const char*, const char*, va_list) { return 1; }
+  static tmsize_t read(thandle_t handle, void* buffer, tmsize_t size);
+  static toff_t seek(thandle_t handle, toff_t offset, int whence);
+  static toff_t size(thandle_t handle);
+
+  const ByteSource* bytes_ = nullptr;
+  uint64_t position_ = 0;
+  std::string message_;
+  std::exception_ptr failure_;
+  TIFF* tiff_ = nullptr;
+};
+
+}  // namespace modewise::io
