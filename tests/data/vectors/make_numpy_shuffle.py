@@ -1,0 +1,19 @@
+"""Writes numpy_shuffle.json: what NumPy's legacy shuffle makes of 0 … n−1."""
+import json
+import pathlib
+
+import numpy as np
+
+cases = []
+for seed, n in [(0, 0), (0, 1), (0, 2), (0, 3), (0, 17), (1, 33), (42, 65), (4294967295, 100), (0, 1000)]:
+    np.random.seed(seed)
+    order = np.arange(n)
+    np.random.shuffle(order)
+    cases.append({"seed": seed, "n": n, "order": order.tolist()})
+np.random.seed(0)
+order = np.arange(25000)
+np.random.shuffle(order)
+cases.append({"seed": 0, "n": 25000, "first": order[:20].tolist(), "at_17500": order[17500:17520].tolist(),
+              "last": order[-20:].tolist()})
+path = pathlib.Path(__file__).with_name("numpy_shuffle.json")
+path.write_text(json.dumps(cases) + "\n")

@@ -1,0 +1,116 @@
+// Convolutions against libtorch's own, and their bits against the number of threads.
+
+#include "modewise/nn/convolution.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/conv1d.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/conv3d.h>
+#include <ATen/ops/max_pool2d.h>
+#include <ATen/ops/upsample_nearest2d.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <cmath>
+
+#include "modewise/nn/initializer.h"
+
+namespace modewise::nn {
+namespace {
+
+double difference(const at::Tensor& a, const at::Tensor& b) {
+  EXPECT_EQ(a.sizes(), b.sizes());
+  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
+}
+
+struct Sample {
+  std::vector<int64_t> x, weight;
+  int64_t stride, padding;
+};
+
+const std::vector<Sample> samples = {
+    {{3, 17, 5}, {7, 5, 3}, 2, 1},
+    {{1, 33, 31, 13}, {17, 13, 7, 7}, 2, 3},
+    {{5, 9, 7, 16}, {33, 16, 3, 3}, 1, 1},
+    {{17, 5, 3, 7}, {2, 7, 1, 1}, 2, 0},
+    {{3, 7, 5, 9, 3}, {5, 3, 3, 3, 3}, 1, 1},
+    {{33, 3, 3, 2}, {3, 2, 3, 3}, 1, 1},
+};
+
+struct Result {
+  at::Tensor out, to_x, to_weight, to_bias;
+};
+
+Result run(const Sample& sample, at::ScalarType dtype, bool own) {
+  Initializer init(3);
+  const auto leaf = [&](const std::vector<int64_t>& sizes) {
+    return init.uniform(sizes, 1.0).to(dtype).requires_grad_();
+  };
+  const at::Tensor x = leaf(sample.x), weight = leaf(sample.weight), bias = leaf({sample.weight[0]});
+  const size_t modes = sample.x.size() - 2;
+  const std::vector<int64_t> stride(modes, sample.stride), padding(modes, sample.padding);
+  at::Tensor out;
+  if (own) {
+    out = convolution(x, weight, bias, stride, padding);
+  } else {
+    const at::Tensor first = x.movedim(-1, 1);
+    out = (modes == 1   ? at::conv1d(first, weight, bias, stride, padding)
+           : modes == 2 ? at::conv2d(first, weight, bias, stride, padding)
+                        : at::conv3d(first, weight, bias, stride, padding))
+              .movedim(1, -1);
+  }
+  const at::Tensor factor = init.uniform(out.sizes(), 1.0).to(dtype);
+  const auto grads = torch::autograd::grad({(out * factor).sum()}, {x, weight, bias});
+  return {out.detach(), grads[0], grads[1], grads[2]};
+}
+
+TEST(Convolution, IsLibtorchsWithChannelsLast) {
+  for (const Sample& sample : samples) {
+    const Result own = run(sample, at::kDouble, true), theirs = run(sample, at::kDouble, false);
+    EXPECT_LT(difference(own.out, theirs.out), 1e-12);
+    EXPECT_LT(difference(own.to_x, theirs.to_x), 1e-12);
+    EXPECT_LT(difference(own.to_weight, theirs.to_weight), 1e-11);
+    EXPECT_LT(difference(own.to_bias, theirs.to_bias), 1e-11);
+  }
+}
+
+TEST(Convolution, HasTheSameBitsForAnyNumberOfThreadsAndOverRepeats) {
+  const int before = at::get_num_threads();
+  for (const Sample& sample : samples) {
+    at::set_num_threads(1);
+    const Result one = run(sample, at::kFloat, true);
+    for (const int threads : {1, 2, 3, 4}) {
+      at::set_num_threads(threads);
+      const Result again = run(sample, at::kFloat, true);
+      EXPECT_TRUE(again.out.equal(one.out)) << threads;
+      EXPECT_TRUE(again.to_x.equal(one.to_x)) << threads;
+      EXPECT_TRUE(again.to_weight.equal(one.to_weight)) << threads;
+      EXPECT_TRUE(again.to_bias.equal(one.to_bias)) << threads;
+      EXPECT_EQ(at::get_num_threads(), threads);
+    }
+  }
+  at::set_num_threads(before);
+}
+
+TEST(Convolution, StartsAsHeEtAlSay) {
+  Initializer init(1);
+  const Convolution module(init, 2, 64, 128, 3);
+  const at::Tensor weight = *module.named_parameters().find("weight");
+  EXPECT_NEAR(weight.std().item<double>(), std::sqrt(2.0 / (128 * 9)), 5e-4);
+}
+
+TEST(MaxPool, IsLibtorchsWithChannelsLast) {
+  Initializer init(4);
+  const at::Tensor x = init.uniform({2, 9, 7, 5}, 1.0);
+  EXPECT_TRUE(
+      max_pool(x, 3, 2, 1).equal(at::max_pool2d(x.movedim(-1, 1), {3, 3}, {2, 2}, {1, 1}).movedim(1, -1)));
+}
+
+TEST(RepeatPlaces, IsNearestNeighbourUpsampling) {
+  Initializer init(5);
+  const at::Tensor x = init.uniform({2, 3, 5, 2}, 1.0);
+  EXPECT_TRUE(repeat_places(x, 2).equal(at::upsample_nearest2d(x.movedim(-1, 1), {6, 10}).movedim(1, -1)));
+}
+
+}  // namespace
+}  // namespace modewise::nn
