@@ -78,6 +78,11 @@ class Task {
   /// Prepares the samples (0 ≤ index < training_samples()) of one batch. Called on the loader's thread while
   /// loss() or evaluate() run: it must touch no state that those change.
   virtual std::unique_ptr<Batch> load(std::span<const int64_t> samples) const = 0;
+  /// The same for batch number `batch` of the training, counted through all epochs: what keys random augmentation,
+  /// so that a resumed run makes the same. Without augmentation: load(samples).
+  virtual std::unique_ptr<Batch> load_batch(std::span<const int64_t> samples, int64_t /*batch*/) const {
+    return load(samples);
+  }
   /// The loss to minimise, a scalar with gradient, the mean over the batch's samples. `step` counts training
   /// forward passes from 0 and keys the dropout; equal (seed, step) must give equal bits for any number of
   /// threads, so the loss is reduced by a fixed tree.

@@ -190,7 +190,7 @@ TrainResult Trainer::loop() {
     }
     if (!progress) progress.emplace("train", total_steps_, "steps", state_.step);
     if (!batches)
-      batches.emplace([this](int64_t index) { return task_.load(order_.samples_of(index)); },
+      batches.emplace([this](int64_t index) { return task_.load_batch(order_.samples_of(index), index); },
                       order_.first_batch(state_.step), order_.first_batch(total_steps_), config_.prefetch);
     take_step(*batches);
     progress->update(state_.step, fmt::format("loss {:.4g}", last_loss_));
