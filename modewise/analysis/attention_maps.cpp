@@ -3,23 +3,10 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/xlogy.h>
 
+#include "modewise/nn/evaluation_mode.h"
+
 namespace modewise::analysis {
 namespace {
-
-/// Puts a module into evaluation mode, and back at the end.
-class EvaluationMode {
- public:
-  explicit EvaluationMode(torch::nn::Module& module) : module_(module), training_(module.is_training()) {
-    module_.eval();
-  }
-  ~EvaluationMode() { module_.train(training_); }
-  EvaluationMode(const EvaluationMode&) = delete;
-  EvaluationMode& operator=(const EvaluationMode&) = delete;
-
- private:
-  torch::nn::Module& module_;
-  bool training_;
-};
 
 std::vector<double> places_attended(const at::Tensor& factor) {
   const at::Tensor entropy = at::xlogy(factor, factor).sum(-1).neg();                     // [B, H, N]
@@ -31,7 +18,7 @@ std::vector<double> places_attended(const at::Tensor& factor) {
 
 std::vector<AttentionMap> attention_maps(models::Forecaster& model, const models::ForecastInput& input) {
   const at::NoGradGuard no_grad;
-  const EvaluationMode evaluation(model);
+  const nn::EvaluationMode evaluation(model);
   std::vector<AttentionMap> out;
   const std::vector<models::ModeMaps> layers = model.attention_maps(input);
   for (size_t layer = 0; layer < layers.size(); ++layer)

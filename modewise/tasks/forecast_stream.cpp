@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "modewise/core/stop_signal.h"
+#include "modewise/nn/evaluation_mode.h"
 #include "modewise/train/task.h"
 
 namespace modewise::tasks {
@@ -15,21 +16,6 @@ at::Tensor flatten_modes(const at::Tensor& x, int64_t tail) {
   if (!x.defined()) return x;
   return x.flatten(1, x.dim() - 1 - tail).contiguous();
 }
-
-/// Puts a module into evaluation mode for a scope.
-class EvaluationMode {
- public:
-  explicit EvaluationMode(torch::nn::Module& module) : module_(module), training_(module.is_training()) {
-    module_.eval();
-  }
-  ~EvaluationMode() { module_.train(training_); }
-  EvaluationMode(const EvaluationMode&) = delete;
-  EvaluationMode& operator=(const EvaluationMode&) = delete;
-
- private:
-  torch::nn::Module& module_;
-  bool training_;
-};
 
 }  // namespace
 
@@ -54,7 +40,7 @@ ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch&
 
 void stream_forecasts(models::Forecaster& model, const ForecastData& data, const data::WindowSet& set,
                       int64_t batch, const BlockVisitor& visit, int64_t stride) {
-  const EvaluationMode evaluation(model);
+  const nn::EvaluationMode evaluation(model);
   const int64_t count = (set.size() + stride - 1) / stride;
   std::vector<int64_t> windows;
   for (int64_t first = 0; first < count; first += batch) {
