@@ -8,6 +8,9 @@
 
 #include "modewise/core/error.h"
 #include "modewise/io/csv.h"
+#include "modewise/io/gzip.h"
+#include "modewise/io/mapped_file.h"
+#include "modewise/io/nifti.h"
 #include "modewise/io/npz.h"
 #include "modewise/io/safetensors.h"
 #include "modewise/io/tiff.h"
@@ -87,7 +90,24 @@ json dump_tiff(const std::string& request, const std::string& path) {
   return dump(reader, values);
 }
 
+json dump(const io::NiftiVolume& volume) {
+  json affine = json::array(), spacing = json::array();
+  for (const auto& row : volume.affine) {
+    for (const double value : row) affine.push_back(fmt::format("{:a}", value));
+  }
+  for (const double value : volume.spacing) spacing.push_back(fmt::format("{:a}", value));
+  return {{"shape", volume.shape},
+          {"values", hex(std::as_bytes(std::span(volume.values)))},
+          {"affine", affine},
+          {"spacing", spacing},
+          {"orientation", volume.orientation},
+          {"description", volume.description}};
+}
+
 json dump(const std::string& format, const std::string& path) {
+  if (format == "nifti") return dump(io::read_nifti(path));
+  if (format == "nifti ras") return dump(io::to_ras(io::read_nifti(path)));
+  if (format == "gzip") return hex(io::gunzip(io::MappedFile(path).bytes(), path, 1 << 20));
   if (format.starts_with("tiff")) return dump_tiff(format, path);
   if (format == "npy") return dump(io::read_npy(path));
   if (format == "csv") return dump_csv(path);

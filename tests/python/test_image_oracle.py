@@ -4,6 +4,8 @@ Needs the test program `io_dump` as test_io_oracle.py does. The real files are t
 ../shared/data beside the repository.
 """
 
+import gzip
+import io
 import json
 import os
 import pathlib
@@ -13,6 +15,7 @@ import tarfile
 import pytest
 
 np = pytest.importorskip("numpy")
+nibabel = pytest.importorskip("nibabel")
 rasterio = pytest.importorskip("rasterio")
 tifffile = pytest.importorskip("tifffile")
 
@@ -32,12 +35,12 @@ def ours():
     """A function from request and path to what our reader answers."""
     process = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-    def ask(request, path):
+    def ask(request, path, refused=False):
         process.stdin.write(f"{request}\t{path}\n".encode())
         process.stdin.flush()
         answer = json.loads(process.stdout.readline())
-        assert "error" not in answer, answer
-        return answer
+        assert refused == ("error" in answer), answer
+        return answer["error"] if refused else answer
 
     yield ask
     process.stdin.close()
@@ -258,3 +261,107 @@ def test_landsat_benchmark_patches(ours, tmp_path):
         expect_same_as_rasterio(ours("tiff", path), path)
         checked += 1
     assert checked > 0
+
+
+def test_gzip_agrees(ours, tmp_path):
+    rng = np.random.default_rng(8)
+    path = tmp_path / "file.gz"
+    for case in range(40):
+        parts = [bytes(rng.integers(0, rng.choice([1, 4, 256]), int(rng.integers(0, 5000)), dtype=np.uint8)) for _ in range(case % 3 + 1)]
+        path.write_bytes(b"".join(gzip.compress(part, int(rng.integers(0, 10))) for part in parts))
+        assert bytes.fromhex(ours("gzip", path)) == b"".join(parts)
+        content = bytearray(path.read_bytes())
+        content[int(rng.integers(10, len(content)))] ^= 1 << int(rng.integers(0, 8))
+        path.write_bytes(content)
+        try:
+            expected = gzip.decompress(content)
+        except Exception:  # noqa: BLE001 - Python raises many kinds
+            ours("gzip", path, refused=True)
+        else:
+            assert bytes.fromhex(ours("gzip", path)) == expected
+
+
+NIFTI_TYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
+
+
+def random_affine(rng):
+    """An affine of any orientation: axes permuted and mirrored, turned by up to 35 degrees, scaled, moved."""
+    turn = np.linalg.qr(np.eye(3) + rng.uniform(-0.5, 0.5, (3, 3)))[0]
+    turn *= np.sign(np.diag(turn))
+    axes = np.eye(3)[rng.permutation(3)] * rng.choice([-1, 1], 3)
+    affine = np.eye(4)
+    affine[:3, :3] = turn @ axes @ np.diag(rng.uniform(0.3, 4, 3))
+    affine[:3, 3] = rng.normal(size=3) * 100
+    return affine
+
+
+def test_nifti_agrees(ours, tmp_path):
+    rng = np.random.default_rng(9)
+    for case in range(200):
+        dtype = np.dtype(rng.choice(NIFTI_TYPES))
+        rank = int(rng.integers(1, 6))
+        shape = tuple(int(n) for n in rng.integers(1, 7, rank))
+        data = random_image(rng, 1, 1, int(np.prod(shape)), dtype).reshape(shape)
+        kind = nibabel.Nifti1Image if rng.random() < 0.6 else nibabel.Nifti2Image
+        header = kind.header_class(endianness=rng.choice(["<", ">"]))
+        header.set_data_dtype(dtype)
+        header["descrip"] = f"case {case}".encode()
+        image = kind(data, random_affine(rng), header=header)
+        if rng.random() < 0.3:  # the quaternion alone
+            image.set_sform(None, 0)
+            image.set_qform(random_affine(rng), 1, strip_shears=True)
+        if rng.random() < 0.3:
+            image.header.extensions.append(nibabel.nifti1.Nifti1Extension("comment", b"x" * int(rng.integers(1, 50))))
+        path = tmp_path / (f"{case}.nii.gz" if rng.random() < 0.5 else f"{case}.nii")
+        slope = None
+        if rng.random() < 0.5 and dtype.itemsize < 8:
+            slope = (float(np.float32(rng.normal())), float(np.float32(rng.normal() * 10)))
+            image.header.set_slope_inter(*slope)
+        nibabel.save(image, path)
+        if slope:  # save() chooses a slope of its own; write the one that was drawn
+            write_scale(path, slope, kind)
+        expected = nibabel.load(path)
+        answer, turned = ours("nifti", path), ours("nifti ras", path)
+        expect_same_volume(answer, expected)
+        assert answer["description"] == f"case {case}"
+        expect_same_volume(turned, nibabel.as_closest_canonical(pad(expected)))
+        assert turned["orientation"] == "RAS"
+
+
+def write_scale(path, slope, kind):
+    content = path.read_bytes()
+    content = gzip.decompress(content) if path.suffix == ".gz" else content
+    order = kind.header_class.from_fileobj(io.BytesIO(content), check=False).endianness
+    at, item = (112, "f4") if kind is nibabel.Nifti1Image else (176, "f8")
+    content = content[:at] + np.array(slope, order + item).tobytes() + content[at + 2 * int(item[1]) :]
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+
+
+def pad(image):
+    """With three axes at least, as ours."""
+    data = np.asanyarray(image.dataobj, dtype=np.float64)
+    return nibabel.Nifti2Image(data.reshape(data.shape + (1,) * (3 - data.ndim)), image.affine)
+
+
+def expect_same_volume(answer, image):
+    expected = image.get_fdata().astype(np.float32)
+    shape = list(expected.shape)
+    while len(shape) > 3 and shape[-1] == 1:
+        shape.pop()
+    shape += [1] * (3 - len(shape))
+    assert answer["shape"] == shape
+    np.testing.assert_array_equal(values_of(answer).reshape(shape), expected.reshape(shape))
+    affine = np.array([float.fromhex(value) for value in answer["affine"]]).reshape(3, 4)
+    np.testing.assert_allclose(affine, image.affine[:3], rtol=1e-6, atol=1e-6)
+    spacing = np.array([float.fromhex(value) for value in answer["spacing"]])
+    np.testing.assert_allclose(spacing[: expected.ndim], image.header.get_zooms()[:3], rtol=1e-5)
+    assert answer["orientation"] == "".join(nibabel.aff2axcodes(image.affine))
+
+
+def test_nifti_units_are_millimetres(ours, tmp_path):
+    for unit, factor in (("meter", 1e3), ("mm", 1), ("micron", 1e-3), ("unknown", 1)):
+        image = nibabel.Nifti1Image(np.zeros((2, 3, 4), np.float32), np.diag([2.0, 3, 4, 1]))
+        image.header.set_xyzt_units(unit)
+        path = tmp_path / "unit.nii"
+        nibabel.save(image, path)
+        assert [float.fromhex(value) for value in ours("nifti", path)["spacing"]] == [2 * factor, 3 * factor, 4 * factor]
