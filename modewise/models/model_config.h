@@ -61,8 +61,8 @@ struct ModelConfig : EncoderConfig {
 
   void fields(Fields& fields);
 
-  /// Sets every option to what the authors of model `new_name` use, preset "default". Between hot, transformer,
-  /// spatial and temporal, which differ in their attention alone, the options stay as they are.
+  /// Sets every option to what the authors of model `new_name` use, preset "default". Between hot,
+  /// transformer, spatial and temporal, which differ in their attention alone, the options stay as they are.
   void use_model(std::string new_name);
   /// Sets the options in which the released HOT code and its paper differ ("release", "paper"), or ours
   /// ("default").

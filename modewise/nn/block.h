@@ -17,8 +17,8 @@ namespace modewise::nn {
 
 class Block : public torch::nn::Module {
  public:
-  /// `layer_scale`: where the branch scales start; 0 is no scales. One of `attention` and `feed_forward` may be
-  /// null: the block then lacks that branch with its norm.
+  /// `layer_scale`: where the branch scales start; 0 is no scales. One of `attention` and `feed_forward` may
+  /// be null: the block then lacks that branch with its norm.
   Block(Initializer& init, int64_t width, std::shared_ptr<Attention> attention,
         std::shared_ptr<FeedForward> feed_forward, double dropout, double layer_scale);
 

@@ -1,0 +1,95 @@
+#include "modewise/models/encoder_config.h"
+
+#include <set>
+
+#include "modewise/core/error.h"
+
+namespace modewise::models {
+
+void PositionConfig::fields(Fields& f) {
+  f.add("code", code, "position codes over time and the ordered series modes",
+        {.one_of = {"none", "learned", "sincos"}});
+  f.add("identity", identity,
+        "learn a code for each place of the series modes without order (variables, stations)");
+  f.add("rotary", rotary, "modes with rotary codes: ordered (time and ordered series modes), time or none",
+        {.one_of = {"ordered", "time", "none"}});
+  f.add("rotary_modes", rotary_modes, "modes with rotary codes, counted from 0; empty: as `rotary` says",
+        {.min = 0});
+  f.add("rotary_base", rotary_base, "base of the rotary frequencies", {.min = 1});
+}
+
+void AttentionConfig::fields(Fields& f) {
+  f.add("combine", combine, "product, sum (as released) or mean (the paper's sum) of the factors",
+        {.one_of = {"product", "sum", "mean"}});
+  f.add("pooling", pooling, "how the other modes are pooled for queries and keys",
+        {.one_of = {"sum", "mean"}});
+  f.add("share_modes", share_modes, "one query and key projection for all modes");
+  f.add("attend_modes", attend_modes, "modes attended, counted from 0, time last; empty is all", {.min = 0});
+  f.add("query_key_norm", query_key_norm, "LayerNorm of queries and keys");
+  f.add("kernel", kernel, "softmax, linear (positive random features), or none: blocks without attention",
+        {.one_of = {"softmax", "linear", "none"}});
+  f.add("features", features, "random features of the linear kernel; 0 chooses", {.min = 0, .max = 65536});
+  f.add("dropout", dropout, "dropout of attention weights", {.min = 0, .max = 0.99});
+}
+
+void EncoderConfig::block_fields(Fields& f) {
+  f.add("width", width, "width D of a token", {.min = 1, .max = 65536});
+  f.add("hidden", hidden, "width of the feed-forward", {.min = 1, .max = 262144});
+  f.add("blocks", blocks, "transformer blocks", {.min = 1, .max = 1000});
+  f.add("heads", heads, "attention heads; divide the width", {.min = 1, .max = 4096});
+  f.add("feed_forward", feed_forward, "swiglu (as released), gelu (the paper's), or none: blocks without it",
+        {.one_of = {"swiglu", "gelu", "none"}});
+  f.add("dropout", dropout, "dropout of what attention and feed-forward add", {.min = 0, .max = 0.99});
+  f.add("layer_scale", layer_scale, "start of a learned scale a channel of each branch; 0 is none",
+        {.min = 0, .max = 10});
+}
+
+namespace {
+
+void check_modes(const std::vector<int64_t>& list, const char* name, int64_t modes,
+                 const std::string& source) {
+  std::set<int64_t> seen;
+  for (int64_t mode : list) {
+    require(mode >= 0 && mode < modes, ErrorKind::config,
+            "{}: {} holds {}, but the tokens have modes 0 to {} (time last)", source, name, mode, modes - 1);
+    require(seen.insert(mode).second, ErrorKind::config, "{}: {} holds {} twice", source, name, mode);
+  }
+}
+
+void check_attention(const AttentionConfig& attention, const std::string& feed_forward,
+                     const std::string& source) {
+  const bool linear = attention.kernel == "linear";
+  require(linear || attention.features == 0, ErrorKind::config,
+          "{}: attention.features = {} has no effect with attention.kernel = \"{}\"", source,
+          attention.features, attention.kernel);
+  require(!linear || attention.dropout == 0, ErrorKind::config,
+          "{}: attention.dropout = {} cannot act with attention.kernel = \"linear\", which never forms the "
+          "weights",
+          source, attention.dropout);
+  require(attention.kernel != "none" || feed_forward != "none", ErrorKind::config,
+          "{}: attention.kernel = \"none\" and feed_forward = \"none\" together leave blocks that do nothing",
+          source);
+}
+
+}  // namespace
+
+void validate_encoder(const EncoderConfig& config, const TokenShape& tokens, const std::string& source) {
+  require(config.width % config.heads == 0, ErrorKind::config,
+          "{}: width = {} must be a multiple of heads = {}", source, config.width, config.heads);
+  const PositionConfig& position = config.position;
+  check_modes(config.attention.attend_modes, "attention.attend_modes", tokens.modes(), source);
+  check_modes(position.rotary_modes, "position.rotary_modes", tokens.modes(), source);
+  check_attention(config.attention, config.feed_forward, source);
+  const int64_t head_width = config.width / config.heads;
+  const bool rotary = position.rotary != "none" || !position.rotary_modes.empty();
+  require(!rotary || head_width % 2 == 0, ErrorKind::config,
+          "{}: rotary codes need an even head width, got width / heads = {} / {} = {}; set position.rotary = "
+          "\"none\" or change them",
+          source, config.width, config.heads, head_width);
+  const auto ordered = static_cast<int64_t>(tokens.ordered_modes.size());
+  require(position.code != "sincos" || config.width >= 2 * ordered, ErrorKind::config,
+          "{}: position.code = \"sincos\" over {} modes needs a width of at least {}, got {}", source,
+          ordered, 2 * ordered, config.width);
+}
+
+}  // namespace modewise::models

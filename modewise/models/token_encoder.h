@@ -1,0 +1,54 @@
+#pragma once
+// What forecasters, volume classifiers and segmenters share: position codes and blocks with the chosen
+// attention over tokens [B, N_1 … N_k, D].
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "modewise/models/encoder_config.h"
+#include "modewise/models/mode_maps.h"
+#include "modewise/nn/block.h"
+#include "modewise/nn/module_list.h"
+#include "modewise/nn/patch_embedding.h"
+#include "modewise/nn/positions.h"
+
+namespace modewise::models {
+
+class TokenEncoder : public torch::nn::Module {
+ public:
+  /// `mechanism` names the attention: hot (Kronecker), transformer (all tokens against all), spatial,
+  /// temporal (the last mode is time), divided (along one mode after another), mvit (pooled keys and values).
+  /// `input_dropout` acts on the tokens with their codes.
+  TokenEncoder(const EncoderConfig& config, const std::string& mechanism, TokenShape tokens,
+               double input_dropout, nn::Initializer& init);
+
+  /// Registers the encoder's parts as `parent`'s own (identity, positions, embedding_dropout, blocks), so
+  /// that its state has the names of the released code. The encoder itself is then no module of the parent.
+  void join(torch::nn::Module& parent);
+
+  /// tokens [B, N_1 … N_k, D] -> the same.
+  at::Tensor forward(const nn::PatchTokens& input) const;
+  /// One entry a layer for mode-wise factors, empty for other mechanisms.
+  std::vector<ModeMaps> attention_maps(const nn::PatchTokens& input) const;
+
+  const TokenShape& tokens() const { return tokens_; }
+  /// The modes that have a factor, in the order of the factors.
+  const std::vector<int64_t>& attended_modes() const { return attended_modes_; }
+
+ private:
+  at::Tensor with_codes(const at::Tensor& tokens) const;
+  void make_codes(const EncoderConfig& config, nn::Initializer& init);
+  void make_blocks(const EncoderConfig& config, const std::string& mechanism, nn::Initializer& init);
+
+  TokenShape tokens_;
+  std::vector<int64_t> attended_modes_;
+  std::shared_ptr<nn::ModuleList<nn::LearnedCode>> identity_;
+  std::shared_ptr<nn::LearnedCode> learned_positions_;
+  std::shared_ptr<nn::SinCosCode> fixed_positions_;
+  std::shared_ptr<nn::Dropout> embedding_dropout_;
+  std::shared_ptr<nn::ModuleList<nn::Block>> blocks_;
+};
+
+}  // namespace modewise::models

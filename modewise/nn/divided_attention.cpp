@@ -1,0 +1,58 @@
+#include "modewise/nn/divided_attention.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "modewise/nn/rotary.h"
+#include "modewise/ops/axis_attention.h"
+#include "modewise/ops/linear.h"
+
+namespace modewise::nn {
+
+DividedAttention::DividedAttention(Initializer& init, int64_t width, int64_t heads, int64_t modes,
+                                   bool query_key_norm, double dropout, std::vector<int64_t> rotary_modes,
+                                   double rotary_base)
+    : heads_(heads), modes_(modes), rotary_modes_(std::move(rotary_modes)), rotary_base_(rotary_base) {
+  query_ = register_module("query_proj", std::make_shared<Linear>(init, width, modes * width));
+  key_ = register_module("key_proj", std::make_shared<Linear>(init, width, modes * width));
+  value_ = register_module("value_proj", std::make_shared<Linear>(init, width, modes * width));
+  if (query_key_norm) {
+    query_norm_ = register_module("q_norm", std::make_shared<LayerNorm>(width / heads));
+    key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(width / heads));
+  }
+  dropouts_ = register_module("dropout", std::make_shared<ModuleList<Dropout>>());
+  for (int64_t mode = 0; mode < modes; ++mode) dropouts_->push_back(std::make_shared<Dropout>(init, dropout));
+}
+
+at::Tensor DividedAttention::step(const at::Tensor& x, int64_t mode,
+                                  const std::optional<at::Tensor>& mask) const {
+  const int64_t width = x.size(-1);
+  const auto project = [&](const Linear& all) {
+    return ops::linear(x, all.weight().narrow(0, mode * width, width),
+                       all.bias().narrow(0, mode * width, width));
+  };
+  at::Tensor q = project(*query_), k = project(*key_);
+  if (query_norm_) {
+    q = norm_heads(q, heads_, *query_norm_);
+    k = norm_heads(k, heads_, *key_norm_);
+  }
+  // Only places along the mode can differ between a query and its keys.
+  if (std::find(rotary_modes_.begin(), rotary_modes_.end(), mode) != rotary_modes_.end()) {
+    q = rotate(q, heads_, {mode}, rotary_base_);
+    k = rotate(k, heads_, {mode}, rotary_base_);
+  }
+  const Dropout& dropout = (*dropouts_)[static_cast<size_t>(mode)];
+  return ops::axis_attention(q, k, project(*value_), heads_, mode, mask, {}, dropout.active_probability(),
+                             dropout.key());
+}
+
+at::Tensor DividedAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+  at::Tensor sum;
+  for (int64_t mode = 0; mode < modes_; ++mode) {
+    const at::Tensor added = step(sum.defined() ? x + sum : x, mode, mask);
+    sum = sum.defined() ? sum + added : added;
+  }
+  return sum;
+}
+
+}  // namespace modewise::nn
