@@ -17,7 +17,8 @@ void add_data(Program& program) {
   data->require_subcommand(1);
   const auto options = std::make_shared<ShowDataOptions>();
   CLI::App* command = program.add_command(
-      *data, "show", "What a file holds: dates, variables and gaps of series, classes and sizes of volumes; and its splits.",
+      *data, "show",
+      "What a file holds: dates, variables and gaps of series, classes and sizes of volumes; and its splits.",
       "modewise data show ETTh1.csv", [&program, options] { return show(program, *options); });
   command->add_option("file", options->file, "CSV, numeric text, NPY, NPZ, or a folder");
   std::vector<std::string> tasks = {"auto"};

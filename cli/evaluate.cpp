@@ -6,12 +6,13 @@ namespace modewise::cli {
 
 void add_evaluate(Program& program) {
   const auto options = std::make_shared<EvaluateOptions>();
-  CLI::App* command = program.add_command(
-      program.app(), "evaluate", "How good a run's model is over a split: errors of forecasts, AUC and accuracy.",
-      "modewise evaluate runs/ETTh1-hot", [&program, options] {
-        install_stop_handlers();
-        return verbs_of_run(options->run).evaluate(program, *options);
-      });
+  CLI::App* command =
+      program.add_command(program.app(), "evaluate",
+                          "How good a run's model is over a split: errors of forecasts, AUC and accuracy.",
+                          "modewise evaluate runs/ETTh1-hot", [&program, options] {
+                            install_stop_handlers();
+                            return verbs_of_run(options->run).evaluate(program, *options);
+                          });
   command->add_option("run,--run", options->run, "run folder")->required();
   command->add_option("--data", options->data, "other data of the same kind");
   command->add_option("--split", options->split, "test, validation, train, or all: everything in the file")

@@ -6,13 +6,14 @@ namespace modewise::cli {
 
 void add_predict(Program& program) {
   const auto options = std::make_shared<PredictOptions>();
-  CLI::App* command = program.add_command(
-      program.app(), "predict",
-      "Forecasts beyond the end of the data, in its units, with its dates continued; or the classes of volumes.",
-      "modewise predict runs/ETTh1-hot --out forecast.csv", [&program, options] {
-        install_stop_handlers();
-        return verbs_of_run(options->run).predict(program, *options);
-      });
+  CLI::App* command =
+      program.add_command(program.app(), "predict",
+                          "Forecasts beyond the end of the data, in its units, with its dates continued; or "
+                          "the classes of volumes.",
+                          "modewise predict runs/ETTh1-hot --out forecast.csv", [&program, options] {
+                            install_stop_handlers();
+                            return verbs_of_run(options->run).predict(program, *options);
+                          });
   command->add_option("run,--run", options->run, "run folder")->required();
   command->add_option("--data", options->data,
                       "new data: a file with the run's columns, which forecasts follow, or volumes");

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/evaluation_text.h"
+#include "cli/task_verbs.h"
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/data/describe.h"
+#include "modewise/data/loader.h"
+#include "modewise/tasks/forecast_predict.h"
+#include "modewise/tasks/forecast_report.h"
+
+namespace modewise::cli {
+namespace {
+
+int evaluate(const Program& program, const EvaluateOptions& options) {
+  const tasks::ForecastRun run = tasks::open_forecast_run(options.run);
+  const tasks::ForecastData data = options.split == "all" ? tasks::load_run_rows(run, options.data)
+                                                          : tasks::load_run_data(run, options.data);
+  const data::WindowSet& windows = options.split == "train"        ? data.windows.train
+                                   : options.split == "validation" ? data.windows.validation
+                                                                   : data.windows.test;
+  const tasks::ForecastErrors errors = tasks::evaluate_forecaster(run.forecaster(), data, windows);
+  const nlohmann::ordered_json result =
+      tasks::evaluation_json(options.split, errors, run.config.forecast, data.series);
+  if (program.json())
+    program.print(result);
+  else
+    program.print(evaluation_text(result, options.detail));
+  return 0;
+}
+
+int predict(const Program& program, const PredictOptions& options) {
+  const std::filesystem::path out = options.out;
+  const bool npz = out.extension() == ".npz";
+  require(out.empty() || npz || out.extension() == ".csv", ErrorKind::usage,
+          "--out must end in .csv or .npz, got '{}'", options.out);
+  require(out.empty() || options.force || !std::filesystem::exists(out), ErrorKind::cannot_create,
+          "{} exists already: --force overwrites it", options.out);
+  const tasks::ForecastRun run = tasks::open_forecast_run(options.run);
+  const data::Series series = tasks::load_run_series(run, options.data);
+  const tasks::Forecast forecast = tasks::predict_beyond(run, series, options.steps);
+  if (!out.empty()) {
+    write_file_atomically(out, npz ? to_npz(forecast) : to_csv(forecast));
+    spdlog::info("{}: {} rows from {} to {}, {} series, after the last row of {}", options.out,
+                 forecast.steps(), forecast.times.front(), forecast.times.back(), forecast.names.size(),
+                 series.source);
+  }
+  if (program.json()) {
+    nlohmann::ordered_json json = to_json(forecast);
+    if (!out.empty()) json["file"] = options.out;
+    program.print(json);
+  } else if (out.empty()) {
+    program.print(to_csv(forecast));
+  }
+  return 0;
+}
+
+int report(const Program& program, const ReportOptions& options) {
+  const std::filesystem::path out = report_path(options);
+  if (options.runs.size() == 1) {
+    const tasks::ForecastRun run = tasks::open_forecast_run(options.runs.front());
+    tasks::write_run_report(run, tasks::load_run_data(run, options.data), out);
+  } else {
+    std::vector<tasks::FinishedRun> runs;
+    for (const std::string& path : options.runs) runs.push_back(tasks::read_finished_run(path));
+    tasks::write_comparison_report(runs, out);
+  }
+  if (program.json())
+    program.print(nlohmann::ordered_json{{"report", out.string()}});
+  else
+    program.print(out.string());
+  return 0;
+}
+
+int compare(const Program& program, const CompareOptions& options) {
+  std::vector<tasks::FinishedRun> runs;
+  for (const std::string& path : options.runs) runs.push_back(tasks::read_finished_run(path));
+  const std::vector<tasks::RunGroup> groups = tasks::group_runs(std::move(runs));
+  if (program.json())
+    program.print(tasks::comparison_json(groups));
+  else
+    print_table(program, tasks::comparison_table(groups), options.format);
+  return 0;
+}
+
+tasks::ForecastConfig config_of(const ConfigOptions& options, const std::string& file) {
+  tasks::ForecastConfig config = tasks::load_forecast_config(file, options.all_assignments());
+  config.data.path = absolute_path(config.data.path);
+  return config;
+}
+
+int show_config(const Program& program, const ShowConfigOptions& options) {
+  tasks::ForecastConfig config =
+      config_of(options.config, options.run.empty() ? options.config.config : options.run + "/config.toml");
+  print_config(program, fields_of(config), options.help_text);
+  return 0;
+}
+
+std::string description_text(const data::Description& d) {
+  using report::Cell;
+  std::string text = fmt::format("{}: {} rows", d.source, Cell::count(d.rows).text());
+  for (const data::SeriesMode& mode : d.modes)
+    text += fmt::format(" × {} {}{}", mode.labels.size(), mode.name, mode.ordered ? " (ordered)" : "");
+  text += fmt::format(", {} of {} cells missing\n", Cell::count(d.missing_cells).text(),
+                      Cell::count(d.cells).text());
+  if (d.dated) text += fmt::format("from {} to {}, every {}\n", d.first_time, d.last_time, d.frequency);
+  for (const std::string& note : d.notes) text += "note: " + note + "\n";
+  report::Table variables({{"variable"}, {"missing"}, {"min"}, {"mean"}, {"max"}, {"deviation"}});
+  const auto value = [](double x) { return Cell::number(x, fmt::format("{:.6g}", x)); };
+  for (const data::SeriesStatistics& v : d.variables)
+    variables.add_row({v.name, v.missing, value(v.min), value(v.mean), value(v.max), value(v.deviation)});
+  text += "\n" + variables.to_text();
+  if (!d.gaps.empty()) {
+    report::Table gaps({{"gap from"}, {"to"}, {"rows"}});
+    for (const data::Gap& gap : d.gaps) gaps.add_row({gap.first_time, gap.last_time, gap.rows});
+    text += "\n" + gaps.to_text();
+  }
+  if (!d.split_problem.empty()) return text + "\nno split: " + d.split_problem + "\n";
+  report::Table splits({{"split"}, {"rows"}, {"windows"}, {"from"}, {"to"}});
+  for (const data::SplitLine& line : d.splits)
+    splits.add_row({line.name, line.rows, line.windows, line.first_time, line.last_time});
+  return text + fmt::format("\nsplit: {}\n", d.split_rule) + splits.to_text();
+}
+
+int show_data(const Program& program, const ShowDataOptions& options) {
+  const tasks::ForecastConfig config = config_of(options.config, options.config.config);
+  require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
+          "no data: give a file, or --set data.simulate=lorenz96");
+  const data::Series series = data::load_series(config.data);
+  const data::Description description = data::describe(series, config.data, config.window());
+  if (program.json())
+    program.print(nlohmann::ordered_json(data::to_json(description)));
+  else
+    program.print(description_text(description));
+  return 0;
+}
+
+}  // namespace
+
+const TaskVerbs forecast_verbs = {"forecast", evaluate, predict, report, compare, show_config, show_data};
+
+}  // namespace modewise::cli

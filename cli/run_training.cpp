@@ -1,0 +1,66 @@
+#include "cli/run_training.h"
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/stop_signal.h"
+
+namespace modewise::cli {
+
+void RunOptions::add_to(CLI::App& command) {
+  command.add_option("--out,--run", out, "run folder to make; runs/DATA-MODEL without it");
+  command.add_flag("--exist-ok", exist_ok, "start anew in a folder that holds a run");
+  command.add_option("--resume", resume, "run folder to go on with; needs nothing else");
+  command.add_flag("--override", override_config, "with --resume: accept changed settings");
+}
+
+std::string run_stem_of(const std::string& data, const std::string& model) {
+  std::string stem = data + "-" + model;
+  for (char& c : stem)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '-') c = '-';
+  return stem;
+}
+
+int run_training(const Program& program, const ConfigOptions& config, const RunOptions& options,
+                 TrainingJob& job) {
+  install_stop_handlers();
+  const bool resume = !options.resume.empty();
+  std::optional<train::RunFolder> folder;
+  if (resume) {
+    require(config.config.empty() && options.out.empty(), ErrorKind::usage,
+            "--resume takes the config and the folder of its run; --config and --out start another run");
+    folder = train::RunFolder::open(options.resume);
+    folder->require_task(job.task());
+    job.load_config(folder->file("config.toml").string(), config.all_assignments());
+  } else {
+    job.load_config(config.config, config.all_assignments());
+  }
+  job.load_data();
+  if (!resume) {
+    folder = options.out.empty() ? train::RunFolder::create_numbered("runs", job.run_stem())
+                                 : train::RunFolder::create(options.out, options.exist_ok);
+    folder->write_manifest(
+        {job.task(), program.command_line(), job.seed(), program.threads(), job.data_hash()});
+    job.write_inputs(*folder);
+  }
+  folder->start_log();
+  job.announce();
+  int signal = 0;
+  auto metrics = job.train(*folder, resume, options.override_config, signal);
+  if (!metrics) throw Stopped{signal};
+  if (resume && options.override_config) folder->write_config(job.config_toml());
+  job.write_report(*folder);
+  const std::string path = folder->path().string();
+  if (program.json()) {
+    (*metrics)["run"] = path;
+    program.print(*metrics);
+  } else {
+    program.print(job.summary(*metrics) + fmt::format("\nrun folder: {}\n", path));
+  }
+  return 0;
+}
+
+}  // namespace modewise::cli

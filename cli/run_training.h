@@ -1,0 +1,61 @@
+#pragma once
+// `train` in the steps that all tasks share: the folder of the run, resuming, the log, stop signals, the
+// report.
+
+#include <CLI/App.hpp>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "cli/config_options.h"
+#include "cli/program.h"
+#include "modewise/train/run_folder.h"
+
+namespace modewise::cli {
+
+/// Where a run goes, and whether it goes on with an earlier one.
+struct RunOptions {
+  std::string out, resume;
+  bool exist_ok = false, override_config = false;
+
+  void add_to(CLI::App& command);
+};
+
+/// What a task brings to its `train` command. The calls come in the order in which they stand here.
+class TrainingJob {
+ public:
+  virtual ~TrainingJob() = default;
+
+  /// The manifest's name of the task.
+  virtual std::string task() const = 0;
+  /// Defaults < `file` ("" for none) < `assignments`; usage error when no data is named.
+  virtual void load_config(const std::string& file, const std::vector<std::string>& assignments) = 0;
+  /// Loads the data and checks that the model fits it.
+  virtual void load_data() = 0;
+  /// "ETTh1-hot", from the data's name and the model's.
+  virtual std::string run_stem() const = 0;
+  virtual int64_t seed() const = 0;
+  virtual std::string data_hash() const = 0;
+  /// What a new folder gets before the first step.
+  virtual void write_inputs(const train::RunFolder& folder) = 0;
+  /// Logs what data and which model it is.
+  virtual void announce() const = 0;
+  /// Trains and evaluates; the metrics, or nothing when a signal stopped it (then `signal` is set).
+  virtual std::optional<nlohmann::ordered_json> train(train::RunFolder& folder, bool resume,
+                                                      bool accept_changes, int& signal) = 0;
+  virtual std::string config_toml() = 0;
+  /// Writes report.html where the config wants one.
+  virtual void write_report(const train::RunFolder& folder) = 0;
+  /// The result for the terminal.
+  virtual std::string summary(const nlohmann::ordered_json& metrics) const = 0;
+};
+
+/// Runs the job; the exit code. Throws Stopped when a signal stopped it.
+int run_training(const Program& program, const ConfigOptions& config, const RunOptions& options,
+                 TrainingJob& job);
+
+/// `data` and `model` joined, with only letters, digits, '.', '_' and '-' left.
+std::string run_stem_of(const std::string& data, const std::string& model);
+
+}  // namespace modewise::cli

@@ -1,0 +1,99 @@
+#include "cli/task_verbs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/train/run_folder.h"
+
+namespace modewise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<const TaskVerbs*>& table() {
+  static const std::vector<const TaskVerbs*> all = {&forecast_verbs};
+  return all;
+}
+
+}  // namespace
+
+const std::vector<std::string>& task_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> out;
+    for (const TaskVerbs* verbs : table()) out.push_back(verbs->task);
+    return out;
+  }();
+  return names;
+}
+
+const TaskVerbs& verbs_of(const std::string& name) {
+  const auto found = std::find_if(table().begin(), table().end(),
+                                  [&](const TaskVerbs* verbs) { return verbs->task == name; });
+  require(found != table().end(), ErrorKind::usage, "there is no task '{}' (there are {})", name,
+          fmt::join(task_names(), ", "));
+  return **found;
+}
+
+const TaskVerbs& verbs_of_run(const std::string& path) {
+  const std::string task = train::RunFolder::open(path).task();
+  require(std::find(task_names().begin(), task_names().end(), task) != task_names().end(), ErrorKind::data,
+          "{}/manifest.json: there is no task '{}' (there are {})", path, task,
+          fmt::join(task_names(), ", "));
+  return verbs_of(task);
+}
+
+const TaskVerbs& verbs_of_runs(const std::vector<std::string>& paths) {
+  const TaskVerbs& first = verbs_of_run(paths.front());
+  for (const std::string& path : paths) {
+    const TaskVerbs& other = verbs_of_run(path);
+    require(other.task == first.task, ErrorKind::usage,
+            "runs of one task can be set side by side, but {} is of '{}' and {} of '{}'", paths.front(),
+            first.task, path, other.task);
+  }
+  return first;
+}
+
+std::string task_of_data(const std::string&) {
+  return "forecast";
+}
+
+void print_table(const Program& program, const report::Table& table, const std::string& format) {
+  if (format == "markdown")
+    program.print(table.to_markdown());
+  else if (format == "csv")
+    program.print(table.to_csv());
+  else
+    program.print(table);
+}
+
+void print_config(const Program& program, const Fields& fields, bool help_text) {
+  if (!program.json()) {
+    program.print(fields.to_toml(help_text));
+    return;
+  }
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const Field& field : fields.list()) {
+    const auto value = std::visit([](const auto* v) { return nlohmann::ordered_json(*v); }, field.value);
+    if (help_text)
+      json[field.path] = {{"value", value}, {"help", field.help}};
+    else
+      json[field.path] = value;
+  }
+  program.print(json);
+}
+
+fs::path report_path(const ReportOptions& options) {
+  require(options.runs.size() == 1 || !options.out.empty(), ErrorKind::usage,
+          "a report of several runs needs --out FILE.html");
+  // A run's own report is made from the run and may be made again; any other file is somebody's.
+  require(options.out.empty() || options.force || !fs::exists(options.out), ErrorKind::cannot_create,
+          "{} exists already: --force overwrites it", options.out);
+  return options.out.empty() ? fs::path(options.runs.front()) / "report.html" : fs::path(options.out);
+}
+
+}  // namespace modewise::cli
