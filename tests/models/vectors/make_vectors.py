@@ -417,4 +417,5 @@ def main():
           missing=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+#pragma once
+// Every option of every segmenter. `name` and `preset` set the others; options set after them win, whatever
+// their order in a file.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "modewise/core/fields.h"
+#include "modewise/models/encoder_config.h"
+
+namespace modewise::models {
+
+struct SceneShape;
+
+/// How an image is cut into tokens.
+struct ImagePatchConfig {
+  int64_t size = 4;                     // pixels a side
+  std::string embedding = "relu_norm";  // linear | relu (conv, ReLU) | relu_norm (conv, ReLU, BatchNorm)
+  double dropout = 0;
+  void fields(Fields& fields);
+};
+
+struct PixelHeadConfig {
+  double dropout = 0;
+  std::string skip = "pixel";  // none | pixel: a network of each pixel's bands beside the tokens
+  int64_t skip_width = 32;     // of its hidden layer
+  void fields(Fields& fields);
+};
+
+struct UNetConfig {
+  int64_t width = 64;  // channels of the first stage; ResNet-18 has 64
+  void fields(Fields& fields);
+};
+
+struct SegmenterConfig : EncoderConfig {
+  std::string name = "hot";
+  std::string preset = "default";
+  std::string precision = "float32";  // float32 | bf16
+  std::string time = "mode";          // mode | stack: several dates are a token mode, or bands
+  ImagePatchConfig patch;
+  PixelHeadConfig head;
+  UNetConfig unet;
+
+  SegmenterConfig();
+  void fields(Fields& fields);
+  /// Sets every option to the defaults of model `new_name`; hot and transformer keep those they share.
+  void use_model(std::string new_name);
+  /// Sets the options in which the released HOT code and its paper differ ("release", "paper"), or ours
+  /// ("default").
+  void use_preset(std::string new_preset);
+};
+
+/// The names make_segmenter knows: hot, transformer, unet.
+const std::vector<std::string>& segmenter_names();
+
+/// The side of the square windows a model takes is a multiple of this.
+int64_t window_multiple(const SegmenterConfig& config);
+
+/// Throws a config error for a value outside its rule, for values that do not fit together or do not fit the
+/// shape, and for an option changed that the chosen model does not have. `source` opens the message.
+void validate(const SegmenterConfig& config, const SceneShape& shape, const std::string& source = "model");
+
+}  // namespace modewise::models

@@ -1,0 +1,98 @@
+#include "modewise/models/token_segmenter.h"
+
+#include <ATen/ops/relu.h>
+
+#include <utility>
+
+namespace modewise::models {
+namespace {
+
+/// Holds parts under the names that a Sequential gives them.
+class Sequence : public torch::nn::Module {};
+
+nn::PatchActivation patch_activation(const std::string& name) {
+  if (name == "relu") return nn::PatchActivation::relu;
+  if (name == "relu_norm") return nn::PatchActivation::relu_norm;
+  return nn::PatchActivation::none;
+}
+
+TokenShape token_shape(const SegmenterConfig& config, const SceneShape& shape, bool time_mode) {
+  TokenShape tokens;
+  if (time_mode) tokens.sizes.push_back(shape.times);
+  tokens.sizes.insert(tokens.sizes.end(), 2, shape.window / config.patch.size);
+  for (int64_t mode = 0; mode < tokens.modes(); ++mode) tokens.ordered_modes.push_back(mode);
+  return tokens;
+}
+
+}  // namespace
+
+TokenSegmenter::TokenSegmenter(const SegmenterConfig& config, const SceneShape& shape, nn::Initializer& init)
+    : Segmenter(shape),
+      patch_(config.patch.size),
+      bfloat16_(config.precision == "bf16"),
+      time_mode_(shape.times > 1 && config.time == "mode") {
+  const int64_t stacked = channels() * (time_mode_ ? 1 : shape.times);
+  embedding_ =
+      register_module("emb", std::make_shared<nn::ImagePatches>(init, stacked, patch_, config.width,
+                                                                patch_activation(config.patch.embedding)));
+  encoder_ = std::make_shared<TokenEncoder>(config, config.name, token_shape(config, shape, time_mode_),
+                                            config.patch.dropout, init);
+  encoder_->join(*this);
+  const auto head = register_module("head", std::make_shared<Sequence>());
+  norm_ = head->register_module("0", std::make_shared<nn::LayerNorm>(config.width));
+  dropout_ = head->register_module("1", std::make_shared<nn::Dropout>(init, config.head.dropout));
+  linear_ = head->register_module(
+      "2", std::make_shared<nn::Linear>(init, config.width, shape.classes * patch_ * patch_));
+  if (config.head.skip == "none") return;
+  const auto skip = register_module("skip", std::make_shared<Sequence>());
+  skip_hidden_ = skip->register_module(
+      "0", std::make_shared<nn::Linear>(init, channels() * shape.times, config.head.skip_width));
+  skip_out_ =
+      skip->register_module("2", std::make_shared<nn::Linear>(init, config.head.skip_width, shape.classes));
+}
+
+/// [B, T, N, N, c], or [B, 1, N, N, T·c] where dates are stacked.
+at::Tensor TokenSegmenter::arranged(const SceneInput& input) const {
+  at::Tensor image = checked_image(input);
+  if (!time_mode_ && image.size(1) > 1) image = image.permute({0, 2, 3, 1, 4}).flatten(3).unsqueeze(1);
+  return image;
+}
+
+nn::PatchTokens TokenSegmenter::embed(const at::Tensor& image, const at::Tensor& valid) const {
+  const at::Tensor seen = valid.defined() && !time_mode_ ? valid.any(1, true) : valid;
+  nn::PatchTokens out = embedding_->forward(image, seen, bfloat16_ ? at::kBFloat16 : image.scalar_type());
+  if (!time_mode_) {
+    out.tokens = out.tokens.squeeze(1);
+    if (out.mask) out.mask = out.mask->squeeze(1);
+  }
+  return out;
+}
+
+at::Tensor TokenSegmenter::head(at::Tensor tokens, const std::optional<at::Tensor>& mask) const {
+  if (time_mode_) {
+    if (mask) {
+      const at::Tensor weight = mask->unsqueeze(-1).to(tokens.scalar_type());
+      tokens = (tokens * weight).sum(1) / weight.sum(1).clamp_min(1);
+    } else {
+      tokens = tokens.mean(1);
+    }
+  }
+  return nn::join_patches(linear_->forward(dropout_->forward(norm_->forward(tokens))), patch_);
+}
+
+at::Tensor TokenSegmenter::forward(const SceneInput& input) {
+  const at::Tensor image = arranged(input);
+  const nn::PatchTokens x = embed(image, input.valid);
+  at::Tensor logits = head(encoder_->forward(x), x.mask).to(input.image.scalar_type());
+  if (skip_hidden_) {
+    const at::Tensor pixels = time_mode_ ? image.permute({0, 2, 3, 1, 4}).flatten(3) : image.squeeze(1);
+    logits = logits + skip_out_->forward(at::relu(skip_hidden_->forward(pixels)));
+  }
+  return logits;
+}
+
+std::vector<ModeMaps> TokenSegmenter::attention_maps(const SceneInput& input) {
+  return encoder_->attention_maps(embed(arranged(input), input.valid));
+}
+
+}  // namespace modewise::models
