@@ -39,9 +39,9 @@ struct GeoReference {
 
 struct TiffInfo {
   int64_t width = 0, height = 0, bands = 1;
-  std::string dtype = "u8";      // u8 i8 u16 i16 u32 i32 u64 i64 f32 f64
-  std::optional<double> nodata;  // GDAL_NODATA
-  std::optional<GeoReference> geo;
+  std::string dtype = "u8";        // u8 i8 u16 i16 u32 i32 u64 i64 f32 f64
+  std::optional<double> nodata{};  // GDAL_NODATA
+  std::optional<GeoReference> geo{};
   bool tiled = false;
   std::string compression = "deflate";            // none, lzw, deflate, packbits, zstd
   std::vector<std::array<uint8_t, 3>> palette{};  // red, green, blue of each value; empty: none

@@ -192,6 +192,7 @@ class TiffReader::Impl {
       held_.pop_back();
     }
     std::vector<std::byte> bytes(size);
+    streamed_ = -1;
     const auto block = static_cast<uint32_t>(index);
     const auto wanted = static_cast<tmsize_t>(size);
     const tmsize_t got = layout_.tiled ? TIFFReadEncodedTile(handle_.get(), block, bytes.data(), wanted)
@@ -203,14 +204,19 @@ class TiffReader::Impl {
     return held_.front().bytes;
   }
 
-  // One row of a block that is too large to be held. Valid until the next call.
+  // One row of a block that is too large to be held. Valid until the next call. Compressed rows follow from
+  // those before them: a row above the last one starts the strip again.
   const std::byte* row_of_block(const TiffBlock& place, int64_t index, int64_t plane, int64_t row,
                                 int64_t in_block) {
     row_.resize(static_cast<size_t>(layout_.row_bytes()));
     if (layout_.compression != 1) {  // a strip
-      const int status = TIFFReadScanline(handle_.get(), row_.data(), static_cast<uint32_t>(row),
-                                          static_cast<uint16_t>(plane));
-      if (status != 1) fail_in_block(index, row);
+      if (index != streamed_ || in_block < next_in_strip_) next_in_strip_ = 0;
+      streamed_ = index;
+      for (; next_in_strip_ <= in_block; ++next_in_strip_) {
+        const auto at = static_cast<uint32_t>(row - in_block + next_in_strip_);
+        const int status = TIFFReadScanline(handle_.get(), row_.data(), at, static_cast<uint16_t>(plane));
+        if (status != 1) fail_in_block(index, at);
+      }
       return row_.data();
     }
     const size_t count =
@@ -224,6 +230,7 @@ class TiffReader::Impl {
   }
 
   [[noreturn]] void fail_in_block(int64_t index, int64_t row) {
+    streamed_ = -1;
     const std::string reason = handle_.reason();
     const TiffBlock place = find_tiff_block(directory_, layout_, index);
     fail(ErrorKind::data, "{}: {} {} (row {}; {} bytes from byte {}) cannot be decoded: {}",
@@ -241,6 +248,8 @@ class TiffReader::Impl {
   std::unordered_map<int64_t, std::list<Held>::iterator> held_at_;
   size_t held_bytes_ = 0;
   std::vector<std::byte> row_;
+  int64_t streamed_ = -1,
+          next_in_strip_ = 0;  // the strip that libtiff is within, and the row it decodes next
 };
 
 TiffReader::TiffReader(const std::filesystem::path& path)

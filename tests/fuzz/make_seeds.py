@@ -1,6 +1,9 @@
-"""Writes the seeds of the fuzz corpora: small files made by NumPy and safetensors, and tables of every dialect."""
+"""Writes the seeds of the fuzz corpora: small files made by NumPy, safetensors and others, and tables of every
+dialect."""
 
+import gzip
 import io
+import json
 import pathlib
 
 import numpy as np
@@ -47,3 +50,17 @@ for name, save in (("stored", np.savez), ("deflated", np.savez_compressed)):
 write("safetensors", "two.safetensors", safetensors.numpy.save({"a": np.ones((2, 2), "f4"), "b\"é": np.ones(3, "i1")}, metadata={"k": "v\n"}))
 write("safetensors", "zero.safetensors", safetensors.numpy.save({"z": np.zeros((0, 3), "f4"), "s": np.array(1.0)}))
 write("safetensors", "empty.safetensors", safetensors.numpy.save({}))
+
+# The image files are those of the frozen vectors, without the larger ones.
+images = json.loads((CORPUS.parent.parent / "io" / "vectors" / "images.json").read_text())
+for format_ in ("tiff", "nifti"):
+    for case in images[format_]:
+        content = bytes.fromhex(case["file"])
+        if len(content) < 1500:
+            write(format_, case["name"].replace(" ", "_"), content)
+write("gzip", "members.gz", gzip.compress(b"one, " * 50, mtime=0) + gzip.compress(b"", mtime=0) + gzip.compress(b"two", mtime=0) + bytes(9))
+write("gzip", "stored.gz", gzip.compress(bytes(range(40)), 0, mtime=0))
+stream = io.BytesIO()
+with gzip.GzipFile(filename="name", mode="wb", fileobj=stream, mtime=1) as file:
+    file.write(b"content" * 9)
+write("gzip", "named.gz", stream.getvalue())

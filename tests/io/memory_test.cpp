@@ -1,14 +1,21 @@
 // Memory of the readers: bounded by the size of their input, and nothing is lost or broken when it runs out.
 
+#include <array>
 #include <cstring>
 #include <new>
 
 #include "modewise/io/csv.h"
+#include "modewise/io/gzip.h"
+#include "modewise/io/nifti.h"
 #include "modewise/io/npz.h"
 #include "modewise/io/numeric_text.h"
 #include "modewise/io/safetensors.h"
+#include "modewise/io/tiff.h"
 #include "tests/io/allocation_meter.h"
+#include "tests/io/compress.h"
 #include "tests/io/damage.h"
+#include "tests/io/tiff_builder.h"
+#include "tests/io/vector_file.h"
 
 namespace modewise::io {
 namespace {
@@ -29,6 +36,16 @@ void parse_archive(std::span<const std::byte> bytes) {
 }
 void parse_tensors(std::span<const std::byte> bytes) {
   SafetensorsIndex(bytes, "file");
+}
+void parse_volume(std::span<const std::byte> bytes) {
+  parse_nifti(bytes, "file");
+}
+void parse_gzip(std::span<const std::byte> bytes) {
+  gunzip(bytes, "file", 1 << 20);
+}
+void parse_image(std::span<const std::byte> bytes) {
+  const TiffReader reader(bytes, "file");
+  reader.read(0, 0, 1, 1);
 }
 
 // The most that `parse` holds at one time, whether it succeeds or refuses.
@@ -113,6 +130,45 @@ TEST(Memory, IsBoundedForHeadersOfTensors) {
   expect_bounded(parse_tensors, file_with(tensors + "}"), "tensors");
 }
 
+TEST(Memory, IsBoundedForCompressedContent) {
+  const std::string zeros(size_t{64} << 20, '\0'), bomb = gzip_of(zeros);
+  EXPECT_LT(peak_of(parse_gzip, bomb), kMiB);
+  // A volume of 2,000 × 2,000 × 200 floats is declared, and one that goes on for 64 MiB.
+  std::string volume = to_text(from_hex(load_vectors("images.json")["nifti"][0]["file"]));
+  EXPECT_LT(peak_of(parse_volume, gzip_of(volume + zeros)), kMiB);
+  const std::array<int16_t, 8> large = {3, 2000, 2000, 200, 1, 1, 1, 1};
+  std::memcpy(volume.data() + 40, large.data(), 16);
+  EXPECT_LT(peak_of(parse_volume, volume), kMiB);
+  EXPECT_LT(peak_of(parse_volume, gzip_of(volume)), kMiB);
+  EXPECT_LT(peak_of(parse_volume, gzip_of(volume + zeros)), kMiB);
+}
+
+TEST(Memory, IsBoundedForDeclaredImages) {
+  const TiffBuilder small = TiffBuilder::small();
+  const TiffTag million{4, {1000000}};
+  EXPECT_LT(peak_of(parse_image, small.with({{256, million}, {257, million}, {278, million}}).text()), kMiB);
+  EXPECT_LT(peak_of(parse_image, small.with({{277, {3, {65535}}}}).text()), kMiB);
+  EXPECT_LT(
+      peak_of(parse_image, small.with({{259, {3, {8}}}, {257, {3, {2000}}}, {278, {3, {2000}}}}).text()),
+      kMiB);
+  // Zeros that deflate to a thousandth are there, and are decoded one block at a time.
+  TiffBuilder tiles = small.without(273).without(278).without(279);
+  tiles.data = gzip_of(std::string(4096 * 4096, '\0'));
+  tiles = tiles.with({{256, {3, {8192}}},
+                      {257, {3, {8192}}},
+                      {322, {3, {4096}}},
+                      {323, {3, {4096}}},
+                      {324, {4, {16, 16, 16, 16}}},
+                      {325, {4, std::vector<uint64_t>(4, tiles.data.size())}}});
+  tiles.tags[259] = {3, {8}};
+  expect_bounded(parse_image, tiles.text(), "tiles");
+  // Directories of 1,000 tags, and a text of 1 MiB.
+  TiffBuilder many = small;
+  for (uint16_t tag = 40000; tag < 41000; ++tag) many.tags[tag] = {3, {1, 2, 3}};
+  many.tags[270] = text_tag(std::string(kMiB, 'x'));
+  expect_bounded(parse_image, many.text(), "tags");
+}
+
 // Lets the N-th allocation fail, for every N, until the reader succeeds.
 void expect_clean_without_memory(const Parse& parse, const std::string& content) {
   const std::vector<std::byte> bytes = to_bytes(content);
@@ -144,6 +200,14 @@ TEST(Memory, RunsOutCleanlyAtEveryAllocation) {
       std::vector<TensorView>{{"a\"", "F32", {2, 3}, array.bytes}, {"b", "U8", {24}, array.bytes}},
       {{"k", "v"}});
   expect_clean_without_memory(parse_tensors, tensors);
+  const auto images = load_vectors("images.json");
+  for (const auto& test : images["nifti"]) {
+    expect_clean_without_memory(parse_volume, to_text(from_hex(test["file"])));
+  }
+  for (const auto& test : images["tiff"]) {
+    expect_clean_without_memory(parse_image, to_text(from_hex(test["file"])));
+  }
+  expect_clean_without_memory(parse_gzip, gzip_of("content"));
   expect_clean_without_memory([&](auto) { format_npz({{"a", array}}, true); }, "");
 }
 

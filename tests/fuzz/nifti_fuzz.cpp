@@ -1,0 +1,24 @@
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/io/nifti.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace modewise::io;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return survive([&] {
+    const NiftiVolume volume = parse_nifti(input_bytes(data, size), "file");
+    int64_t voxels = 1;
+    for (const int64_t length : volume.shape) voxels *= length;
+    expect(volume.shape.size() >= 3 && static_cast<int64_t>(volume.values.size()) == voxels);
+    // Turning moves voxels and makes none.
+    const auto finite = [](const NiftiVolume& v) {
+      return std::count_if(v.values.begin(), v.values.end(),
+                           [](float value) { return std::isfinite(value); });
+    };
+    const NiftiVolume turned = to_ras(volume);
+    expect(turned.orientation == "RAS" && turned.values.size() == volume.values.size());
+    expect(finite(turned) == finite(volume));
+  });
+}

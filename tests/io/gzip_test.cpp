@@ -1,0 +1,61 @@
+#include "modewise/io/gzip.h"
+
+#include "tests/io/compress.h"
+#include "tests/io/damage.h"
+
+namespace modewise::io {
+namespace {
+
+void parse(std::span<const std::byte> bytes) {
+  gunzip(bytes, "file", 1 << 20);
+}
+
+TEST(Gzip, GivesTheContentBack) {
+  for (const size_t size : {0, 1, 2, 63, 65, 65535, 65536, 65537, 1 << 20}) {
+    std::string content(size, 'a');
+    for (size_t i = 0; i < size; ++i) content[i] = static_cast<char>(i * i % 251);
+    EXPECT_EQ(to_text(gunzip(to_bytes(gzip_of(content)), "file", 1 << 20)), content);
+  }
+}
+
+TEST(Gzip, ReadsMembersOneAfterAnotherAndPadding) {
+  const std::string both = gzip_of("one, ") + gzip_of("") + gzip_of("two");
+  EXPECT_EQ(to_text(gunzip(to_bytes(both), "file", 8)), "one, two");
+  EXPECT_EQ(to_text(gunzip(to_bytes(both + std::string(512, '\0')), "file", 8)), "one, two");
+  const std::vector<std::byte> bytes = to_bytes(both);
+  GzipReader reader(bytes, "file");
+  std::string content;
+  std::array<std::byte, 3> piece;
+  while (const size_t got = reader.read(piece)) content += to_text(std::span(piece).first(got));
+  EXPECT_EQ(content, "one, two");
+}
+
+TEST(Gzip, RefusesDamage) {
+  const std::string valid = gzip_of("content of some length, content");
+  const auto with = [&](size_t at, char value) {
+    std::string text = valid;
+    text[at] = value;
+    return text;
+  };
+  expect_refused(
+      parse,
+      {
+          {"empty", "", "not compressed by gzip"},
+          {"text", "content", "not compressed by gzip"},
+          {"one byte", "\x1f", "not compressed by gzip"},
+          {"method 7", with(2, 7), "damaged"},
+          {"reserved flags", with(3, '\xe0'), "damaged"},
+          {"checksum", with(valid.size() - 5, static_cast<char>(valid[valid.size() - 5] ^ 1)), "damaged"},
+          {"length", with(valid.size() - 1, 1), "damaged"},
+          {"block type", with(10, 7), "damaged"},
+          {"something after it", valid + "x", "follows something else"},
+          {"half a member after it", valid + valid.substr(0, 15), "truncated"},
+          {"a megabyte and a byte", gzip_of(std::string((1 << 20) + 1, 'x')), "more than the 1048576 bytes"},
+          {"a bomb", gzip_of(std::string(size_t{64} << 20, '\0')), "more than the 1048576 bytes"},
+      });
+  expect_every_truncation_fails(parse, valid);
+  expect_flips_are_clean(parse, valid);
+}
+
+}  // namespace
+}  // namespace modewise::io
