@@ -11,15 +11,14 @@ foreach(library torch torch_cpu torch_cpu_library torch_library c10)
 endforeach()
 target_compile_options(modewise_torch INTERFACE ${torch_include_options})
 
-# at::parallel_for is a header template over OpenMP: without -fopenmp it is a plain loop. The runtime must be the one
-# that libtorch brought, else two pools of threads would fight for the cores. For libraries with loops of their own.
-add_library(modewise_openmp INTERFACE)
-target_compile_options(modewise_openmp INTERFACE -fopenmp)
+# at::parallel_for is a header template over OpenMP: without -fopenmp it is a plain loop, and one program must not have
+# both. The runtime must be the one that libtorch brought, else two pools of threads would fight for the cores.
+target_compile_options(modewise_torch INTERFACE -fopenmp)
 get_filename_component(torch_library_folder ${TORCH_LIBRARY} DIRECTORY)
 find_library(MODEWISE_TORCH_OPENMP NAMES libgomp.so.1 gomp HINTS ${torch_library_folder} NO_DEFAULT_PATH)
 if(MODEWISE_TORCH_OPENMP)
-  target_link_libraries(modewise_openmp INTERFACE ${MODEWISE_TORCH_OPENMP})
+  target_link_libraries(modewise_torch INTERFACE ${MODEWISE_TORCH_OPENMP})
 else()
   find_package(OpenMP REQUIRED)
-  target_link_libraries(modewise_openmp INTERFACE OpenMP::OpenMP_CXX)
+  target_link_libraries(modewise_torch INTERFACE OpenMP::OpenMP_CXX)
 endif()
