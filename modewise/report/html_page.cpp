@@ -8,6 +8,7 @@
 #include "modewise/core/file.h"
 #include "modewise/report/canvas.h"
 #include "modewise/report/markup.h"
+#include "modewise/report/png.h"
 
 namespace modewise::report {
 namespace {
@@ -119,6 +120,21 @@ void HtmlPage::add_figure_grid(const std::vector<CaptionedFigure>& figures, doub
       "<div class=\"grid\" style=\"grid-template-columns:repeat(auto-fill,minmax(min(100%,{}px),1fr))\">\n",
       coordinate(min_width));
   for (const auto& [figure, caption] : figures) body_ += next_figure(figure, caption, min_width);
+  body_ += "</div>\n";
+}
+
+void HtmlPage::add_pictures(const std::vector<CaptionedPicture>& pictures, double width) {
+  body_ += fmt::format(
+      "<div class=\"grid\" style=\"grid-template-columns:repeat(auto-fill,minmax(min(100%,{}px),1fr))\">\n",
+      coordinate(width));
+  for (const CaptionedPicture& picture : pictures) {
+    const std::string text = escape_markup(picture.caption);
+    body_ += fmt::format(
+        "<figure><img style=\"width:100%;image-rendering:pixelated\" alt=\"{}\" "
+        "src=\"data:image/png;base64,{}\"/>\n"
+        "<figcaption>{}</figcaption></figure>\n",
+        text, base64(picture.png), text);
+  }
   body_ += "</div>\n";
 }
 

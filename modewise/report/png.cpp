@@ -21,6 +21,27 @@ void append_chunk(std::string& out, std::string_view type, std::string_view cont
                                                      static_cast<uInt>(body.size()))));
 }
 
+void append_color(std::string& out, Color color) {
+  out.push_back(static_cast<char>(color.red));
+  out.push_back(static_cast<char>(color.green));
+  out.push_back(static_cast<char>(color.blue));
+}
+
+/// 8 bits a sample, deflate, no choice of filters, not interlaced. `color_type`: 3 palette, 2 red, green and
+/// blue.
+void append_header(std::string& out, int64_t width, int64_t height, char color_type) {
+  std::string header;
+  append_big_endian(header, static_cast<uint32_t>(width));
+  append_big_endian(header, static_cast<uint32_t>(height));
+  header += {8, color_type, 0, 0, 0};
+  append_chunk(out, "IHDR", header);
+}
+
+void require_pixels(int64_t width, int64_t height, size_t pixels) {
+  require(width > 0 && height > 0 && static_cast<int64_t>(pixels) == width * height, ErrorKind::internal,
+          "an image of {} x {} needs as many pixels, got {}", width, height, pixels);
+}
+
 std::string deflate_bytes(const std::string& bytes) {
   uLongf size = compressBound(bytes.size());
   std::string out(size, '\0');
@@ -36,30 +57,37 @@ std::string deflate_bytes(const std::string& bytes) {
 
 std::string palette_png(int64_t width, int64_t height, std::span<const uint8_t> indices,
                         std::span<const Color> palette, int transparent) {
-  require(width > 0 && height > 0 && static_cast<int64_t>(indices.size()) == width * height,
-          ErrorKind::internal, "an image of {} x {} needs as many indices, got {}", width, height,
-          indices.size());
-  std::string header, colors, alpha, rows;
-  append_big_endian(header, static_cast<uint32_t>(width));
-  append_big_endian(header, static_cast<uint32_t>(height));
-  header +=
-      std::string("\x08\x03\x00\x00\x00", 5);  // 8 bits, palette, deflate, no filter choice, not interlaced
-  for (const Color color : palette) {
-    colors.push_back(static_cast<char>(color.red));
-    colors.push_back(static_cast<char>(color.green));
-    colors.push_back(static_cast<char>(color.blue));
-  }
-  for (int64_t y = 0; y < height; ++y) {
-    rows.push_back('\0');  // filter "none"
-    rows.append(reinterpret_cast<const char*>(indices.data()) + y * width, static_cast<size_t>(width));
-  }
+  require_pixels(width, height, indices.size());
+  std::string colors, alpha;
+  for (const Color color : palette) append_color(colors, color);
   std::string out = "\x89PNG\r\n\x1a\n";
-  append_chunk(out, "IHDR", header);
+  append_header(out, width, height, 3);
   append_chunk(out, "PLTE", colors);
   if (transparent >= 0) {
     alpha.assign(static_cast<size_t>(transparent) + 1, '\xff');
     alpha.back() = '\0';
     append_chunk(out, "tRNS", alpha);
+  }
+  std::string rows;
+  for (int64_t y = 0; y < height; ++y) {
+    rows.push_back('\0');  // filter "none"
+    rows.append(reinterpret_cast<const char*>(indices.data()) + y * width, static_cast<size_t>(width));
+  }
+  append_chunk(out, "IDAT", deflate_bytes(rows));
+  append_chunk(out, "IEND", "");
+  return out;
+}
+
+std::string color_png(int64_t width, int64_t height, std::span<const Color> pixels) {
+  require_pixels(width, height, pixels.size());
+  std::string out = "\x89PNG\r\n\x1a\n";
+  append_header(out, width, height, 2);
+  std::string rows;
+  rows.reserve(static_cast<size_t>(height * (3 * width + 1)));
+  for (int64_t y = 0; y < height; ++y) {
+    rows.push_back('\0');  // filter "none"
+    for (const Color color : pixels.subspan(static_cast<size_t>(y * width), static_cast<size_t>(width)))
+      append_color(rows, color);
   }
   append_chunk(out, "IDAT", deflate_bytes(rows));
   append_chunk(out, "IEND", "");

@@ -1,5 +1,6 @@
 #pragma once
-// Small palette images for large heat maps: a matrix of 500 × 500 cells as one PNG instead of 250,000 shapes.
+// PNG images: of palette indices, for large heat maps (a matrix of 500 × 500 cells as one image instead of
+// 250,000 shapes), and of colours.
 
 #include <cstdint>
 #include <span>
@@ -13,6 +14,9 @@ namespace modewise::report {
 /// A PNG of width × height palette indices (row-major). Index `transparent` is not painted; −1: none.
 std::string palette_png(int64_t width, int64_t height, std::span<const uint8_t> indices,
                         std::span<const Color> palette, int transparent = -1);
+
+/// A PNG of width × height pixels, row-major.
+std::string color_png(int64_t width, int64_t height, std::span<const Color> pixels);
 
 std::string base64(std::string_view bytes);
 
