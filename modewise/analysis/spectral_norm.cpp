@@ -9,7 +9,7 @@
 namespace modewise::analysis {
 namespace {
 
-constexpr uint32_t kStartSite = 4;  // of core/random
+constexpr uint32_t kStartSite = 14;  // of core/random
 constexpr double kSmallest = 1e-300;
 
 using Vector = std::vector<double>;
