@@ -1,4 +1,5 @@
-"""Writes numpy_shuffle.json: what NumPy's legacy shuffle makes of 0 … n−1."""
+"""Writes numpy_shuffle.json: what NumPy's legacy shuffle makes of 0 … n−1; and ssl4eo_split.json: 40 samples split as
+the SSL4EO-L benchmark splits its 25,000."""
 import json
 import pathlib
 
@@ -17,3 +18,9 @@ cases.append({"seed": 0, "n": 25000, "first": order[:20].tolist(), "at_17500": o
               "last": order[-20:].tolist()})
 path = pathlib.Path(__file__).with_name("numpy_shuffle.json")
 path.write_text(json.dumps(cases) + "\n")
+
+np.random.seed(0)
+order = np.arange(40)
+np.random.shuffle(order)
+sizes = (np.array((0.7, 0.15, 0.15)) * 40).astype(int)
+path.with_name("ssl4eo_split.json").write_text(json.dumps({"sizes": sizes.tolist(), "order": order.tolist()}) + "\n")

@@ -1,0 +1,27 @@
+#pragma once
+// The options by which commands receive a segmentation config, and its results as text.
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/config_options.h"
+#include "modewise/tasks/segment_config.h"
+
+namespace modewise::cli {
+
+struct SegmentConfigOptions : ConfigOptions {
+  std::string masks;
+  void add_to(CLI::App& command);
+};
+
+/// `masks` ("" for none) wins over the config's.
+tasks::SegmentConfig load_segment_options(const std::string& file, std::vector<std::string> assignments,
+                                          const std::string& masks = "");
+
+/// Every key of the config with its help and default, for --help.
+std::string segment_config_help();
+
+/// An evaluation (tasks/segment_metrics.h evaluation_json) for the terminal; `detail` adds the confusion
+/// matrix.
+std::string segment_text(const nlohmann::ordered_json& evaluation, bool detail);
+
+}  // namespace modewise::cli

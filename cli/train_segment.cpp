@@ -1,0 +1,107 @@
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/run_training.h"
+#include "cli/segment_options.h"
+#include "modewise/core/error.h"
+#include "modewise/tasks/segment_report.h"
+#include "modewise/tasks/segment_run.h"
+
+namespace modewise::cli {
+namespace {
+
+class SegmentJob final : public TrainingJob {
+ public:
+  explicit SegmentJob(std::string masks) : masks_(std::move(masks)) {}
+
+  std::string task() const override { return "segment"; }
+
+  void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
+    config_ = load_segment_options(file, assignments, masks_);
+    require(!config_.data.path.empty() && !config_.data.masks.empty(), ErrorKind::usage,
+            "no data: give --data IMAGE --masks MASK, or a folder of each");
+  }
+
+  void load_data() override {
+    data_.emplace(config_.data, models::window_multiple(config_.model));
+    models::validate(config_.model, tasks::model_shape(data_->summary()));
+  }
+
+  std::string run_stem() const override {
+    return run_stem_of(std::filesystem::path(config_.data.path).stem().string(), tasks::model_title(config_));
+  }
+
+  int64_t seed() const override { return config_.train.seed; }
+  std::string data_hash() const override { return data_->hash(); }
+
+  void write_inputs(const train::RunFolder& folder) override {
+    tasks::write_run_inputs(folder, config_, *data_);
+  }
+
+  void announce() const override {
+    for (const std::string& note : data_->notes()) spdlog::info("{}", note);
+    std::vector<std::string> names;
+    for (const data::SceneClass& one : data_->classes().classes()) names.push_back(one.name);
+    spdlog::info(
+        "{}: {} image{}, {} date{} of {} bands, {} classes ({}); split: {}; {} training windows of {} pixels "
+        "an epoch, {} "
+        "validation and {} test areas; model {}",
+        data_->source(), data_->files().size(), data_->files().size() == 1 ? "" : "s", data_->times(),
+        data_->times() == 1 ? "" : "s", data_->bands(), names.size(), fmt::join(names, ", "),
+        data_->split_rule(), data_->training_tiles().size(), data_->window(),
+        data_->areas(data::SceneSplit::validation).size(), data_->areas(data::SceneSplit::test).size(),
+        tasks::model_title(config_));
+  }
+
+  std::optional<nlohmann::ordered_json> train(train::RunFolder& folder, bool resume, bool accept_changes,
+                                              int& signal) override {
+    const tasks::TrainedSegmenter result =
+        tasks::train_segment(config_, *data_, folder, resume, accept_changes);
+    signal = result.training.signal;
+    if (result.training.stopped_by_signal()) return std::nullopt;
+    return result.metrics;
+  }
+
+  std::string config_toml() override { return fields_of(config_).to_toml(); }
+
+  void write_report(const train::RunFolder& folder) override {
+    if (config_.output.report)
+      tasks::write_segment_report(tasks::open_segment_run(folder.path()), *data_, folder.file("report.html"));
+  }
+
+  std::string summary(const nlohmann::ordered_json& metrics) const override {
+    return segment_text(metrics.contains("test") ? metrics["test"] : metrics["validation"], false);
+  }
+
+ private:
+  std::string masks_;
+  tasks::SegmentConfig config_;
+  std::optional<data::SceneSet> data_;
+};
+
+struct TrainOptions {
+  SegmentConfigOptions config;
+  RunOptions run;
+};
+
+}  // namespace
+
+void add_train_segment(Program& program, CLI::App& parent) {
+  const auto options = std::make_shared<TrainOptions>();
+  CLI::App* command = program.add_command(
+      parent, "segment", "Trains a segmenter of images, and judges it on the part held back.",
+      "modewise train segment --data scene.tif --masks classes.tif", [&program, options] {
+        SegmentJob job(options->config.masks);
+        return run_training(program, options->config, options->run, job);
+      });
+  options->config.add_to(*command);
+  options->run.add_to(*command);
+  program.add_help_text(command, segment_config_help);
+}
+
+}  // namespace modewise::cli
