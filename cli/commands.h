@@ -17,5 +17,6 @@ void add_data(Program& program);
 void add_config(Program& program);
 void add_info(Program& program);
 void add_demo(Program& program);
+void add_sweep(Program& program);
 
 }  // namespace modewise::cli

@@ -37,6 +37,8 @@ class Program {
   bool json() const { return json_; }
   const std::vector<std::string>& command_line() const { return command_line_; }
   int threads() const;
+  /// What --threads says, 0 when it was not given.
+  int asked_threads() const { return threads_; }
   /// Results, on stdout: one JSON document, or text.
   void print(const nlohmann::ordered_json& result) const;
   void print(const std::string& text) const;

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/commands.h"
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/sweep/sweep_table.h"
+
+namespace modewise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SweepCommandOptions {
+  std::string file, out, format = "text";
+  sweep::SweepOverrides overrides;
+  int64_t jobs = 0;
+  bool dry_run = false, table_only = false;
+};
+
+int list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep::SweepOptions& options) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  std::string text;
+  for (const sweep::SweepRun& run : plan.runs) {
+    const auto arguments = sweep::training_arguments(plan, run, (options.out / "runs" / run.name).string(),
+                                                     options.threads, false);
+    json.push_back({{"name", run.name}, {"arguments", arguments}});
+    text += "modewise";
+    for (const std::string& argument : arguments) text += " " + argument;
+    text += "\n";
+  }
+  if (program.json())
+    program.print(json);
+  else
+    program.print(text);
+  return 0;
+}
+
+/// Cores shared among the runs: as many at once as --jobs says, else as there are cores for --threads of
+/// each.
+sweep::SweepOptions budget(const Program& program, const SweepCommandOptions& options,
+                           const sweep::SweepPlan& plan) {
+  const auto cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
+  sweep::SweepOptions out;
+  out.out = options.out.empty() ? fs::path("runs") / ("sweep-" + plan.name) : fs::path(options.out);
+  out.out = fs::absolute(out.out).lexically_normal();
+  const int64_t asked = program.asked_threads();
+  out.jobs = options.jobs > 0 ? options.jobs : std::max<int64_t>(cores / std::max<int64_t>(asked, 1), 1);
+  out.threads = asked > 0 ? asked : std::max<int64_t>(cores / out.jobs, 1);
+  return out;
+}
+
+int run(const Program& program, const SweepCommandOptions& options) {
+  install_stop_handlers();
+  const sweep::SweepPlan plan = sweep::read_sweep_plan(options.file, options.overrides);
+  const sweep::SweepOptions sweep_options = budget(program, options, plan);
+  if (options.dry_run) return list_runs(program, plan, sweep_options);
+  fs::create_directories(sweep_options.out);
+  write_file_atomically(sweep_options.out / "sweep.toml", read_file(options.file));
+  const sweep::SweepOutcome outcome =
+      options.table_only ? sweep::look_at_sweep(plan, sweep_options) : sweep::run_sweep(plan, sweep_options);
+  const auto rows = sweep::sweep_rows(plan, outcome);
+  sweep::write_sweep_results(plan, outcome, rows, sweep_options.out);
+  if (outcome.signal != 0) throw Stopped{outcome.signal};
+  const report::Table table = sweep::sweep_table(plan, rows);
+  if (program.json())
+    program.print(sweep::sweep_json(plan, outcome, rows));
+  else if (options.format == "markdown")
+    program.print(table.to_markdown());
+  else if (options.format == "csv")
+    program.print(table.to_csv());
+  else
+    program.print(table);
+  const auto failed =
+      std::count_if(outcome.runs.begin(), outcome.runs.end(),
+                    [](const sweep::RunOutcome& one) { return one.state == sweep::RunState::failed; });
+  require(failed == 0, ErrorKind::general, "{} of {} runs failed; the same command tries them again", failed,
+          plan.runs.size());
+  return 0;
+}
+
+}  // namespace
+
+void add_sweep(Program& program) {
+  const auto options = std::make_shared<SweepCommandOptions>();
+  CLI::App* command = program.add_command(
+      program.app(), "sweep",
+      "Trains a grid of settings and seeds, several runs at once, and tables what came out.",
+      "modewise sweep experiments/sweeps/etth1-positions.toml --data ETTh1.csv --jobs 4",
+      [&program, options] { return run(program, *options); });
+  command->add_option("file", options->file, "TOML file that says what to try; docs/sweeps.md")->required();
+  command->add_option("--data", options->overrides.data, "data file or folder, instead of the sweep's");
+  command->add_option("--out", options->out, "folder; runs/sweep-NAME without it. A sweep there goes on");
+  command->add_option("--jobs", options->jobs, "runs at once; as many as there are cores for --threads each")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seeds", options->overrides.seeds, "instead of the sweep's")->delimiter(',');
+  command
+      ->add_option("--set", options->overrides.settings, "one key for all runs, as in --set train.epochs=5")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--metric", options->overrides.metrics,
+                   "columns: paths in metrics.json, as in test.scaled.mse")
+      ->allow_extra_args(false);
+  command->add_option("--format", options->format, "text, markdown or csv")
+      ->check(CLI::IsMember({"text", "markdown", "csv"}));
+  command->add_flag("--dry-run", options->dry_run, "list the runs and start none");
+  command->add_flag("--table", options->table_only, "table what is finished and start none");
+}
+
+}  // namespace modewise::cli

@@ -1,0 +1,298 @@
+#include "modewise/sweep/sweep_plan.h"
+
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/nearest_name.h"
+
+namespace modewise::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Choice {
+  std::string name;
+  std::vector<std::string> settings;
+};
+struct Axis {
+  std::string name;
+  std::vector<Choice> choices;
+};
+
+/// Letters, digits, '.', '_' and '-'; the rest becomes '-'.
+std::string file_name_of(const std::string& text) {
+  std::string out;
+  for (const char c : text)
+    out += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' ? c : '-';
+  return out;
+}
+
+class Reader {
+ public:
+  Reader(std::string path, const std::string& text) : path_(std::move(path)) {
+    try {
+      root_ = toml::parse(text);
+    } catch (const toml::parse_error& error) {
+      fail(ErrorKind::config, "{}: {}", place(error.source()), error.description());
+    }
+  }
+
+  const toml::table& root() const { return root_; }
+
+  void only_keys(const toml::table& table, const std::vector<std::string>& known) const {
+    for (const auto& [key, node] : table) {
+      const std::string name(key.str());
+      require(std::find(known.begin(), known.end(), name) != known.end(), ErrorKind::config,
+              "{}: unknown key '{}'{}", place(key.source()), name, nearest_name_hint(name, known));
+    }
+  }
+
+  template <class T>
+  T value(const toml::table& table, const char* key, T otherwise, const char* wanted) const {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return otherwise;
+    const auto found = node->value<T>();
+    require(found.has_value(), ErrorKind::config, "{}: {} must be {}", place(node->source()), key, wanted);
+    return *found;
+  }
+  std::string text(const toml::table& table, const char* key, const std::string& otherwise = "") const {
+    return value<std::string>(table, key, otherwise, "a string");
+  }
+
+  /// A value as --set takes it.
+  std::string assigned(const toml::node& node) const {
+    if (const auto string = node.value_exact<std::string>()) return *string;
+    require(node.is_value() || node.is_array(), ErrorKind::config, "{}: a setting must be a value or a list",
+            place(node.source()));
+    std::ostringstream out;
+    node.visit([&](const auto& one) { out << toml::default_formatter{one}; });
+    return out.str();
+  }
+
+  /// Nested tables as "a.b=value".
+  void add_settings(const toml::table& table, const std::string& prefix,
+                    std::vector<std::string>& out) const {
+    for (const auto& [key, node] : table) {
+      const std::string name = prefix + std::string(key.str());
+      if (const toml::table* nested = node.as_table())
+        add_settings(*nested, name + ".", out);
+      else
+        out.push_back(name + "=" + assigned(node));
+    }
+  }
+  std::vector<std::string> settings(const toml::table& table, const char* key) const {
+    std::vector<std::string> out;
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return out;
+    require(node->is_table(), ErrorKind::config, "{}: {} must be a table of settings", place(node->source()),
+            key);
+    add_settings(*node->as_table(), "", out);
+    return out;
+  }
+
+  std::vector<int64_t> integers(const char* key, std::vector<int64_t> otherwise) const {
+    const toml::node* node = root_.get(key);
+    if (node == nullptr) return otherwise;
+    const toml::array* array = node->as_array();
+    require(array != nullptr && !array->empty(), ErrorKind::config, "{}: {} must be a list of integers",
+            place(node->source()), key);
+    std::vector<int64_t> out;
+    for (const toml::node& one : *array) {
+      const auto number = one.value_exact<int64_t>();
+      require(number && *number >= 0, ErrorKind::config, "{}: {} must be a list of integers of at least 0",
+              place(one.source()), key);
+      out.push_back(*number);
+    }
+    return out;
+  }
+
+  /// The tables of [[key]].
+  std::vector<const toml::table*> tables(const char* key) const {
+    std::vector<const toml::table*> out;
+    const toml::node* node = root_.get(key);
+    if (node == nullptr) return out;
+    const toml::array* array = node->as_array();
+    require(array != nullptr && array->is_homogeneous(toml::node_type::table), ErrorKind::config,
+            "{}: {} must be written [[{}]]", place(node->source()), key, key);
+    for (const toml::node& one : *array) out.push_back(one.as_table());
+    return out;
+  }
+
+  Axis axis(const toml::table& table) const {
+    only_keys(table, {"name", "key", "values", "choices"});
+    Axis out{text(table, "name", text(table, "key")), {}};
+    const std::string here = place(table.source());
+    require(!out.name.empty(), ErrorKind::config, "{}: an axis needs a name or a key", here);
+    const toml::array* values = table["values"].as_array();
+    const toml::array* choices = table["choices"].as_array();
+    require((values != nullptr) != (choices != nullptr), ErrorKind::config,
+            "{}: axis '{}' needs either key and values, or choices", here, out.name);
+    if (values != nullptr) {
+      const std::string key = text(table, "key");
+      require(!key.empty(), ErrorKind::config, "{}: axis '{}' has values but no key", here, out.name);
+      for (const toml::node& one : *values)
+        out.choices.push_back({assigned(one), {key + "=" + assigned(one)}});
+    } else {
+      for (const toml::node& one : *choices) {
+        require(one.is_table(), ErrorKind::config, "{}: a choice is {{ name = \"…\", set = {{ … }} }}",
+                place(one.source()));
+        const toml::table& choice = *one.as_table();
+        only_keys(choice, {"name", "set"});
+        out.choices.push_back({text(choice, "name"), settings(choice, "set")});
+        require(!out.choices.back().name.empty(), ErrorKind::config, "{}: a choice needs a name",
+                place(one.source()));
+      }
+    }
+    std::set<std::string> names;
+    for (const Choice& choice : out.choices)
+      require(names.insert(choice.name).second, ErrorKind::config, "{}: axis '{}' has two choices named '{}'",
+              here, out.name, choice.name);
+    require(!out.choices.empty(), ErrorKind::config, "{}: axis '{}' has no choice", here, out.name);
+    return out;
+  }
+
+  SweepMetric metric(const toml::table& table) const {
+    only_keys(table, {"path", "name", "best", "decimals", "factor"});
+    SweepMetric out;
+    out.path = text(table, "path");
+    require(out.path.starts_with('/'), ErrorKind::config,
+            "{}: a metric needs a path into metrics.json, such as \"/test/scaled/mse\"",
+            place(table.source()));
+    out.name = text(table, "name", out.path.substr(1));
+    out.best = text(table, "best", "lowest");
+    require(out.best == "lowest" || out.best == "highest" || out.best == "none", ErrorKind::config,
+            "{}: best must be lowest, highest or none, got '{}'", place(table.source()), out.best);
+    out.decimals = value<int64_t>(table, "decimals", 3, "an integer");
+    out.factor = value<double>(table, "factor", 1.0, "a number");
+    return out;
+  }
+
+  std::string place(const toml::source_region& source) const {
+    return fmt::format("{}:{}:{}", path_, source.begin.line, source.begin.column);
+  }
+
+ private:
+  std::string path_;
+  toml::table root_;
+};
+
+/// What each task is judged by.
+std::vector<SweepMetric> usual_metrics(const std::string& task) {
+  if (task == "forecast") return {{"/test/scaled/mse", "MSE"}, {"/test/scaled/mae", "MAE"}};
+  if (task == "classify")
+    return {{"/test/auc", "AUC %", "highest", 1, 100}, {"/test/accuracy", "accuracy %", "highest", 1, 100}};
+  return {{"/test/accuracy", "accuracy %", "highest", 1, 100},
+          {"/test/mean_iou", "mean IoU %", "highest", 1, 100}};
+}
+
+/// "test.scaled.mse" as a JSON pointer, with what the file says of it.
+SweepMetric chosen_metric(const std::string& path, const std::vector<SweepMetric>& known) {
+  std::string pointer = path;
+  if (!pointer.starts_with('/')) {
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    pointer = "/" + pointer;
+  }
+  for (const SweepMetric& metric : known)
+    if (metric.path == pointer) return metric;
+  return {pointer, pointer.substr(1), "none", 4, 1};
+}
+
+std::string beside(const std::string& file, const std::string& path) {
+  if (path.empty()) return path;
+  return fs::absolute(fs::path(file).parent_path() / path).lexically_normal().string();
+}
+
+std::vector<SweepRun> grid(const std::vector<Axis>& axes, const std::vector<int64_t>& seeds,
+                           const std::vector<std::string>& common, const std::vector<std::string>& last) {
+  std::vector<SweepRun> runs;
+  std::vector<size_t> at(axes.size(), 0);
+  while (true) {
+    SweepRun cell;
+    cell.settings = common;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const Choice& choice = axes[i].choices[at[i]];
+      cell.labels.push_back(choice.name);
+      cell.settings.insert(cell.settings.end(), choice.settings.begin(), choice.settings.end());
+      cell.name += (i > 0 ? "_" : "") + file_name_of(choice.name);
+    }
+    if (axes.empty()) cell.name = "run";
+    cell.settings.insert(cell.settings.end(), last.begin(), last.end());
+    for (const int64_t seed : seeds) {
+      runs.push_back(cell);
+      runs.back().seed = seed;
+      runs.back().name += fmt::format("_s{}", seed);
+    }
+    size_t axis = axes.size();
+    while (axis > 0 && ++at[axis - 1] == axes[axis - 1].choices.size()) at[--axis] = 0;
+    if (axis == 0) return runs;
+  }
+}
+
+}  // namespace
+
+SweepPlan read_sweep_plan(const std::string& path, const SweepOverrides& overrides) {
+  const Reader reader(path, read_file(path));
+  reader.only_keys(reader.root(), {"name", "task", "config", "data", "seeds", "settings", "axis", "metric"});
+  SweepPlan plan;
+  plan.name = file_name_of(reader.text(reader.root(), "name", fs::path(path).stem().string()));
+  plan.task = reader.text(reader.root(), "task", "forecast");
+  const std::vector<std::string> tasks = {"forecast", "classify", "segment"};
+  require(std::find(tasks.begin(), tasks.end(), plan.task) != tasks.end(), ErrorKind::config,
+          "{}: task must be one of {}, got '{}'{}", path, fmt::join(tasks, ", "), plan.task,
+          nearest_name_hint(plan.task, tasks));
+  plan.config = beside(path, reader.text(reader.root(), "config"));
+  plan.data = overrides.data.empty() ? beside(path, reader.text(reader.root(), "data"))
+                                     : fs::absolute(overrides.data).lexically_normal().string();
+  std::vector<Axis> axes;
+  for (const toml::table* table : reader.tables("axis")) {
+    axes.push_back(reader.axis(*table));
+    plan.axes.push_back(axes.back().name);
+  }
+  for (const toml::table* table : reader.tables("metric")) plan.metrics.push_back(reader.metric(*table));
+  if (plan.metrics.empty()) plan.metrics = usual_metrics(plan.task);
+  if (!overrides.metrics.empty()) {
+    std::vector<SweepMetric> chosen;
+    for (const std::string& one : overrides.metrics) chosen.push_back(chosen_metric(one, plan.metrics));
+    plan.metrics = chosen;
+  }
+  const std::vector<int64_t> seeds =
+      overrides.seeds.empty() ? reader.integers("seeds", {0}) : overrides.seeds;
+  plan.runs = grid(axes, seeds, reader.settings(reader.root(), "settings"), overrides.settings);
+  std::set<std::string> names;
+  for (const SweepRun& run : plan.runs)
+    require(names.insert(run.name).second, ErrorKind::config,
+            "{}: two runs would be called '{}': names of choices differ too little, or a seed stands twice",
+            path, run.name);
+  return plan;
+}
+
+std::vector<std::string> training_arguments(const SweepPlan& plan, const SweepRun& run,
+                                            const std::string& folder, int64_t threads, bool resume) {
+  std::vector<std::string> out = {"train",   plan.task, "--threads", std::to_string(threads),
+                                  "--color", "never"};
+  if (resume) {
+    out.insert(out.end(), {"--resume", folder});
+    return out;
+  }
+  if (!plan.config.empty()) out.insert(out.end(), {"--config", plan.config});
+  if (!plan.data.empty()) out.insert(out.end(), {"--data", plan.data});
+  out.insert(out.end(), {"--seed", std::to_string(run.seed), "--out", folder, "--exist-ok"});
+  for (const std::string& setting : run.settings) out.insert(out.end(), {"--set", setting});
+  return out;
+}
+
+std::string description(const SweepPlan& plan, const SweepRun& run) {
+  return fmt::format("{}\n{}\n{}\nseed {}\n{}\n", plan.task,
+                     plan.config.empty() ? "" : read_file(plan.config), plan.data, run.seed,
+                     fmt::join(run.settings, "\n"));
+}
+
+}  // namespace modewise::sweep

@@ -1,0 +1,164 @@
+#include "modewise/sweep/sweep_table.h"
+
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/report/html_page.h"
+
+namespace modewise::sweep {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using report::Cell;
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Of a sample (n − 1).
+std::optional<double> deviation_of(const std::vector<double>& values) {
+  if (values.size() < 2) return std::nullopt;
+  const double mean = mean_of(values);
+  double sum = 0;
+  for (const double v : values) sum += (v - mean) * (v - mean);
+  return std::sqrt(sum / static_cast<double>(values.size() - 1));
+}
+
+const char* state_name(RunState state) {
+  switch (state) {
+    case RunState::finished:
+      return "finished";
+    case RunState::failed:
+      return "failed";
+    case RunState::stopped:
+      return "stopped";
+    case RunState::waiting:
+      break;
+  }
+  return "waiting";
+}
+
+std::string label(const SweepRow& row) {
+  return row.labels.empty() ? "all" : fmt::format("{}", fmt::join(row.labels, ", "));
+}
+
+}  // namespace
+
+std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepOutcome& outcome) {
+  std::vector<SweepRow> rows;
+  for (size_t i = 0; i < plan.runs.size(); ++i) {
+    if (rows.empty() || rows.back().labels != plan.runs[i].labels)
+      rows.push_back({plan.runs[i].labels, {}, 0, std::vector<std::vector<double>>(plan.metrics.size())});
+    SweepRow& row = rows.back();
+    row.runs.push_back(i);
+    if (outcome.runs[i].state != RunState::finished) continue;
+    ++row.finished;
+    const auto file = outcome.runs[i].folder / "metrics.json";
+    const Json metrics = Json::parse(read_file(file), nullptr, false);
+    require(metrics.is_object(), ErrorKind::data, "{} is not a JSON object", file.string());
+    for (size_t m = 0; m < plan.metrics.size(); ++m) {
+      const Json::json_pointer pointer(plan.metrics[m].path);
+      if (metrics.contains(pointer) && metrics[pointer].is_number())
+        row.values[m].push_back(metrics[pointer].get<double>());
+    }
+  }
+  return rows;
+}
+
+report::Table sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
+  using Best = report::Column::Best;
+  std::vector<report::Column> columns;
+  for (const std::string& axis : plan.axes) columns.push_back({axis});
+  columns.push_back({"seeds"});
+  for (const SweepMetric& metric : plan.metrics)
+    columns.push_back({metric.name, metric.best == "lowest"    ? Best::lowest
+                                    : metric.best == "highest" ? Best::highest
+                                                               : Best::none});
+  report::Table table(columns);
+  for (const SweepRow& row : rows) {
+    std::vector<Cell> cells(row.labels.begin(), row.labels.end());
+    cells.emplace_back(row.finished == row.runs.size()
+                           ? fmt::format("{}", row.finished)
+                           : fmt::format("{} of {}", row.finished, row.runs.size()));
+    for (size_t m = 0; m < plan.metrics.size(); ++m) {
+      std::vector<double> values = row.values[m];
+      for (double& v : values) v *= plan.metrics[m].factor;
+      const int decimals = static_cast<int>(plan.metrics[m].decimals);
+      cells.push_back(values.empty() ? Cell(std::nan(""), decimals)
+                                     : Cell::mean_sd(mean_of(values), deviation_of(values), decimals));
+    }
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+Json sweep_json(const SweepPlan& plan, const SweepOutcome& outcome, const std::vector<SweepRow>& rows) {
+  Json runs = Json::array(), cells = Json::array();
+  for (size_t i = 0; i < plan.runs.size(); ++i)
+    runs.push_back({{"name", plan.runs[i].name},
+                    {"seed", plan.runs[i].seed},
+                    {"settings", plan.runs[i].settings},
+                    {"state", state_name(outcome.runs[i].state)},
+                    {"exit_code", outcome.runs[i].exit_code},
+                    {"seconds", outcome.runs[i].seconds},
+                    {"folder", outcome.runs[i].folder.string()}});
+  for (const SweepRow& row : rows) {
+    Json choice = Json::object(), metrics = Json::object();
+    for (size_t i = 0; i < plan.axes.size(); ++i) choice[plan.axes[i]] = row.labels[i];
+    for (size_t m = 0; m < plan.metrics.size(); ++m) {
+      const auto deviation = deviation_of(row.values[m]);
+      metrics[plan.metrics[m].path] = {
+          {"mean", row.values[m].empty() ? Json(nullptr) : Json(mean_of(row.values[m]))},
+          {"deviation", deviation ? Json(*deviation) : Json(nullptr)},
+          {"values", row.values[m]}};
+    }
+    cells.push_back(
+        {{"choice", choice}, {"finished", row.finished}, {"seeds", row.runs.size()}, {"metrics", metrics}});
+  }
+  return {{"sweep", plan.name}, {"task", plan.task}, {"rows", cells}, {"runs", runs}};
+}
+
+void write_sweep_results(const SweepPlan& plan, const SweepOutcome& outcome,
+                         const std::vector<SweepRow>& rows, const std::filesystem::path& folder) {
+  const report::Table table = sweep_table(plan, rows);
+  write_file_atomically(folder / "table.md", table.to_markdown());
+  write_file_atomically(folder / "table.csv", table.to_csv());
+  const auto lenient = Json::error_handler_t::replace;
+  write_file_atomically(folder / "sweep.json",
+                        sweep_json(plan, outcome, rows).dump(1, ' ', false, lenient) + "\n");
+  report::HtmlPage page(plan.name, "Sweep");
+  page.add_fact("task", plan.task);
+  if (!plan.data.empty()) page.add_fact("data", plan.data);
+  if (!plan.config.empty()) page.add_fact("config", plan.config);
+  page.add_section("Results");
+  page.add_table(table, "Mean ± standard deviation over seeds; the best of each metric is marked.");
+  std::vector<report::CaptionedFigure> figures;
+  for (size_t m = 0; m < plan.metrics.size(); ++m) {
+    report::BarChart chart;
+    chart.title = plan.metrics[m].name;
+    report::BarSeries bars;
+    bars.label = plan.metrics[m].name;
+    for (const SweepRow& row : rows) {
+      chart.categories.push_back(label(row));
+      bars.values.push_back(row.values[m].empty() ? std::nan("")
+                                                  : plan.metrics[m].factor * mean_of(row.values[m]));
+      bars.errors.push_back(plan.metrics[m].factor * deviation_of(row.values[m]).value_or(0));
+    }
+    chart.series.push_back(std::move(bars));
+    figures.push_back({chart, ""});
+  }
+  page.add_figure_grid(figures);
+  page.add_section("Runs");
+  report::Table runs({{"run"}, {"state"}, {"seconds"}});
+  for (size_t i = 0; i < plan.runs.size(); ++i)
+    runs.add_row({plan.runs[i].name, state_name(outcome.runs[i].state), Cell(outcome.runs[i].seconds, 0)});
+  page.add_table(runs);
+  page.write(folder / "report.html");
+}
+
+}  // namespace modewise::sweep

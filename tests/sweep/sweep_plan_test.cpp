@@ -1,0 +1,129 @@
+#include "modewise/sweep/sweep_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "modewise/core/error.h"
+#include "tests/sweep/scratch.h"
+
+namespace modewise::sweep {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kGrid = R"(
+task = "classify"
+config = "base.toml"
+seeds = [3, 4]
+[settings]
+train.epochs = 2
+model.position.code = "none"
+[[axis]]
+name = "heads"
+key = "model.heads"
+values = [1, 32]
+[[axis]]
+name = "attention"
+choices = [
+  { name = "both modes", set = { model.attention.attend_modes = [0, 1] } },
+  { name = "none", set = { "model.attention.kernel" = "none", model.dropout = 0.25 } },
+  { name = "as it is" },
+]
+[[metric]]
+path = "/test/auc"
+name = "AUC"
+best = "highest"
+factor = 100
+)";
+
+TEST(SweepPlan, IsTheGridInOrder) {
+  const Scratch folder;
+  const SweepPlan plan = read_sweep_plan(folder.write("my sweep.toml", kGrid));
+  EXPECT_EQ(plan.name, "my-sweep");
+  EXPECT_EQ(plan.task, "classify");
+  EXPECT_EQ(plan.config, (folder / "base.toml").string());
+  EXPECT_THAT(plan.axes, ElementsAre("heads", "attention"));
+  ASSERT_EQ(plan.runs.size(), 2u * 3 * 2);
+  EXPECT_EQ(plan.runs[0].name, "1_both-modes_s3");
+  EXPECT_EQ(plan.runs[1].name, "1_both-modes_s4");
+  EXPECT_THAT(plan.runs[1].labels, ElementsAre("1", "both modes"));
+  EXPECT_THAT(plan.runs[0].settings, ElementsAre("model.position.code=none", "train.epochs=2",
+                                                 "model.heads=1", "model.attention.attend_modes=[ 0, 1 ]"));
+  EXPECT_THAT(plan.runs[11].settings,
+              ElementsAre("model.position.code=none", "train.epochs=2", "model.heads=32"));
+  EXPECT_THAT(plan.runs[8].settings,
+              ElementsAre("model.position.code=none", "train.epochs=2", "model.heads=32",
+                          "model.dropout=0.25", "model.attention.kernel=none"));
+  EXPECT_EQ(plan.metrics.front().factor, 100);
+}
+
+TEST(SweepPlan, TakesWhatTheCommandLineSays) {
+  const Scratch folder;
+  const SweepPlan plan =
+      read_sweep_plan(folder.write("a.toml", kGrid), {.data = "/data/x.npz",
+                                                      .seeds = {7},
+                                                      .settings = {"train.epochs=9"},
+                                                      .metrics = {"test.auc", "test.loss"}});
+  ASSERT_EQ(plan.runs.size(), 6u);
+  EXPECT_EQ(plan.runs[0].seed, 7);
+  EXPECT_EQ(plan.runs[0].settings.back(), "train.epochs=9");
+  EXPECT_EQ(plan.data, "/data/x.npz");
+  ASSERT_EQ(plan.metrics.size(), 2u);
+  EXPECT_EQ(plan.metrics[0].name, "AUC");
+  EXPECT_EQ(plan.metrics[1].path, "/test/loss");
+  EXPECT_THAT(training_arguments(plan, plan.runs[0], "/runs/x", 2, false),
+              ElementsAre("train", "classify", "--threads", "2", "--color", "never", "--config",
+                          (folder / "base.toml").string(), "--data", "/data/x.npz", "--seed", "7", "--out",
+                          "/runs/x", "--exist-ok", "--set", "model.position.code=none", "--set",
+                          "train.epochs=2", "--set", "model.heads=1", "--set",
+                          "model.attention.attend_modes=[ 0, 1 ]", "--set", "train.epochs=9"));
+  EXPECT_THAT(training_arguments(plan, plan.runs[0], "/runs/x", 2, true),
+              ElementsAre("train", "classify", "--threads", "2", "--color", "never", "--resume", "/runs/x"));
+}
+
+TEST(SweepPlan, WithoutAxesIsItsSeeds) {
+  const Scratch folder;
+  const SweepPlan plan = read_sweep_plan(folder.write("a.toml", "seeds = [1, 2, 3]\n"));
+  ASSERT_EQ(plan.runs.size(), 3u);
+  EXPECT_EQ(plan.runs[2].name, "run_s3");
+  EXPECT_EQ(plan.task, "forecast");
+  EXPECT_EQ(plan.metrics.size(), 2u);
+}
+
+struct Bad {
+  const char *text, *words;
+};
+
+class BadPlan : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadPlan, IsASentenceWithThePlace) {
+  const Scratch folder;
+  try {
+    read_sweep_plan(folder.write("bad.toml", GetParam().text));
+    FAIL() << GetParam().text;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::config);
+    EXPECT_THAT(error.what(), HasSubstr("bad.toml"));
+    EXPECT_THAT(error.what(), HasSubstr(GetParam().words));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, BadPlan,
+    testing::Values(Bad{"task = ", ":1:"}, Bad{"taks = \"forecast\"", "did you mean 'task'"},
+                    Bad{"task = \"forcast\"", "forecast"}, Bad{"seeds = []", "seeds"},
+                    Bad{"seeds = [1.5]", "integers"}, Bad{"seeds = [1, 1]", "run_s1"},
+                    Bad{"[[axis]]\nname = \"a\"", "either key and values, or choices"},
+                    Bad{"[[axis]]\nname = \"a\"\nvalues = [1]", "no key"},
+                    Bad{"[[axis]]\nkey = \"a\"\nvalues = [1, 1]", "two choices"},
+                    Bad{"[[axis]]\nname = \"a\"\nchoices = [1]", "a choice is"},
+                    Bad{"[[axis]]\nname = \"a\"\nchoices = [{ set = { b = 1 } }]", "needs a name"},
+                    Bad{"[[axis]]\nname = \"a\"\nchoices = [{ name = \"x\", sett = { b = 1 } }]", "set"},
+                    Bad{"axis = 3", "[[axis]]"}, Bad{"settings = 3", "table"},
+                    Bad{"[[metric]]\npath = \"test\"", "/test/scaled/mse"},
+                    Bad{"[[metric]]\npath = \"/test\"\nbest = \"good\"", "lowest"},
+                    Bad{"[[axis]]\nkey = \"a\"\nvalues = [\"x y\", \"x-y\"]", "too little"}));
+
+}  // namespace
+}  // namespace modewise::sweep
