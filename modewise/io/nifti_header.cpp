@@ -299,7 +299,8 @@ std::array<NiftiAxis, 3> closest_axes(const NiftiAffine& affine) {
     return std::max({std::abs(r[0][c]), std::abs(r[1][c]), std::abs(r[2][c])});
   };
   const std::array<double, 3> clarity = {largest(0), largest(1), largest(2)};
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return clarity[a] > clarity[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return clarity[a] != clarity[b] ? clarity[a] > clarity[b] : a < b; });
   std::array<NiftiAxis, 3> axes;
   std::array<bool, 3> taken{};
   for (const size_t axis : order) {
