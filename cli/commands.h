@@ -8,6 +8,8 @@ namespace modewise::cli {
 
 void add_train(Program& program);
 void add_train_forecast(Program& program, CLI::App& parent);
+void add_train_classify(Program& program, CLI::App& parent);
+void add_train_segment(Program& program, CLI::App& parent);
 void add_evaluate(Program& program);
 void add_predict(Program& program);
 void add_backtest(Program& program);
@@ -18,5 +20,6 @@ void add_config(Program& program);
 void add_info(Program& program);
 void add_demo(Program& program);
 void add_sweep(Program& program);
+void add_cost(Program& program);
 
 }  // namespace modewise::cli

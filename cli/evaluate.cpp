@@ -15,6 +15,7 @@ void add_evaluate(Program& program) {
                           });
   command->add_option("run,--run", options->run, "run folder")->required();
   command->add_option("--data", options->data, "other data of the same kind");
+  command->add_option("--masks", options->masks, "of segmenters, with --data: the masks of other images");
   command->add_option("--split", options->split, "test, validation, train, or all: everything in the file")
       ->check(CLI::IsMember({"test", "validation", "train", "all"}));
   command->add_flag("--detail", options->detail, "tables per series and per step, or per class");

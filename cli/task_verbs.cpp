@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/io/npz.h"
 #include "modewise/train/run_folder.h"
 
 namespace modewise::cli {
@@ -16,8 +17,18 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<const TaskVerbs*>& table() {
-  static const std::vector<const TaskVerbs*> all = {&forecast_verbs};
+  static const std::vector<const TaskVerbs*> all = {&forecast_verbs, &classify_verbs, &segment_verbs};
   return all;
+}
+
+/// Whether an NPZ has MedMNIST's arrays, or images with labels.
+bool holds_volumes(const std::string& file) {
+  if (!fs::is_regular_file(file)) return false;
+  const std::vector<std::string> names = io::npz_names(file);
+  const auto has = [&](const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return has("train_images") || (has("images") && has("labels"));
 }
 
 }  // namespace
@@ -40,6 +51,7 @@ const TaskVerbs& verbs_of(const std::string& name) {
 }
 
 const TaskVerbs& verbs_of_run(const std::string& path) {
+  if (path.ends_with(".csv") && fs::is_regular_file(path)) return verbs_of("classify");  // a file of scores
   const std::string task = train::RunFolder::open(path).task();
   require(std::find(task_names().begin(), task_names().end(), task) != task_names().end(), ErrorKind::data,
           "{}/manifest.json: there is no task '{}' (there are {})", path, task,
@@ -58,7 +70,19 @@ const TaskVerbs& verbs_of_runs(const std::vector<std::string>& paths) {
   return first;
 }
 
-std::string task_of_data(const std::string&) {
+std::string task_of_data(const std::string& file) {
+  const auto ends = [&](std::initializer_list<const char*> endings) {
+    return std::any_of(endings.begin(), endings.end(),
+                       [&](const char* ending) { return file.ends_with(ending); });
+  };
+  if (ends({".nii", ".nii.gz"}) || (ends({".npz"}) && holds_volumes(file))) return "classify";
+  if (ends({".tif", ".tiff", ".TIF", ".TIFF"})) return "segment";
+  if (fs::is_directory(file))
+    for (const auto& entry : fs::recursive_directory_iterator(file)) {
+      const std::string name = entry.path().filename().string();
+      if (name.ends_with(".tif") || name.ends_with(".tiff")) return "segment";
+      if (name.ends_with(".nii") || name.ends_with(".nii.gz")) return "classify";
+    }
   return "forecast";
 }
 

@@ -14,7 +14,7 @@
 namespace modewise::cli {
 
 struct EvaluateOptions {
-  std::string run, data, split = "test", out;
+  std::string run, data, masks, split = "test", out;
   bool detail = false;
 };
 
@@ -77,6 +77,6 @@ void print_config(const Program& program, const Fields& fields, bool help_text);
 /// `path` when it is given (which --force may overwrite, else it must be new), or the run's own report.
 std::filesystem::path report_path(const ReportOptions& options);
 
-extern const TaskVerbs forecast_verbs;
+extern const TaskVerbs forecast_verbs, classify_verbs, segment_verbs;
 
 }  // namespace modewise::cli

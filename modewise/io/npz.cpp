@@ -64,6 +64,15 @@ std::map<std::string, Array> parse_npz(std::span<const std::byte> bytes, const s
   return arrays;
 }
 
+std::vector<std::string> npz_names(const std::string& path) {
+  const MappedFile file(path);
+  std::vector<std::string> names;
+  for (const ZipMember& member : read_zip_directory(file.bytes(), path))
+    if (member.name.ends_with(kSuffix))
+      names.push_back(member.name.substr(0, member.name.size() - kSuffix.size()));
+  return names;
+}
+
 std::map<std::string, Array> read_npz(const std::string& path, uint64_t max_bytes) {
   const MappedFile file(path);
   return parse_npz(file.bytes(), path, max_bytes);

@@ -19,6 +19,8 @@ inline constexpr uint64_t kNpzMaxBytes = uint64_t{64} << 30;
 /// Names are the members' names without ".npy"; members that are no .npy are left out.
 std::map<std::string, Array> parse_npz(std::span<const std::byte> bytes, const std::string& source,
                                        uint64_t max_bytes = kNpzMaxBytes);
+/// The arrays' names, without reading them.
+std::vector<std::string> npz_names(const std::string& path);
 std::map<std::string, Array> read_npz(const std::string& path, uint64_t max_bytes = kNpzMaxBytes);
 
 /// Deflated when `compress`. Written atomically.

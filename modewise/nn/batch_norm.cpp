@@ -1,6 +1,7 @@
 #include "modewise/nn/batch_norm.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/nonzero.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
@@ -17,17 +18,23 @@ BatchNorm::BatchNorm(int64_t width, double eps, double momentum) : eps_(eps), mo
   running_var_ = register_buffer("running_var", at::ones({width}));
 }
 
-at::Tensor BatchNorm::forward(const at::Tensor& x) {
+at::Tensor BatchNorm::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   if (!is_training()) {
     const at::Tensor factor = weight_ / (running_var_ + eps_).sqrt();
     return x * cast_like(factor, x) + cast_like(bias_ - running_mean_ * factor, x);
   }
   // Statistics in the parameters' precision.
   const at::Tensor rows = x.reshape({-1, x.size(-1)}).to(weight_.scalar_type());
-  const at::Tensor mean = rows.mean(0), centred = rows - mean, var = centred.square().mean(0);
+  at::Tensor counted = rows;
+  if (mask) {
+    const at::Tensor places = at::nonzero(mask->reshape({-1})).squeeze(-1);
+    if (places.numel() > 0) counted = rows.index_select(0, places);
+  }
+  const at::Tensor mean = counted.mean(0), centred = rows - mean;
+  const at::Tensor var = (mask ? counted - mean : centred).square().mean(0);
   {
     at::NoGradGuard no_grad;
-    const double n = static_cast<double>(rows.size(0));
+    const double n = static_cast<double>(counted.size(0));
     running_mean_.mul_(1 - momentum_).add_(mean, momentum_);
     running_var_.mul_(1 - momentum_).add_(var, momentum_ * n / std::max(1.0, n - 1));
   }

@@ -1,11 +1,13 @@
 #pragma once
 // Batch normalisation over all but the last dimension (Ioffe and Szegedy 2015), with sums that do not depend
-// on the number of threads. PatchTST's encoder uses it.
+// on the number of threads. PatchTST's encoder uses it, the patches of volumes and images, and residual
+// networks.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace modewise::nn {
 
@@ -15,7 +17,8 @@ class BatchNorm : public torch::nn::Module {
 
   /// x [..., D]. In training the batch's statistics, and the running ones move by `momentum` towards them
   /// (the variance unbiased); in evaluation the running ones.
-  at::Tensor forward(const at::Tensor& x);
+  /// With `mask` [...] bool only valid rows count in training; every row is normalised.
+  at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask = {});
 
  private:
   at::Tensor weight_, bias_;

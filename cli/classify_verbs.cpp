@@ -1,0 +1,206 @@
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/classify_options.h"
+#include "cli/task_verbs.h"
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/io/npz.h"
+#include "modewise/tasks/classify_report.h"
+#include "modewise/tasks/classify_run.h"
+#include "modewise/tasks/score_file.h"
+
+namespace modewise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+void print_evaluation(const Program& program, const tasks::ScoreTable& table, const std::string& split,
+                      const std::vector<std::string>& classes, bool detail) {
+  const Json result = to_json(tasks::class_metrics(table), split, classes);
+  if (program.json())
+    program.print(result);
+  else
+    program.print(classify_text(result, detail));
+}
+
+/// A file of scores against the labels of its data set.
+int evaluate_file(const Program& program, const EvaluateOptions& options) {
+  const tasks::ScoreFileName name = tasks::parse_score_file_name(options.run);
+  require(!options.data.empty(), ErrorKind::usage, "a file of scores needs --data FILE with the labels");
+  tasks::ScoreTable table = tasks::read_scores(options.run);
+  data::VolumeConfig config;
+  config.path = options.data;
+  const data::VolumeSet set = data::load_volumes(config);
+  require(name.flag.empty() || set.flag.empty() || name.flag == set.flag, ErrorKind::data,
+          "{}: scores of {}, but {} is {}", options.run, name.flag, options.data, set.flag);
+  const std::string split = name.split == "val"  ? "validation"
+                            : name.split.empty() ? options.split
+                                                 : name.split;
+  const std::vector<int64_t> samples = set.split(split);
+  require(table.classes == std::ssize(set.classes) &&
+              std::ssize(table.scores) == std::ssize(samples) * table.classes,
+          ErrorKind::data, "{}: {} samples and {} classes, but the {} split of {} has {} and {}", options.run,
+          std::ssize(table.scores) / table.classes, table.classes, split, options.data, samples.size(),
+          set.classes.size());
+  for (const int64_t i : samples) table.labels.push_back(set.labels[static_cast<size_t>(i)]);
+  print_evaluation(program, table, split, set.classes, options.detail);
+  return 0;
+}
+
+int evaluate(const Program& program, const EvaluateOptions& options) {
+  if (fs::is_regular_file(options.run)) return evaluate_file(program, options);
+  const tasks::ClassifyRun run = tasks::open_classify_run(options.run);
+  const data::VolumeSet set = tasks::load_run_volumes(run, options.data);
+  for (const std::string& note : set.notes) spdlog::info("{}", note);
+  print_evaluation(program, tasks::score_split(run, set, options.split), options.split, run.classes,
+                   options.detail);
+  return 0;
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+std::string predictions_csv(const tasks::ScoreTable& table, const data::VolumeSet& set,
+                            const std::vector<int64_t>& samples, const std::vector<std::string>& classes) {
+  std::string text = "volume,class";
+  for (const std::string& name : classes) text += "," + quoted(name);
+  text += "\n";
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const auto row = static_cast<int64_t>(i);
+    text += quoted(set.names[static_cast<size_t>(samples[i])]) + "," +
+            quoted(classes[static_cast<size_t>(predicted_class(table, row))]);
+    for (int64_t k = 0; k < table.classes; ++k) text += fmt::format(",{}", table.score(row, k));
+    text += "\n";
+  }
+  return text;
+}
+
+int predict(const Program& program, const PredictOptions& options) {
+  const fs::path out = options.out;
+  const bool npz = out.extension() == ".npz";
+  require(options.steps == 0, ErrorKind::usage, "--steps is for forecasts; {} is a classifier", options.run);
+  require(out.empty() || npz || out.extension() == ".csv", ErrorKind::usage,
+          "--out must end in .csv or .npz, got '{}'", options.out);
+  require(out.empty() || options.force || !fs::exists(out), ErrorKind::cannot_create,
+          "{} exists already: --force overwrites it", options.out);
+  const tasks::ClassifyRun run = tasks::open_classify_run(options.run);
+  const data::VolumeSet set = tasks::load_run_volumes(run, options.data);
+  // Of new data everything, of the run's own the test volumes.
+  const std::string split = options.data.empty() ? "test" : "all";
+  const std::vector<int64_t> samples = set.split(split);
+  const tasks::ScoreTable table = tasks::score_split(run, set, split, false);
+  const std::string csv = predictions_csv(table, set, samples, run.classes);
+  if (npz) {
+    std::vector<int64_t> predicted;
+    for (int64_t i = 0; i < table.samples(); ++i) predicted.push_back(predicted_class(table, i));
+    const auto count = table.samples();
+    write_file_atomically(
+        out, io::format_npz(
+                 {{"scores", io::make_array({count, table.classes}, std::span<const double>(table.scores))},
+                  {"predicted", io::make_array({count}, std::span<const int64_t>(predicted))}}));
+  } else if (!out.empty()) {
+    write_file_atomically(out, csv);
+  }
+  if (!out.empty()) spdlog::info("{}: {} volumes of {}", options.out, samples.size(), set.source);
+  if (program.json()) {
+    Json json = {{"classes", run.classes}, {"volumes", Json::array()}};
+    for (size_t i = 0; i < samples.size(); ++i) {
+      const auto row = table.scores.begin() + static_cast<std::ptrdiff_t>(i) * table.classes;
+      json["volumes"].push_back(
+          {{"name", set.names[static_cast<size_t>(samples[i])]},
+           {"class", run.classes[static_cast<size_t>(predicted_class(table, static_cast<int64_t>(i)))]},
+           {"scores", std::vector<double>(row, row + table.classes)}});
+    }
+    if (!out.empty()) json["file"] = options.out;
+    program.print(json);
+  } else if (out.empty()) {
+    program.print(csv);
+  }
+  return 0;
+}
+
+int report(const Program& program, const ReportOptions& options) {
+  const fs::path out = report_path(options);
+  if (options.runs.size() == 1) {
+    const tasks::ClassifyRun run = tasks::open_classify_run(options.runs.front());
+    tasks::write_classify_report(run, tasks::load_run_volumes(run, options.data), out);
+  } else {
+    std::vector<tasks::FinishedRun> runs;
+    for (const std::string& path : options.runs) runs.push_back(tasks::read_finished_classifier(path));
+    tasks::write_classify_comparison(runs, out);
+  }
+  if (program.json())
+    program.print(Json{{"report", out.string()}});
+  else
+    program.print(out.string());
+  return 0;
+}
+
+int compare(const Program& program, const CompareOptions& options) {
+  std::vector<tasks::FinishedRun> runs;
+  for (const std::string& path : options.runs) runs.push_back(tasks::read_finished_classifier(path));
+  const std::vector<tasks::RunGroup> groups = tasks::group_runs(std::move(runs));
+  if (program.json())
+    program.print(tasks::classify_comparison_json(groups));
+  else
+    print_table(program, tasks::classify_table(groups), options.format);
+  return 0;
+}
+
+int show_config(const Program& program, const ShowConfigOptions& options) {
+  tasks::ClassifyConfig config =
+      load_classify_options(options.run.empty() ? options.config.config : options.run + "/config.toml",
+                            options.config.all_assignments());
+  print_config(program, fields_of(config), options.help_text);
+  return 0;
+}
+
+int show_data(const Program& program, const ShowDataOptions& options) {
+  const tasks::ClassifyConfig config =
+      load_classify_options(options.config.config, options.config.all_assignments());
+  const data::VolumeSet set = data::load_volumes(config.data);
+  const std::vector<std::string> splits = {"train", "validation", "test"};
+  if (program.json()) {
+    Json json = {{"source", set.source},   {"flag", set.flag},           {"volumes", set.count()},
+                 {"size", set.size()},     {"channels", set.channels()}, {"missing", set.masked()},
+                 {"classes", set.classes}, {"notes", set.notes},         {"splits", Json::object()}};
+    for (const std::string& split : splits)
+      json["splits"][split] = {{"volumes", set.split(split).size()},
+                               {"by_class", set.class_counts(set.split(split))}};
+    program.print(json);
+    return 0;
+  }
+  std::string text = fmt::format("{}: {} volumes of {} voxels, {} channel{}{}\n", set.source, set.count(),
+                                 fmt::join(set.size(), " × "), set.channels(), set.channels() == 1 ? "" : "s",
+                                 set.masked() ? ", some smaller or with missing voxels" : "");
+  for (const std::string& note : set.notes) text += "note: " + note + "\n";
+  std::vector<report::Column> columns = {{"class"}};
+  for (const std::string& split : splits) columns.push_back({split});
+  report::Table table(columns);
+  for (size_t k = 0; k < set.classes.size(); ++k) {
+    std::vector<report::Cell> cells = {set.classes[k]};
+    for (const std::string& split : splits) cells.emplace_back(set.class_counts(set.split(split))[k]);
+    table.add_row(std::move(cells));
+  }
+  table.add_rule();
+  std::vector<report::Cell> cells = {"all"};
+  for (const std::string& split : splits) cells.emplace_back(std::ssize(set.split(split)));
+  table.add_row(std::move(cells));
+  program.print(text + "\n" + table.to_text());
+  return 0;
+}
+
+}  // namespace
+
+const TaskVerbs classify_verbs = {"classify", evaluate, predict, report, compare, show_config, show_data};
+
+}  // namespace modewise::cli

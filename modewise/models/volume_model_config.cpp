@@ -1,0 +1,169 @@
+#include "modewise/models/volume_model_config.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "modewise/core/error.h"
+#include "modewise/models/volume_classifier.h"
+#include "modewise/nn/grid_patches.h"
+
+namespace modewise::models {
+
+const std::vector<std::string>& volume_model_names() {
+  static const std::vector<std::string> names = {"hot",  "transformer", "timesformer",
+                                                 "mvit", "resnet18",    "resnet50"};
+  return names;
+}
+
+bool is_volume_token_model(std::string_view name) {
+  return !name.starts_with("resnet");
+}
+
+void VolumePatchConfig::fields(Fields& f) {
+  f.add("size", size, "voxels of a patch along each axis; one number stands for all",
+        {.min = 1, .max = 1024});
+  f.add(
+      "embedding", embedding,
+      "linear, relu (the paper's), relu_norm (as released: ReLU and BatchNorm), or stem: small convolutions",
+      {.one_of = {"linear", "relu", "relu_norm", "stem"}});
+  f.add("dropout", dropout, "dropout of the embedded patches", {.min = 0, .max = 0.99});
+}
+
+std::vector<int64_t> VolumePatchConfig::along(size_t modes) const {
+  return size.size() == 1 ? std::vector<int64_t>(modes, size.front()) : size;
+}
+
+void VolumeHeadConfig::fields(Fields& f) {
+  f.add("pooling", pooling, "what the head makes of the tokens: mean (as released), flatten or attention",
+        {.one_of = {"mean", "flatten", "attention"}});
+  f.add("dropout", dropout, "dropout before the last linear map", {.min = 0, .max = 0.99});
+}
+
+void ResNetConfig::fields(Fields& f) {
+  f.add("width", width, "channels of the first stage; each further stage has twice as many",
+        {.min = 1, .max = 4096});
+}
+
+VolumeModelConfig::VolumeModelConfig() {
+  width = 128;
+  hidden = 512;
+  blocks = 6;
+  heads = 8;
+}
+
+void VolumeModelConfig::fields(Fields& f) {
+  f.add_preset("name", name, "the model; sets the other options to its authors'",
+               {.one_of = volume_model_names()}, [this] { use_model(name); });
+  f.add_preset("preset", preset, "of the hot family: default, release (the released code) or paper",
+               {.one_of = {"default", "release", "paper"}}, [this] { use_preset(preset); });
+  f.add("precision", precision, "of activations; weights, statistics and sums are float32",
+        {.one_of = {"float32", "bf16"}});
+  block_fields(f);
+  f.group("patch", patch);
+  f.group("position", position);
+  f.group("attention", attention);
+  f.group("head", head);
+  f.group("resnet", resnet);
+}
+
+void VolumeModelConfig::use_model(std::string new_name) {
+  if (!(is_volume_token_model(name) && is_volume_token_model(new_name))) *this = VolumeModelConfig();
+  name = std::move(new_name);
+}
+
+void VolumeModelConfig::use_preset(std::string new_preset) {
+  const std::string kept = std::exchange(*this, VolumeModelConfig()).name;
+  use_model(kept);
+  preset = std::move(new_preset);
+  if (preset != "paper") return;
+  patch.embedding = "relu";
+  attention.query_key_norm = false;
+  attention.pooling = "mean";
+  feed_forward = "gelu";
+  head.dropout = 0;
+}
+
+TokenShape volume_tokens(const VolumeModelConfig& config, const VolumeShape& shape) {
+  TokenShape out;
+  out.sizes = nn::grid_patch_counts(shape.size, config.patch.along(shape.size.size()));
+  for (int64_t mode = 0; mode < out.modes(); ++mode) out.ordered_modes.push_back(mode);
+  return out;
+}
+
+namespace {
+
+bool has_option(std::string_view name, std::string_view path) {
+  if (path == "name" || path == "precision") return true;
+  if (!is_volume_token_model(name)) return path.starts_with("resnet.");
+  if (path.starts_with("resnet.") || path == "position.identity") return false;
+  if (name == "mvit" && (path.starts_with("position.rotary") || path == "attention.query_key_norm"))
+    return false;
+  for (const char* option : {"attention.combine", "attention.pooling", "attention.share_modes",
+                             "attention.attend_modes", "attention.features"})
+    if (path == option) return name == "hot";
+  return true;
+}
+
+void check_options_are_used(VolumeModelConfig config, const std::string& source) {
+  VolumeModelConfig plain;
+  plain.use_model(config.name);
+  if (is_volume_token_model(config.name)) plain.use_preset(config.preset);
+  const Fields fields = fields_of(config), defaults = fields_of(plain);
+  for (size_t i = 0; i < fields.list().size(); ++i) {
+    const Field& field = fields.list()[i];
+    if (has_option(config.name, field.path)) continue;
+    const std::string value = Fields::value_text(field);
+    if (value == Fields::value_text(defaults.list()[i])) continue;
+    std::string owners;
+    for (const std::string& name : volume_model_names())
+      if (has_option(name, field.path)) owners += (owners.empty() ? "" : ", ") + name;
+    fail(ErrorKind::config,
+         "{}: {} = {} has no effect, model '{}' has no such option (it is an option of {})", source,
+         field.path, value, config.name, owners.empty() ? "forecasters" : owners);
+  }
+}
+
+void check_patches(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
+  const std::vector<int64_t>& size = config.patch.size;
+  require(size.size() == 1 || size.size() == shape.size.size(), ErrorKind::config,
+          "{}: patch.size holds {} sizes [{}], but the volumes have {} axes", source, size.size(),
+          fmt::join(size, ", "), shape.size.size());
+  const std::vector<int64_t> along = config.patch.along(shape.size.size());
+  for (size_t i = 0; i < along.size(); ++i)
+    require(along[i] <= shape.size[i], ErrorKind::config,
+            "{}: patch.size = {} is larger than the {} voxels along axis {}", source, along[i], shape.size[i],
+            i);
+  if (config.patch.embedding != "stem") return;
+  const bool equal = std::all_of(along.begin(), along.end(), [&](int64_t p) { return p == along.front(); });
+  require(equal && along.front() >= 2 && (along.front() & (along.front() - 1)) == 0, ErrorKind::config,
+          "{}: patch.embedding = \"stem\" needs one patch.size that is a power of 2, got [{}]", source,
+          fmt::join(size, ", "));
+}
+
+}  // namespace
+
+void validate(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
+  VolumeModelConfig copy = config;  // fields() wants something it may point into
+  fields_of(copy).validate(source);
+  check_options_are_used(config, source);
+  require(!shape.size.empty() && shape.classes >= 2, ErrorKind::config,
+          "{}: a classifier needs volumes and at least 2 classes, got {}", source, shape.classes);
+  if (is_volume_token_model(config.name)) {
+    check_patches(config, shape, source);
+    validate_encoder(config, volume_tokens(config, shape), source);
+    require(config.attention.kernel != "linear" || config.name == "hot", ErrorKind::config,
+            "{}: attention.kernel = \"linear\" is an option of hot, not of {}", source, config.name);
+  } else {
+    require(!shape.missing, ErrorKind::config,
+            "{}: {} takes no masks, but some voxels are missing or the volumes differ in size; data.size "
+            "resamples "
+            "them to one size",
+            source, config.name);
+    require(shape.size.size() <= 3, ErrorKind::config, "{}: {} is for up to 3 axes, the volumes have {}",
+            source, config.name, shape.size.size());
+  }
+}
+
+}  // namespace modewise::models

@@ -1,0 +1,66 @@
+#pragma once
+// Every option of every volume classifier. `name` and `preset` set the others to what their authors use;
+// options set after them win, whatever their order in a file.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "modewise/core/fields.h"
+#include "modewise/models/encoder_config.h"
+
+namespace modewise::models {
+
+struct VolumeShape;
+
+/// How a volume is cut into tokens.
+struct VolumePatchConfig {
+  std::vector<int64_t> size = {4};      // voxels of a patch along each axis; one number stands for all
+  std::string embedding = "relu_norm";  // linear | relu | relu_norm (as released) | stem
+  double dropout = 0;
+  void fields(Fields& fields);
+  std::vector<int64_t> along(size_t modes) const;
+};
+
+struct VolumeHeadConfig {
+  std::string pooling = "mean";  // mean (as released) | flatten | attention
+  double dropout = 0.1;
+  void fields(Fields& fields);
+};
+
+struct ResNetConfig {
+  int64_t width = 64;  // channels of the first stage
+  void fields(Fields& fields);
+};
+
+struct VolumeModelConfig : EncoderConfig {
+  std::string name = "hot";
+  std::string preset = "default";
+  std::string precision = "float32";  // float32 | bf16
+  VolumePatchConfig patch;
+  VolumeHeadConfig head;
+  ResNetConfig resnet;
+
+  VolumeModelConfig();
+  void fields(Fields& fields);
+
+  /// Sets every option to what the authors of model `new_name` use. Between hot, transformer, timesformer and
+  /// mvit, which differ in their attention alone, the options stay as they are.
+  void use_model(std::string new_name);
+  /// "release" (the released HOT code), "paper", or "default" (ours).
+  void use_preset(std::string new_preset);
+};
+
+/// Throws a config error for a value outside its rule, for values that do not fit together or do not fit the
+/// shape, and for an option changed that the chosen model does not have. `source` opens the message.
+void validate(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source = "model");
+
+/// hot and its siblings with another attention.
+bool is_volume_token_model(std::string_view name);
+TokenShape volume_tokens(const VolumeModelConfig& config, const VolumeShape& shape);
+
+/// The names make_volume_classifier knows.
+const std::vector<std::string>& volume_model_names();
+
+}  // namespace modewise::models

@@ -1,0 +1,84 @@
+#include "modewise/tasks/classify_config.h"
+
+#include <algorithm>
+
+#include "modewise/core/error.h"
+
+namespace modewise::tasks {
+
+void ClassifyOptions::fields(Fields& f) {
+  f.add("class_weights", class_weights,
+        "weights of the classes in the loss: none, or balanced by their counts",
+        {.one_of = {"none", "balanced"}});
+  f.add("label_smoothing", label_smoothing, "share of the target spread over all classes",
+        {.min = 0, .max = 0.99});
+  f.add("mixup", mixup, "of another sample of the batch a random share, at most this, is mixed in",
+        {.min = 0, .max = 0.5});
+  f.add("select", select, "validation metric that chooses the best weights",
+        {.one_of = {"auc", "accuracy", "loss"}});
+  f.add("mirrors", mirrors, "axes: in evaluation the probabilities of all mirror images are averaged",
+        {.min = 0, .max = 15});
+  f.add("evaluation_batch", evaluation_batch, "volumes at a time in evaluation", {.min = 1, .max = 65536});
+}
+
+void ClassifyOutput::fields(Fields& f) {
+  f.add("scores", scores, "write the test scores as MedMNIST's evaluator does");
+  f.add("report", report, "write report.html after training");
+}
+
+ClassifyConfig::ClassifyConfig() {
+  train.epochs = 100;
+  train.patience = 0;
+  train.schedule.warmup_steps = 100;
+}
+
+void ClassifyConfig::fields(Fields& f) {
+  f.group("data", data);
+  f.group("augment", augment);
+  f.group("model", model);
+  f.group("classify", classify);
+  f.group("train", train);
+  f.group("output", output);
+}
+
+models::VolumeShape ClassifyConfig::model_shape(const data::VolumeSet& set) const {
+  return {set.size(), set.channels(), std::ssize(set.classes), set.masked()};
+}
+
+void ClassifyConfig::validate(const std::string& source) const {
+  for (size_t i = 0; i < classify.mirrors.size(); ++i)
+    require(std::count(classify.mirrors.begin(), classify.mirrors.end(), classify.mirrors[i]) == 1,
+            ErrorKind::config, "{}: classify.mirrors holds {} twice", source, classify.mirrors[i]);
+  require(classify.mirrors.size() <= 6, ErrorKind::config, "{}: classify.mirrors: at most 6 axes, got {}",
+          source, classify.mirrors.size());
+  train.validate();
+}
+
+ClassifyConfig load_classify_config(const std::string& file, std::vector<std::string> assignments) {
+  ClassifyConfig config;
+  Fields fields = fields_of(config);
+  if (!file.empty()) fields.load_toml_file(file);
+  // The model's name and preset act first, since they set other fields.
+  const auto first = [&](const std::string& prefix, auto begin) {
+    return std::stable_partition(begin, assignments.end(),
+                                 [&](const std::string& text) { return text.starts_with(prefix); });
+  };
+  first("model.preset=", first("model.name=", assignments.begin()));
+  for (const std::string& assignment : assignments) fields.set(assignment);
+  const std::string source = file.empty() ? "options" : file;
+  fields.validate(source);
+  config.validate(source);
+  return config;
+}
+
+std::string model_title(const ClassifyConfig& config) {
+  const models::VolumeModelConfig& model = config.model;
+  std::string title = model.name;
+  if (model.name != "hot") return title;
+  if (model.preset != "default") title += " " + model.preset;
+  if (model.attention.combine != "product") title += " " + model.attention.combine;
+  if (model.attention.kernel != "softmax") title += " " + model.attention.kernel;
+  return title;
+}
+
+}  // namespace modewise::tasks

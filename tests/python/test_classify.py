@@ -1,0 +1,229 @@
+"""Classification of volumes as its users meet it: exit codes, sentences, files, resuming, the official score files."""
+import gzip
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from test_cli import PROGRAM, fails, modewise, ok
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+
+SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.blocks=1",
+         "--set", "train.epochs=4", "--set", "train.batch_size=16", "--set", "output.report=false",
+         "--set", "train.schedule.warmup_steps=0", "--set", "train.optimizer.learning_rate=0.005"]
+
+
+def volumes(count, seed, classes=2, size=8):
+    """Boxes of noise; class k has a bright corner of k + 1 voxels a side at a place of its own."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, classes, size=(count, 1)).astype(np.uint8)
+    labels[:classes, 0] = np.arange(classes)
+    images = rng.integers(0, 60, size=(count, size, size, size)).astype(np.uint8)
+    for image, label in zip(images, labels[:, 0]):
+        image[int(label) * 2:int(label) * 2 + 3, 1:5, 1:5] += 150
+    return images, labels
+
+
+def write_npz(path, counts=(60, 20, 24), classes=2, size=8):
+    arrays = {}
+    for i, (split, count) in enumerate(zip(("train", "val", "test"), counts)):
+        arrays[split + "_images"], arrays[split + "_labels"] = volumes(count, i, classes, size)
+    np.savez_compressed(path, **arrays)
+    return path
+
+
+def train(path, *more):
+    return ["train", "classify", "--data", path, "--out", path.parent / "out", *SMALL, *more]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("classify")
+    data = write_npz(folder / "boxes.npz")
+    ok("train", "classify", "--data", data, "--out", folder / "run", *SMALL, "--set", "output.report=true")
+    return folder / "run"
+
+
+def test_a_run_learns_and_keeps_its_files(run):
+    for name in ("config.toml", "manifest.json", "data.json", "metrics.json", "metrics.jsonl", "predictions.npz", "report.html"):
+        assert (run / name).exists(), name
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["criterion"] == "val_auc"
+    assert metrics["test"]["auc"] > 0.95
+    assert json.loads((run / "manifest.json").read_text())["task"] == "classify"
+    page = (run / "report.html").read_text()
+    for words in ("ROC", "Most wrong", "What attends to what", "Settings"):
+        assert words in page
+
+
+def test_score_files_are_medmnists(run):
+    sklearn = pytest.importorskip("sklearn.metrics")
+    (path,) = run.glob("boxes_test_[[]AUC[]]*.csv")
+    table = np.loadtxt(path, delimiter=",")
+    assert (table[:, 0] == np.arange(24)).all() and np.allclose(table[:, 1:].sum(1), 1)
+    labels = np.load(run.parent / "boxes.npz")["test_labels"][:, 0]
+    metrics = json.loads((run / "metrics.json").read_text())["test"]
+    assert abs(sklearn.roc_auc_score(labels, table[:, -1]) - metrics["auc"]) < 1e-12
+    assert abs(sklearn.accuracy_score(labels, table[:, -1] > 0.5) - metrics["accuracy"]) < 1e-12
+    assert f"[AUC]{metrics['auc']:.3f}_[ACC]{metrics['accuracy']:.3f}@" in path.name
+    again = json.loads(ok("evaluate", path, "--data", run.parent / "boxes.npz", "--json").stdout)
+    assert again["auc"] == metrics["auc"] and again["accuracy"] == metrics["accuracy"]
+    fails(2, "--data", arguments=["evaluate", path])
+    short = path.with_name("short.csv")
+    short.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
+    fails(65, "23 samples", "test split", arguments=["evaluate", short, "--data", run.parent / "boxes.npz"])
+
+
+def test_evaluate_predict_report_and_compare(run, tmp_path):
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert json.loads(ok("evaluate", run, "--json").stdout) == metrics["test"]
+    assert json.loads(ok("evaluate", run, "--split", "validation", "--json").stdout) == metrics["validation"]
+    assert "precision" in ok("evaluate", run, "--detail").stdout
+    out = tmp_path / "classes.csv"
+    ok("predict", run, "--data", run.parent / "boxes.npz", "--out", out)
+    lines = out.read_text().splitlines()
+    assert lines[0] == "volume,class,0,1" and len(lines) == 1 + 104
+    fails(73, "--force", arguments=["predict", run, "--out", out])
+    fails(2, "--steps is for forecasts", arguments=["predict", run, "--steps", "3"])
+    ok("predict", run, "--out", tmp_path / "classes.npz")
+    kept = np.load(run / "predictions.npz")
+    assert np.allclose(np.load(tmp_path / "classes.npz")["scores"], kept["test_scores"])
+    second = tmp_path / "second"
+    ok("train", "classify", "--data", run.parent / "boxes.npz", "--out", second, *SMALL, "--seed", "1",
+       "--set", "output.report=true")
+    groups = json.loads(ok("compare", run, second, "--json").stdout)["groups"]
+    assert len(groups) == 1 and len(groups[0]["runs"]) == 2
+    assert "±" in ok("compare", run, second).stdout
+    ok("report", run, second, "--out", tmp_path / "both.html")
+    assert "side by side" in (tmp_path / "both.html").read_text()
+
+
+def test_the_data_and_the_settings_show_themselves(run):
+    shown = json.loads(ok("data", "show", run.parent / "boxes.npz", "--json").stdout)
+    assert shown["size"] == [8, 8, 8] and shown["splits"]["test"]["volumes"] == 24
+    assert "validation" in ok("data", "show", run.parent / "boxes.npz").stdout
+    assert "embedding = " in ok("config", "show", "classify").stdout
+    assert "width = 16" in ok("config", "show", "--run", run).stdout
+
+
+def test_stopping_and_resuming_ends_with_the_same_bits(run, tmp_path):
+    """Augmentation and dropout are keyed by the step: a run cut short and resumed, on another number of threads, ends alike."""
+    data = run.parent / "boxes.npz"
+    noisy = ["--set", "augment.flips=[0]", "--set", "augment.rotate=10", "--set", "augment.noise=0.1",
+             "--set", "classify.mixup=0.3", "--set", "train.ema_decay=0.9", "--set", "train.schedule.name=constant"]
+    ok("train", "classify", "--data", data, "--out", tmp_path / "whole", *SMALL, *noisy, "--threads", "1")
+    ok("train", "classify", "--data", data, "--out", tmp_path / "cut", *SMALL, *noisy, "--threads", "3",
+       "--set", "train.max_steps=5")
+    ok("train", "classify", "--resume", tmp_path / "cut", "--set", "train.max_steps=0", "--override", "--threads", "2")
+    for kept in ("model", "ema", "optimizer"):
+        bits = [next((tmp_path / name / "checkpoints").glob(f"step_16*/{kept}.safetensors")).read_bytes() for name in ("whole", "cut")]
+        assert bits[0] == bits[1], kept
+
+
+@pytest.mark.parametrize("model", ["transformer", "timesformer", "mvit", "resnet18"])
+def test_every_model_trains(run, tmp_path, model):
+    sizes = ["--set", "model.resnet.width=4"] if model == "resnet18" else SMALL[:8]
+    result = ok("train", "classify", "--data", run.parent / "boxes.npz", "--out", tmp_path / model, "--model", model,
+                *sizes, *SMALL[8:], "--set", "train.epochs=1", "--json")
+    assert json.loads(result.stdout)["test"]["samples"] == 24
+
+
+# Bad input: each a sentence and the right exit code.
+
+
+def test_missing_arrays_and_labels_out_of_range(tmp_path):
+    path = write_npz(tmp_path / "d.npz")
+    arrays = dict(np.load(path))
+    arrays.pop("val_images")
+    np.savez(tmp_path / "e.npz", **arrays)
+    fails(65, "val_images is missing", arguments=train(tmp_path / "e.npz"))
+    arrays = dict(np.load(path))
+    arrays["test_labels"] = arrays["test_labels"] + 5
+    np.savez(tmp_path / "f.npz", **arrays)
+    fails(65, "is out of range", arguments=train(tmp_path / "f.npz"))
+    arrays["test_labels"] = np.load(path)["test_labels"].astype(float) - 1
+    np.savez(tmp_path / "g.npz", **arrays)
+    fails(65, "is not a whole number from 0", arguments=train(tmp_path / "g.npz"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_known_set_with_wrong_counts(tmp_path):
+    path = write_npz(tmp_path / "adrenalmnist3d.npz")
+    fails(65, "1188 + 98 + 298", "60 + 20 + 24", arguments=train(path))
+    ok(*train(path, "--set", "data.counts=any", "--set", "train.epochs=1"))
+
+
+def test_a_damaged_file_and_none(tmp_path):
+    path = write_npz(tmp_path / "d.npz")
+    path.write_bytes(path.read_bytes()[:-100])
+    fails(65, "d.npz", arguments=train(path))
+    fails(66, "there is no file or folder", arguments=train(tmp_path / "none.npz"))
+    fails(2, "no data: give --data FILE", arguments=["train", "classify"])
+
+
+def test_one_class_in_validation(tmp_path):
+    path = write_npz(tmp_path / "d.npz")
+    arrays = dict(np.load(path))
+    arrays["val_labels"][:] = 0
+    np.savez(tmp_path / "e.npz", **arrays)
+    fails(65, "validation volumes are all of one class", arguments=train(tmp_path / "e.npz"))
+
+
+def test_runs_of_different_tasks_are_kept_apart(run, tmp_path):
+    (tmp_path / "s.csv").write_text("a,b\n" + "\n".join(f"{i % 7},{i % 5}" for i in range(300)) + "\n")
+    ok("train", "forecast", "--data", tmp_path / "s.csv", "--out", tmp_path / "f", "--model", "repeat",
+       "--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "output.report=false")
+    fails(2, "runs of one task", arguments=["compare", run, tmp_path / "f"])
+    fails(2, "is a run of the task 'forecast'", arguments=["train", "classify", "--resume", tmp_path / "f"])
+
+
+def test_new_data_must_fit_the_run(run, tmp_path):
+    larger = write_npz(tmp_path / "large.npz", size=9)
+    fails(65, "volumes of up to 9 × 9 × 9 voxels", "8 × 8 × 8", arguments=["evaluate", run, "--data", larger])
+    smaller = write_npz(tmp_path / "small.npz", size=7)
+    fails(65, "takes no masks", arguments=["evaluate", run, "--data", smaller])
+    many = write_npz(tmp_path / "many.npz", classes=3)
+    fails(65, "label 2", "there are 2 classes", arguments=["evaluate", run, "--data", many])
+
+
+# NIfTI folders: volumes of different sizes in one batch.
+
+
+def nifti(values):
+    """A NIfTI-1 file of float32 voxels of 1 mm, in RAS."""
+    header = bytearray(352)
+    struct.pack_into("<i", header, 0, 348)
+    struct.pack_into("<8h", header, 40, values.ndim, *values.shape, *[1] * (7 - values.ndim))
+    struct.pack_into("<hh", header, 70, 16, 32)
+    struct.pack_into("<8f", header, 76, 1, 1, 1, 1, 0, 0, 0, 0)
+    struct.pack_into("<ff", header, 108, 352, 1)
+    struct.pack_into("<h", header, 254, 1)
+    struct.pack_into("<12f", header, 280, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0)
+    header[344:348] = b"n+1\0"
+    return bytes(header) + values.astype("<f4").tobytes(order="F")
+
+
+def test_a_folder_of_nifti_of_different_sizes(tmp_path):
+    folder = tmp_path / "scans"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    rows = ["file,label,split"]
+    for i in range(48):
+        label = i % 2
+        shape = (8, 8, 8 if i % 3 else 6)
+        values = rng.normal(size=shape)
+        values[label * 4:label * 4 + 3] += 3
+        if i % 5 == 0:
+            values[:, :, 2] = np.nan  # a missing slice
+        content = nifti(values)
+        (folder / f"scan{i}.nii.gz").write_bytes(gzip.compress(content))
+        rows.append(f"scan{i}.nii.gz,{'ab'[label]},{'train' if i < 28 else 'validation' if i < 38 else 'test'}")
+    (folder / "labels.csv").write_text("\n".join(rows) + "\n")
+    shown = json.loads(ok("data", "show", folder, "--json").stdout)
+    assert shown["classes"] == ["a", "b"] and shown["missing"] and shown["size"] == [8, 8, 8]
+    result = ok("train", "classify", "--data", folder, "--out", tmp_path / "run", *SMALL, "--set", "model.patch.size=2",
+                "--set", "train.epochs=6", "--json")
+    assert json.loads(result.stdout)["test"]["auc"] > 0.9
+    fails(78, "takes no masks", arguments=["train", "classify", "--data", folder, "--model", "resnet18"])
