@@ -20,6 +20,7 @@ void add_config(Program& program);
 void add_info(Program& program);
 void add_demo(Program& program);
 void add_sweep(Program& program);
+void add_decompose(Program& program);
 void add_cost(Program& program);
 
 }  // namespace modewise::cli

@@ -1,0 +1,76 @@
+#include "modewise/analysis/decomposition_study.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "tests/analysis/matrices.h"
+
+namespace modewise::analysis {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(RanksUpTo, GrowByEighthsAndEndAtTheLargest) {
+  EXPECT_THAT(ranks_up_to(1), ElementsAre(1));
+  EXPECT_THAT(ranks_up_to(5), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(ranks_up_to(20), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20));
+}
+
+TEST(MergedModes, AreAsEvenAsCanBe) {
+  EXPECT_THAT(merged_modes({8, 8, 8}, 2), ElementsAre(8, 64));
+  EXPECT_THAT(merged_modes({2, 3, 4, 5}, 2), ElementsAre(6, 20));
+  EXPECT_THAT(merged_modes({2, 3, 4, 5}, 3), ElementsAre(6, 4, 5));
+  EXPECT_THAT(merged_modes({2, 3, 4, 5}, 4), ElementsAre(2, 3, 4, 5));
+}
+
+TEST(DecompositionStudy, OfOneKroneckerProduct) {
+  const at::Tensor matrix = explicit_product(
+      {random_attention({3, 3}, 1, 2), random_attention({4, 4}, 2, 2), random_attention({2, 2}, 3, 2)});
+  StudyOptions options;
+  options.rank = 3;
+  options.spaces = {{4, 6}};
+  const DecompositionStudy study = study_decomposition(matrix, {3, 4, 2}, options);
+  EXPECT_LT(study.kronecker.front().error, 1e-12);
+  EXPECT_EQ(study.kronecker.front().parameters, 9 + 16 + 4);
+  EXPECT_LT(study.tucker.front().error, 1e-7);
+  EXPECT_LT(study.train.front().error, 1e-12);
+  EXPECT_GT(study.vector.front().error, 1e-2);  // a product of full matrices has full rank
+  ASSERT_EQ(study.spectra.size(), 4u);
+  EXPECT_EQ(study.spectra[0].values.size(), 24u);
+  EXPECT_EQ(study.spectra[0].term_parameters, 48);
+  EXPECT_EQ(study.spectra[1].name, "3 × 8");
+  EXPECT_NEAR(study.spectra[1].information[0], 1, 1e-12);
+  EXPECT_EQ(study.spectra[1].term_parameters, 9 + 64);
+  EXPECT_NEAR(study.spectra[2].information[0], 1, 1e-12);
+  EXPECT_LT(study.spectra[3].information[0], 1 - 1e-4);  // 4 × 6 cuts across the modes
+  EXPECT_EQ(study_figures(study).size(), 4u);
+  const auto json = study_json(study);
+  EXPECT_EQ(json["exact_rank"], 36);
+  EXPECT_EQ(json["spectra"][2]["order"], 3);
+  EXPECT_GT(study_lines(study).rows(), 24u);
+}
+
+TEST(DecompositionStudy, OfVectorSpaceIsTheSingularValues) {
+  const at::Tensor matrix = random_attention({15, 15}, 4, 3);
+  const DecompositionStudy study = study_decomposition(matrix, {3, 5});
+  const at::Tensor s = at::linalg_svdvals(matrix);
+  for (int64_t i = 0; i < 15; ++i)
+    EXPECT_NEAR(study.spectra[0].values[static_cast<size_t>(i)], (s[i] / s[0]).item<double>(), 1e-12);
+  EXPECT_NEAR(study.vector[2].error, (s.slice(0, 3).square().sum() / s.square().sum()).sqrt().item<double>(),
+              1e-10);
+}
+
+TEST(DecompositionStudy, RefusesWhatDoesNotFit) {
+  const at::Tensor matrix = random_attention({12, 12}, 5, 3);
+  EXPECT_THROW(study_decomposition(matrix, {3, 5}), Error);
+  EXPECT_THROW(study_decomposition(matrix / 0.0 * 0.0, {3, 4}), Error);
+  StudyOptions options;
+  options.spaces = {{5, 2}};
+  EXPECT_THROW(study_decomposition(matrix, {3, 4}, options), Error);
+}
+
+}  // namespace
+}  // namespace modewise::analysis
