@@ -169,6 +169,41 @@ TEST(Memory, IsBoundedForDeclaredImages) {
   expect_bounded(parse_image, many.text(), "tags");
 }
 
+TEST(Memory, KeepsTheLatestBlocksOfImages) {
+  // 9 tiles of 16 MiB, all of them the same zeros but for the first pixel.
+  std::string tile(4096 * 4096, '\0');
+  tile[0] = 3;
+  TiffBuilder image = TiffBuilder::small().without(273).without(278).without(279);
+  image.data = gzip_of(tile).substr(10);  // raw deflate data, to which zlib's header and checksum are put
+  image.data.resize(image.data.size() - 8);
+  const auto sum =
+      static_cast<uint32_t>(adler32(1, reinterpret_cast<const Bytef*>(tile.data()), 4096 * 4096));
+  image.data.insert(0, "\x78\x9c");
+  for (int shift = 24; shift >= 0; shift -= 8) image.data += static_cast<char>(sum >> shift);
+  image = image.with({{256, {3, {3 * 4096}}},
+                      {257, {3, {3 * 4096}}},
+                      {259, {3, {8}}},
+                      {322, {3, {4096}}},
+                      {323, {3, {4096}}},
+                      {324, {4, std::vector<uint64_t>(9, TiffBuilder::kData)}},
+                      {325, {4, std::vector<uint64_t>(9, image.data.size())}}});
+  tile = {};
+  const std::vector<std::byte> bytes = to_bytes(image.text());
+  const AllocationMeter meter;
+  const TiffReader reader(bytes, "file");
+  ASSERT_EQ(reader.block_height(), 4096);
+  ASSERT_EQ(reader.block_width(), 4096);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    for (int64_t row = 0; row < 3 * 4096; row += 4096) {
+      for (int64_t column = 0; column < 3 * 4096; column += 4096) {
+        EXPECT_EQ(reader.read(row, column, 1, 2), (std::vector<float>{3, 0}));
+      }
+    }
+  }
+  EXPECT_GT(meter.peak(), 60 * kMiB);
+  EXPECT_LT(meter.peak(), 66 * kMiB);
+}
+
 // Lets the N-th allocation fail, for every N, until the reader succeeds.
 void expect_clean_without_memory(const Parse& parse, const std::string& content) {
   const std::vector<std::byte> bytes = to_bytes(content);

@@ -108,6 +108,25 @@ TEST(Nifti, AppliesSlopeAndIntercept) {
   EXPECT_EQ(second(-2, 0), -2);
 }
 
+TEST(Nifti, ReadsEveryDatatype) {
+  const auto first = [](int16_t datatype, int16_t bits, const auto& value) {
+    std::string file = with(40, std::array<int16_t, 2>{1, 1}, with(70, datatype, with(72, bits)));
+    file.resize(352);
+    file.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return parse_nifti(to_bytes(file), "file").values.at(0);
+  };
+  EXPECT_EQ(first(2, 8, uint8_t{200}), 200);
+  EXPECT_EQ(first(256, 8, int8_t{-100}), -100);
+  EXPECT_EQ(first(4, 16, int16_t{-30000}), -30000);
+  EXPECT_EQ(first(512, 16, uint16_t{60000}), 60000);
+  EXPECT_EQ(first(8, 32, int32_t{-100000}), -100000);
+  EXPECT_EQ(first(768, 32, uint32_t{4000000000}), 4e9f);
+  EXPECT_EQ(first(1024, 64, int64_t{-5000000000}), -5e9f);
+  EXPECT_EQ(first(1280, 64, uint64_t{1} << 63), 0x1p63f);
+  EXPECT_EQ(first(16, 32, 0.1f), 0.1f);
+  EXPECT_EQ(first(64, 64, 0.1), 0.1f);
+}
+
 TEST(Nifti, ReadsSpaceAsTheStandardSays) {
   const float left[12] = {-1, 0, 0, 5, 0, -2, 0, 6, 0, 0, 3, 7};
   std::string file = with(280, left);

@@ -330,6 +330,52 @@ TEST(Tiff, ReadsLargeStripsByRows) {
   std::filesystem::remove(path);
 }
 
+// Large strips that are stored in the other byte order.
+TEST(Tiff, TurnsTheBytesOfLargeStrips) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "other_order.tif";
+  constexpr uint32_t kWidth = 20000, kHeight = 2000;  // 80 MB of 16 bits
+  std::string head("MM\0\x2a\0\0\0\x08\0\x09", 10);
+  const auto entry = [&](uint16_t tag, uint32_t value) {
+    for (const uint32_t part : {uint32_t{tag}, 4u})
+      head += {static_cast<char>(part >> 8), static_cast<char>(part)};
+    for (const uint32_t part : {1u, value}) {
+      for (int shift = 24; shift >= 0; shift -= 8) head += static_cast<char>(part >> shift);
+    }
+  };
+  for (const auto& [tag, value] : std::map<uint16_t, uint32_t>{{256, kWidth},
+                                                               {257, kHeight},
+                                                               {258, 16},
+                                                               {259, 1},
+                                                               {262, 1},
+                                                               {273, 4096},
+                                                               {277, 1},
+                                                               {278, kHeight},
+                                                               {279, 2 * kWidth * kHeight}}) {
+    entry(tag, value);
+  }
+  std::ofstream(path, std::ios::binary) << head;
+  std::filesystem::resize_file(path, 4096 + 2 * kWidth * kHeight);
+  std::fstream out(path, std::ios::binary | std::ios::in | std::ios::out);
+  out.seekp(4096 + 2 * (1000 * kWidth + 17));
+  out << '\1' << '\2';
+  out.close();
+  EXPECT_EQ(TiffReader(path).read(1000, 16, 1, 3), (std::vector<float>{0, 258, 0}));
+  std::filesystem::remove(path);
+}
+
+TEST(Tiff, SaysWhenAFileShrinksUnderIt) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "shrinks.tif";
+  for (const uint64_t method : {1, 32773}) {
+    TiffBuilder file = TiffBuilder::small().with({{259, {3, {method}}}, {279, {4, {7}}}});
+    file.data = {5, 1, 2, 3, 4, 5, 6};
+    std::ofstream(path, std::ios::binary) << file.text();
+    const TiffReader reader(path);
+    std::filesystem::resize_file(path, 10);
+    EXPECT_THROW(reader.read(0, 0, 2, 3), Error);
+  }
+  std::filesystem::remove(path);
+}
+
 int64_t bytes_read_so_far() {
   std::ifstream file("/proc/self/io");
   std::string name;
