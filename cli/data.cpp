@@ -16,11 +16,12 @@ void add_data(Program& program) {
   CLI::App* data = program.app().add_subcommand("data", "Data sets");
   data->require_subcommand(1);
   const auto options = std::make_shared<ShowDataOptions>();
-  CLI::App* command = program.add_command(
-      *data, "show",
-      "What a file holds: dates, variables and gaps of series, classes and sizes of volumes; and its splits.",
-      "modewise data show ETTh1.csv", [&program, options] { return show(program, *options); });
-  command->add_option("file", options->file, "CSV, numeric text, NPY, NPZ, or a folder");
+  CLI::App* command = program.add_command(*data, "show",
+                                          "What a file holds: dates, variables and gaps of series, classes "
+                                          "of volumes and scenes; and its splits.",
+                                          "modewise data show ETTh1.csv",
+                                          [&program, options] { return show(program, *options); });
+  command->add_option("file", options->file, "CSV, numeric text, NPY, NPZ, NIfTI, GeoTIFF, or a folder");
   std::vector<std::string> tasks = {"auto"};
   tasks.insert(tasks.end(), task_names().begin(), task_names().end());
   command->add_option("--task", options->task, "for which task to look at it; auto goes by the file")

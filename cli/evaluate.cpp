@@ -8,7 +8,7 @@ void add_evaluate(Program& program) {
   const auto options = std::make_shared<EvaluateOptions>();
   CLI::App* command =
       program.add_command(program.app(), "evaluate",
-                          "How good a run's model is over a split: errors of forecasts, AUC and accuracy.",
+                          "How good a run's model is over a split: errors of forecasts, AUC, accuracy, IoU.",
                           "modewise evaluate runs/ETTh1-hot", [&program, options] {
                             install_stop_handlers();
                             return verbs_of_run(options->run).evaluate(program, *options);

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -34,6 +35,16 @@ constexpr std::array<Color, 16> kColors = {{{0, 114, 178},
 
 void add_to_table(std::vector<int16_t>& table, int64_t first, int64_t id, int16_t value) {
   table[static_cast<size_t>(id - first)] = value;
+}
+
+/// "#rrggbb".
+Color color_of(const std::string& text) {
+  uint32_t value = 0;
+  const char* end = text.data() + text.size();
+  const bool right =
+      text.size() == 7 && text[0] == '#' && std::from_chars(text.data() + 1, end, value, 16).ptr == end;
+  require(right, ErrorKind::config, "a class colour is written like \"#0072b2\", got '{}'", text);
+  return {static_cast<uint8_t>(value >> 16), static_cast<uint8_t>(value >> 8), static_cast<uint8_t>(value)};
 }
 
 constexpr int16_t kUnknown = -2;
@@ -166,14 +177,16 @@ ClassMap cdl_classes() {
            {254, 254}}};
 }
 
-std::vector<SceneClass> plain_classes(const std::vector<int64_t>& ids,
-                                      const std::vector<std::string>& names) {
+std::vector<SceneClass> plain_classes(const std::vector<int64_t>& ids, const std::vector<std::string>& names,
+                                      const std::vector<std::string>& colors) {
   require(names.empty() || names.size() == ids.size(), ErrorKind::config,
           "{} class names for {} class ids: give one name an id, or none", names.size(), ids.size());
+  require(colors.empty() || colors.size() == ids.size(), ErrorKind::config,
+          "{} class colours for {} class ids: give one colour an id, or none", colors.size(), ids.size());
   std::vector<SceneClass> classes;
   for (size_t i = 0; i < ids.size(); ++i)
-    classes.push_back(
-        {ids[i], names.empty() ? fmt::format("class {}", ids[i]) : names[i], kColors[i % kColors.size()]});
+    classes.push_back({ids[i], names.empty() ? fmt::format("class {}", ids[i]) : names[i],
+                       colors.empty() ? kColors[i % kColors.size()] : color_of(colors[i])});
   return classes;
 }
 

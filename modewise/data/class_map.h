@@ -58,8 +58,10 @@ ClassMap nlcd_classes();
 /// The 17 classes of CDL that SSL4EO-L keeps; 0 is ignored, and so are the legend's other classes.
 ClassMap cdl_classes();
 
-/// A class for each id, in the given order, with `names` (empty: "class 7") and colours that tell apart.
-std::vector<SceneClass> plain_classes(const std::vector<int64_t>& ids, const std::vector<std::string>& names);
+/// A class for each id, in the given order, with `names` (empty: "class 7") and `colors` ("#0072b2"; empty:
+/// colours that tell apart). Config errors when the lists differ in length, or for what is no colour.
+std::vector<SceneClass> plain_classes(const std::vector<int64_t>& ids, const std::vector<std::string>& names,
+                                      const std::vector<std::string>& colors = {});
 
 nlohmann::ordered_json to_json(const ClassMap& map);
 /// Throws nlohmann's exceptions and config errors when the document is no class map.

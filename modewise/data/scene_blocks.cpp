@@ -62,7 +62,7 @@ int64_t border(int64_t length, int64_t parts, int64_t index) {
 
 std::pair<int64_t, int64_t> chosen_grid(const BlockRequest& request) {
   const double even = std::sqrt(static_cast<double>(request.height * request.width) / 36);
-  const double side = std::max(static_cast<double>(request.window),
+  const double side = std::max(static_cast<double>(request.window + 2 * request.guard),
                                std::min(even, 4.0 * static_cast<double>(request.window)));
   const auto parts = [&](int64_t length) {
     return std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(length) / side), 1, 1000);

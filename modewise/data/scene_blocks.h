@@ -30,7 +30,7 @@ struct BlockRequest {
   std::string source;
 };
 
-/// The grid that is chosen where none is asked for: blocks of a window to four windows a side.
+/// The grid that is chosen where none is asked for: blocks of a window and its guards to four windows a side.
 std::pair<int64_t, int64_t> chosen_grid(const BlockRequest& request);
 /// Block (row, column) of the grid, guard included.
 PixelRect block_area(const BlockRequest& request, int64_t row, int64_t column);

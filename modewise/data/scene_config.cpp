@@ -31,6 +31,7 @@ void SceneConfig::fields(Fields& f) {
         {.one_of = {"auto", "nlcd", "cdl", "list"}});
   f.add("class_ids", class_ids, "numbers of the masks that are classes, with classes = \"list\"");
   f.add("class_names", class_names, "their names, in the same order");
+  f.add("class_colors", class_colors, "their colours in maps, as in \"#0072b2\", in the same order");
   f.add("ignore", ignore,
         "numbers of the masks that count nowhere; empty: -1, 255 and the masks' nodata where they occur");
   f.add("ignore_unlisted", ignore_unlisted, "ignore numbers that are in no list instead of refusing them");
@@ -60,9 +61,11 @@ void SceneConfig::fields(Fields& f) {
 void SceneConfig::validate(const std::string& source) const {
   require(validation + test < 1, ErrorKind::config,
           "{}: data.validation = {} and data.test = {} leave nothing to train on", source, validation, test);
-  require(classes == "list" || (class_ids.empty() && class_names.empty()), ErrorKind::config,
-          "{}: data.class_ids and data.class_names need data.classes = \"list\", got \"{}\"", source,
-          classes);
+  require(
+      classes == "list" || (class_ids.empty() && class_names.empty() && class_colors.empty()),
+      ErrorKind::config,
+      "{}: data.class_ids, data.class_names and data.class_colors need data.classes = \"list\", got \"{}\"",
+      source, classes);
   require(classes != "list" || !class_ids.empty(), ErrorKind::config,
           "{}: data.classes = \"list\" needs data.class_ids", source);
   require(blocks.empty() || blocks.size() == 2, ErrorKind::config,

@@ -29,6 +29,7 @@ struct SceneConfig {
   std::string classes = "auto";  // auto | nlcd | cdl | list
   std::vector<int64_t> class_ids;
   std::vector<std::string> class_names;
+  std::vector<std::string> class_colors;
   std::vector<int64_t> ignore;
   bool ignore_unlisted = false;
 

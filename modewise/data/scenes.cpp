@@ -216,7 +216,8 @@ void SceneSet::find_classes() {
       return config_.ignore.empty() &&
              std::find(config_.class_ids.begin(), config_.class_ids.end(), id) != config_.class_ids.end();
     });
-    classes_ = ClassMap("list", plain_classes(config_.class_ids, config_.class_names), ignored);
+    classes_ = ClassMap("list", plain_classes(config_.class_ids, config_.class_names, config_.class_colors),
+                        ignored);
     return;
   }
   std::set<int64_t> found;

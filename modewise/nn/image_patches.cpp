@@ -46,8 +46,8 @@ PatchTokens ImagePatches::forward(const at::Tensor& image, const at::Tensor& val
   out.tokens =
       ops::linear(cut_patches(image.to(dtype), size_), weight_.permute({0, 2, 3, 1}).flatten(1), bias_);
   if (activation_ != PatchActivation::none) out.tokens = at::relu(out.tokens);
-  if (norm_) out.tokens = norm_->forward(out.tokens);
   if (valid.defined()) out.mask = cut_patches(valid.unsqueeze(-1), size_).any(-1);
+  if (norm_) out.tokens = norm_->forward(out.tokens, out.mask);
   return out;
 }
 

@@ -27,7 +27,8 @@ class ImagePatches : public torch::nn::Module {
   ImagePatches(Initializer& init, int64_t channels, int64_t size, int64_t width, PatchActivation activation);
 
   /// image [B, T, N, N, C], valid [B, T, N, N] bool or undefined -> tokens [B, T, n, n, D] of dtype `dtype`;
-  /// the mask says which patches have any valid pixel.
+  /// the mask says which patches have any valid pixel; in training the BatchNorm's statistics are those of
+  /// these patches.
   PatchTokens forward(const at::Tensor& image, const at::Tensor& valid, at::ScalarType dtype) const;
 
  private:

@@ -72,6 +72,15 @@ TEST(ClassMap, RefusesWhatCannotBe) {
               HasSubstr("ids lie from"));
 }
 
+TEST(ClassMap, TakesColours) {
+  const auto classes = plain_classes({4, 9}, {}, {"#0072b2", "#FFffFF"});
+  EXPECT_EQ(classes[0].color, (std::array<uint8_t, 3>{0, 0x72, 0xb2}));
+  EXPECT_EQ(classes[1].color, (std::array<uint8_t, 3>{255, 255, 255}));
+  for (const char* wrong : {"#0072b", "0072b2f", "#0072bg", "blue", ""})
+    EXPECT_THAT(error_of(ErrorKind::config, [&] { plain_classes({1}, {}, {wrong}); }),
+                HasSubstr("a class colour"));
+}
+
 TEST(ClassMap, ComesBackFromJson) {
   for (const ClassMap& map :
        {nlcd_classes(), cdl_classes(), ClassMap("floods", plain_classes({0, 1}, {}), {-1})})

@@ -296,10 +296,10 @@ TEST(Scenes, SayWhatIsWrongWithAPair) {
   EXPECT_THAT(error_of(ErrorKind::data, [&] { SceneSet(config, 4); }),
               HasSubstr("data.bands holds 2, but the image has bands 0 to 1"));
 
-  write_image(folder, "images/a.npy", 8, 8, 2);
-  write_image(folder, "images/b.npy", 8, 8, 3);
-  write_mask(folder, "masks/a.npy", 8, 8, even);
-  write_mask(folder, "masks/b.npy", 8, 8, even);
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    write_image(folder, "images/" + name + ".npy", 8, 8, name == "c" ? 3 : 2);
+    write_mask(folder, "masks/" + name + ".npy", 8, 8, even);
+  }
   EXPECT_THAT(
       error_of(ErrorKind::data, [&] { SceneSet(plain(folder.path("images"), folder.path("masks")), 4); }),
       HasSubstr("the images of a set have the same bands"));
