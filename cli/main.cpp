@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   add_info(program);
   add_sweep(program);
   add_decompose(program);
+  add_cost(program);
   add_demo(program);
   return program.run();
 }

@@ -1,0 +1,43 @@
+#include "modewise/analysis/layer_ranks.h"
+
+#include "modewise/analysis/stable_rank.h"
+
+namespace modewise::analysis {
+namespace {
+
+/// [B, heads] -> the mean over B, one sample after another so that it has the same bits everywhere.
+std::vector<double> mean_over_samples(const at::Tensor& ranks) {
+  const int64_t samples = ranks.size(0), heads = ranks.size(1);
+  const double* values = ranks.const_data_ptr<double>();
+  std::vector<double> out(static_cast<size_t>(heads), 0);
+  for (int64_t b = 0; b < samples; ++b)
+    for (int64_t h = 0; h < heads; ++h)
+      out[static_cast<size_t>(h)] += values[b * heads + h] / static_cast<double>(samples);
+  return out;
+}
+
+}  // namespace
+
+std::vector<LayerRanks> layer_ranks(const std::vector<models::ModeMaps>& factors,
+                                    const std::vector<at::Tensor>& full,
+                                    const std::vector<int64_t>& token_sizes) {
+  std::vector<LayerRanks> out;
+  for (const models::ModeMaps& layer : factors) {
+    LayerRanks ranks;
+    ranks.modes = layer.modes;
+    const ModeFactors joined{token_sizes, layer.modes, layer.factors};
+    for (const at::Tensor& factor : layer.factors)
+      ranks.by_mode.push_back(mean_over_samples(stable_rank(factor)));
+    ranks.product = mean_over_samples(product_stable_rank(joined).contiguous());
+    ranks.sum = mean_over_samples(sum_stable_rank(joined));
+    out.push_back(std::move(ranks));
+  }
+  for (const at::Tensor& matrix : full) {
+    LayerRanks ranks;
+    ranks.full = mean_over_samples(stable_rank(matrix));
+    out.push_back(std::move(ranks));
+  }
+  return out;
+}
+
+}  // namespace modewise::analysis

@@ -1,0 +1,29 @@
+#pragma once
+// Stable ranks of a model's attention, layer by layer and head by head: of each mode's matrix, of the product
+// and the sum that they make over all tokens, and of attention between all tokens (Higher-Order Transformers,
+// section 5.4.1).
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "modewise/models/mode_maps.h"
+
+namespace modewise::analysis {
+
+/// Means over the samples; one number a head.
+struct LayerRanks {
+  std::vector<int64_t> modes;                // token modes that have a matrix
+  std::vector<std::vector<double>> by_mode;  // [modes][heads]
+  std::vector<double> product, sum;          // [heads]; empty without factors
+  std::vector<double> full;                  // [heads]; empty without a matrix over all tokens
+};
+
+/// One entry a layer of `factors` (over tokens of `token_sizes`), or of `full` [B, heads, N, N]; empty when
+/// both are.
+std::vector<LayerRanks> layer_ranks(const std::vector<models::ModeMaps>& factors,
+                                    const std::vector<at::Tensor>& full,
+                                    const std::vector<int64_t>& token_sizes);
+
+}  // namespace modewise::analysis
