@@ -1,6 +1,5 @@
 // Volumes of NPZ and NPY files, MedMNIST's among them.
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <fmt/ranges.h>
 
@@ -30,26 +29,38 @@ std::string array_names(const std::map<std::string, io::Array>& arrays) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// The stored elements as a tensor that owns them.
-at::Tensor owning_tensor(io::Array array, const std::string& name) {
-  at::ScalarType type = at::kFloat;
-  switch (array.dtype) {
+at::ScalarType scalar_type(io::Array::DType dtype) {
+  switch (dtype) {
     case io::Array::u8:
     case io::Array::boolean:
-      type = at::kByte;
-      break;
+      return at::kByte;
+    case io::Array::i8:
+      return at::kChar;
+    case io::Array::u16:
+      return at::kUInt16;
+    case io::Array::i16:
+      return at::kShort;
+    case io::Array::u32:
+      return at::kUInt32;
+    case io::Array::i32:
+      return at::kInt;
+    case io::Array::u64:
+      return at::kUInt64;
+    case io::Array::i64:
+      return at::kLong;
+    case io::Array::f16:
+      return at::kHalf;
     case io::Array::f32:
-      break;
-    default: {
-      const std::vector<double> values = io::to_doubles(array);
-      const at::Tensor out = at::empty(array.shape, at::kFloat);
-      float* to = out.mutable_data_ptr<float>();
-      for (size_t i = 0; i < values.size(); ++i) to[i] = static_cast<float>(values[i]);
-      return out;
-    }
+      return at::kFloat;
+    case io::Array::f64:
+      return at::kDouble;
   }
-  require(array.size() > 0, ErrorKind::data, "{}: expected volumes, got an empty array of shape [{}]", name,
-          fmt::join(array.shape, ", "));
+  fail(ErrorKind::internal, "elements of an unknown type");
+}
+
+/// The stored elements as a tensor that owns them.
+at::Tensor owning_tensor(io::Array array) {
+  const at::ScalarType type = scalar_type(array.dtype);
   const auto held = std::make_shared<io::Array>(std::move(array));
   return at::from_blob(
       held->bytes.data(), held->shape, [held](void*) {}, at::TensorOptions(type));
@@ -126,7 +137,7 @@ int64_t append_volumes(VolumeSet& set, io::Array array, const std::string& chann
           "{}: expected volumes [samples, x, y, z] or [samples, x, y, z, channels], got shape [{}]", name,
           fmt::join(array.shape, ", "));
   const int64_t samples = array.shape[0];
-  const at::Tensor all = owning_tensor(std::move(array), name);
+  const at::Tensor all = owning_tensor(std::move(array));
   const at::Tensor stored = last ? all : all.unsqueeze(-1);
   if (!set.volumes.empty())
     require(

@@ -33,6 +33,8 @@ void VolumeConfig::fields(Fields& f) {
         {.min = 1, .max = 4096});
   f.add("spacing", spacing, "NIfTI volumes resampled to cubes of this many mm; 0: as stored",
         {.min = 0, .max = 1000});
+  f.add("missing_values", missing_values,
+        "voxels of these values are missing and masked, such as -2048 beyond a scan's field of view");
   f.add("intensity", intensity,
         "unit (integers by their range), range (intensity_range to 0…1, clipped), volume (mean 0, deviation "
         "1 of "

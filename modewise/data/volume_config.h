@@ -26,7 +26,9 @@ struct VolumeConfig {
   std::vector<int64_t> size;        // resampled to this many voxels; empty: as stored, padded to the largest
   double spacing = 0;               // of NIfTI volumes: resampled to cubes of this many mm; 0: as stored
 
-  std::string intensity = "auto";                // auto, unit, range, volume, none
+  std::vector<double>
+      missing_values;              // voxels of these values are missing, such as -2048 beyond a scan's field
+  std::string intensity = "auto";  // auto, unit, range, volume, none
   std::vector<double> intensity_range = {0, 1};  // of "range": what becomes 0 and 1, clipped
 
   void fields(Fields& f);

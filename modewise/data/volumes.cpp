@@ -92,72 +92,77 @@ void make_split(VolumeSet& set, const VolumeConfig& config) {
                                   set.test.size()));
 }
 
-/// Missing voxels (not finite) of float volumes become 0 under a mask.
-void mark_missing(VolumeSet& set) {
+/// Voxels that are not finite, or have one of `values` in all channels, lie under a mask.
+void mark_missing(VolumeSet& set, const std::vector<double>& values) {
   set.valid.resize(set.volumes.size());
   int64_t missing = 0;
   for (size_t i = 0; i < set.volumes.size(); ++i) {
-    at::Tensor& volume = set.volumes[i];
-    if (volume.scalar_type() == at::kByte) return;
-    const at::Tensor finite = at::isfinite(volume).all(-1);
-    const int64_t count = finite.numel() - finite.sum().item<int64_t>();
-    require(count < finite.numel(), ErrorKind::data, "{}: every voxel of volume {} is missing", set.source,
+    const at::Tensor& stored = set.volumes[i];
+    if (values.empty() && !stored.is_floating_point()) continue;
+    const at::Tensor volume = stored.is_floating_point() ? stored : stored.to(at::kDouble);
+    at::Tensor valid = at::isfinite(volume).all(-1);
+    for (const double value : values) valid = valid.logical_and(volume.ne(value).any(-1));
+    const int64_t count = valid.numel() - valid.sum().item<int64_t>();
+    require(count < valid.numel(), ErrorKind::data, "{}: every voxel of volume {} is missing", set.source,
             set.names[i]);
     if (count == 0) continue;
     missing += count;
-    volume = volume.masked_fill(finite.logical_not().unsqueeze(-1), 0).contiguous();
-    set.valid[i] = finite;
+    set.valid[i] = valid;
   }
-  if (missing > 0)
-    set.notes.push_back(fmt::format("{} voxels that are not finite taken as missing", missing));
+  if (missing > 0) set.notes.push_back(fmt::format("{} voxels taken as missing", missing));
 }
 
-void standardize(at::Tensor& volume, const at::Tensor& valid) {
-  volume = volume.contiguous();
-  const int64_t voxels = volume.numel() / volume.size(-1), channels = volume.size(-1);
-  float* values = volume.mutable_data_ptr<float>();
-  const bool* seen = valid.defined() ? valid.const_data_ptr<bool>() : nullptr;
+/// Mean and deviation of each channel over the valid voxels.
+VolumeScale standard_scale(const at::Tensor& volume, const at::Tensor& valid) {
+  const int64_t channels = volume.size(-1);
+  const at::Tensor rows = volume.reshape({-1, channels}).to(at::kDouble).contiguous();
+  const double* values = rows.const_data_ptr<double>();
+  const at::Tensor flags = valid.defined() ? valid.reshape({-1}).contiguous() : at::Tensor();
+  const bool* seen = flags.defined() ? flags.const_data_ptr<bool>() : nullptr;
+  VolumeScale scale{at::zeros({channels}), at::ones({channels}), false};
   for (int64_t c = 0; c < channels; ++c) {
     double sum = 0, squares = 0, n = 0;
-    for (int64_t i = 0; i < voxels; ++i) {
-      if (seen != nullptr && !seen[i]) continue;
-      sum += values[i * channels + c];
+    const auto each = [&](const auto& add) {
+      for (int64_t i = 0; i < rows.size(0); ++i)
+        if (seen == nullptr || seen[i]) add(values[i * channels + c]);
+    };
+    each([&](double x) {
+      sum += x;
       ++n;
-    }
-    const double mean = n > 0 ? sum / n : 0;
-    for (int64_t i = 0; i < voxels; ++i)
-      if (seen == nullptr || seen[i]) squares += std::pow(values[i * channels + c] - mean, 2);
-    const double deviation = n > 0 && squares > 0 ? std::sqrt(squares / n) : 1;
-    for (int64_t i = 0; i < voxels; ++i)
-      if (seen == nullptr || seen[i])
-        values[i * channels + c] = static_cast<float>((values[i * channels + c] - mean) / deviation);
+    });
+    const double mean = sum / n;
+    each([&](double x) { squares += (x - mean) * (x - mean); });
+    scale.offset.mutable_data_ptr<float>()[c] = static_cast<float>(mean);
+    if (squares > 0) scale.divisor.mutable_data_ptr<float>()[c] = static_cast<float>(std::sqrt(squares / n));
   }
+  return scale;
+}
+
+/// The largest value of an unsigned type; 0 for others.
+double unit_of(at::ScalarType type) {
+  if (type == at::kByte) return 255;
+  if (type == at::kUInt16) return 65535;
+  return 0;
 }
 
 void scale_intensity(VolumeSet& set, const VolumeConfig& config) {
-  const bool bytes = set.volumes.front().scalar_type() == at::kByte;
-  std::string rule = config.intensity;
-  if (rule == "auto") rule = bytes ? "unit" : "volume";
-  if (bytes && (rule == "unit" || rule == "none")) {
-    set.unit = rule == "unit" ? 255 : 1;
-    return;
-  }
-  require(rule != "unit", ErrorKind::config,
-          "data.intensity = \"unit\" is for volumes of 8-bit integers; {} holds others: use range or volume",
-          set.source);
+  const double unit = unit_of(set.volumes.front().scalar_type());
+  const std::string rule = config.intensity != "auto" ? config.intensity : unit > 0 ? "unit" : "volume";
+  require(
+      rule != "unit" || unit > 0, ErrorKind::config,
+      "data.intensity = \"unit\" is for volumes of unsigned integers of 8 or 16 bits; {} holds others: use "
+      "range or volume",
+      set.source);
   const std::vector<double>& range = config.intensity_range;
   require(rule != "range" || (range.size() == 2 && range[0] < range[1]), ErrorKind::config,
           "data.intensity_range: expected two ascending numbers, got [{}]", fmt::join(range, ", "));
+  set.scales.resize(set.volumes.size());
   for (size_t i = 0; i < set.volumes.size(); ++i) {
-    at::Tensor& volume = set.volumes[i];
-    volume = volume.to(at::kFloat);
-    if (rule == "range") volume = volume.sub(range[0]).div(range[1] - range[0]).clamp(0, 1).contiguous();
-    if (rule == "volume") {
-      if (volume.is_view() || !volume.is_contiguous()) volume = volume.clone();
-      standardize(volume, set.valid[i]);
-    }
-    if (rule == "range" && set.valid[i].defined())
-      volume = volume.masked_fill(set.valid[i].logical_not().unsqueeze(-1), 0).contiguous();
+    const int64_t channels = set.volumes[i].size(-1);
+    if (rule == "unit") set.scales[i] = {at::zeros({channels}), at::full({channels}, unit), false};
+    if (rule == "range")
+      set.scales[i] = {at::full({channels}, range[0]), at::full({channels}, range[1] - range[0]), true};
+    if (rule == "volume") set.scales[i] = standard_scale(set.volumes[i], set.valid[i]);
   }
 }
 
@@ -166,9 +171,9 @@ void resample(VolumeSet& set, const VolumeConfig& config) {
   for (at::Tensor& volume : set.volumes) {
     const std::vector<int64_t> spatial(volume.sizes().begin(), volume.sizes().end() - 1);
     if (spatial == config.size) continue;
-    const bool bytes = volume.scalar_type() == at::kByte;
+    const at::ScalarType type = volume.scalar_type();
     volume = resampled(volume, config.size);
-    if (bytes) volume = volume.round().to(at::kByte);
+    if (!at::isFloatingType(type)) volume = volume.round().to(type);
   }
 }
 
@@ -216,7 +221,7 @@ VolumeSet load_volumes(const VolumeConfig& config) {
   check_labels(set, config);
   if (set.train.empty() && set.validation.empty() && set.test.empty()) make_split(set, config);
   resample(set, config);
-  mark_missing(set);
+  mark_missing(set, config.missing_values);
   scale_intensity(set, config);
   return set;
 }
@@ -246,7 +251,11 @@ VolumeBatch gather_volumes(const VolumeSet& set, std::span<const int64_t> sample
       if (masked) mask = mask.narrow(axis, 0, volume.size(axis));
     }
     place.copy_(volume);
-    if (set.unit != 1) place.div_(set.unit);
+    if (const VolumeScale& scale = set.scales[at]; scale.divisor.defined()) {
+      place.sub_(scale.offset).div_(scale.divisor);
+      if (scale.clip) place.clamp_(0, 1);
+    }
+    if (set.valid[at].defined()) place.masked_fill_(set.valid[at].logical_not().unsqueeze(-1), 0);
     if (masked) {
       if (set.valid[at].defined())
         mask.copy_(set.valid[at]);

@@ -12,9 +12,16 @@
 
 namespace modewise::data {
 
+/// How stored values become those a model sees: (x − offset) / divisor for each channel, [C] float32.
+struct VolumeScale {
+  at::Tensor offset, divisor;  // undefined: none
+  bool clip = false;           // to 0 … 1
+};
+
 struct VolumeSet {
-  std::vector<at::Tensor> volumes;  // each [N_1 … N_k, C]: uint8 as stored, or float32 scaled
+  std::vector<at::Tensor> volumes;  // each [N_1 … N_k, C], of the type that the file has
   std::vector<at::Tensor> valid;    // each [N_1 … N_k] bool, undefined where all is valid
+  std::vector<VolumeScale> scales;  // of each volume
   std::vector<int64_t> labels;      // −1 where unknown
   std::vector<std::string> names;   // of the samples: file, or number within its split
   std::vector<std::string> classes;
@@ -23,7 +30,6 @@ struct VolumeSet {
   std::string flag;                // "adrenalmnist3d" of MedMNIST's sets, else ""
   std::vector<std::string> notes;  // what was done or missing; the first `warnings` of them deserve a warning
   size_t warnings = 0;
-  double unit = 1;  // what uint8 values are divided by
 
   int64_t count() const { return static_cast<int64_t>(volumes.size()); }
   int64_t modes() const { return volumes.front().dim() - 1; }

@@ -47,10 +47,11 @@ void ResNetConfig::fields(Fields& f) {
 }
 
 VolumeModelConfig::VolumeModelConfig() {
-  width = 128;
-  hidden = 512;
-  blocks = 6;
-  heads = 8;
+  width = 64;
+  hidden = 128;
+  blocks = 3;
+  heads = 4;
+  head.pooling = "attention";
 }
 
 void VolumeModelConfig::fields(Fields& f) {
@@ -77,12 +78,19 @@ void VolumeModelConfig::use_preset(std::string new_preset) {
   const std::string kept = std::exchange(*this, VolumeModelConfig()).name;
   use_model(kept);
   preset = std::move(new_preset);
-  if (preset != "paper") return;
-  patch.embedding = "relu";
-  attention.query_key_norm = false;
-  attention.pooling = "mean";
-  feed_forward = "gelu";
-  head.dropout = 0;
+  if (preset == "default") return;
+  const bool release = preset == "release";
+  width = 128;
+  hidden = 512;
+  blocks = 6;
+  heads = 8;
+  dropout = 0.1;
+  patch.embedding = release ? "relu_norm" : "relu";
+  attention.query_key_norm = release;
+  attention.pooling = release ? "sum" : "mean";
+  feed_forward = release ? "swiglu" : "gelu";
+  head.pooling = "mean";
+  head.dropout = release ? 0.1 : 0.0;
 }
 
 TokenShape volume_tokens(const VolumeModelConfig& config, const VolumeShape& shape) {
@@ -153,8 +161,10 @@ void validate(const VolumeModelConfig& config, const VolumeShape& shape, const s
   if (is_volume_token_model(config.name)) {
     check_patches(config, shape, source);
     validate_encoder(config, volume_tokens(config, shape), source);
-    require(config.attention.kernel != "linear" || config.name == "hot", ErrorKind::config,
-            "{}: attention.kernel = \"linear\" is an option of hot, not of {}", source, config.name);
+    require(config.attention.kernel != "linear" || config.name == "hot" || config.name == "transformer",
+            ErrorKind::config,
+            "{}: attention.kernel = \"linear\" is an option of hot and transformer, not of {}", source,
+            config.name);
   } else {
     require(!shape.missing, ErrorKind::config,
             "{}: {} takes no masks, but some voxels are missing or the volumes differ in size; data.size "

@@ -16,8 +16,8 @@ struct VolumeShape;
 
 /// How a volume is cut into tokens.
 struct VolumePatchConfig {
-  std::vector<int64_t> size = {4};      // voxels of a patch along each axis; one number stands for all
-  std::string embedding = "relu_norm";  // linear | relu | relu_norm (as released) | stem
+  std::vector<int64_t> size = {4};  // voxels of a patch along each axis; one number stands for all
+  std::string embedding = "stem";   // stem | linear | relu | relu_norm (as released)
   double dropout = 0;
   void fields(Fields& fields);
   std::vector<int64_t> along(size_t modes) const;

@@ -30,9 +30,9 @@ at::Tensor shifted(const at::Tensor& padded, int64_t modes, int64_t stride, int6
   return view;
 }
 
-at::Tensor padded(const at::Tensor& x, int64_t modes, int64_t trailing) {
-  std::vector<int64_t> padding(static_cast<size_t>(2 * trailing), 0);
-  padding.resize(static_cast<size_t>(2 * (trailing + modes)), kKernel / 2);
+at::Tensor padded(const at::Tensor& x, int64_t modes) {
+  std::vector<int64_t> padding = {0, 0};
+  padding.resize(static_cast<size_t>(2 * (1 + modes)), kKernel / 2);
   return at::constant_pad_nd(x, padding);
 }
 
@@ -50,7 +50,7 @@ GridPooling::GridPooling(Initializer& init, int64_t width, int64_t modes, int64_
       norm_(register_module("norm", std::make_shared<LayerNorm>(width))) {}
 
 at::Tensor GridPooling::forward(const at::Tensor& x) const {
-  const at::Tensor grid = padded(x, modes_, 1), weight = cast_like(weight_, x);
+  const at::Tensor grid = padded(x, modes_), weight = cast_like(weight_, x);
   at::Tensor sum;
   for (int64_t tap = 0; tap < weight.size(0); ++tap) {
     const at::Tensor term = shifted(grid, modes_, stride_, tap) * weight[tap];
@@ -60,13 +60,9 @@ at::Tensor GridPooling::forward(const at::Tensor& x) const {
 }
 
 at::Tensor GridPooling::pooled_mask(const at::Tensor& mask) const {
-  const at::Tensor grid = padded(mask, modes_, 0);
-  at::Tensor any;
-  for (int64_t tap = 0; tap < taps(modes_); ++tap) {
-    const at::Tensor seen = shifted(grid, modes_, stride_, tap);
-    any = any.defined() ? any.logical_or(seen) : seen;
-  }
-  return any;
+  at::Tensor out = mask;
+  for (int64_t mode = 0; mode < modes_; ++mode) out = out.slice(mode + 1, 0, out.size(mode + 1), stride_);
+  return out;
 }
 
 PoolingAttention::PoolingAttention(Initializer& init, int64_t width, int64_t heads,
@@ -92,7 +88,7 @@ at::Tensor PoolingAttention::forward(const at::Tensor& x, const std::optional<at
   std::optional<at::Tensor> keys;  // [B, 1, 1, M]
   if (mask) {
     const at::Tensor valid = pool_key_->pooled_mask(*mask).flatten(1);
-    // A sample without any valid cell attends to all, so that its row stays finite; nobody reads it.
+    // A sample without any valid place attends to all, so that its row stays finite.
     keys = valid.logical_or(valid.any(-1, true).logical_not()).unsqueeze(1).unsqueeze(1);
   }
   at::Tensor out;

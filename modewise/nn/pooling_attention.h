@@ -19,7 +19,8 @@ class GridPooling : public torch::nn::Module {
 
   /// x [B, N_1 … N_k, D], 0 under invalid cells -> [B, ⌈N_1/s⌉ … ⌈N_k/s⌉, D].
   at::Tensor forward(const at::Tensor& x) const;
-  /// Which pooled places hold a valid cell: mask [B, N_1 … N_k] bool -> [B, ⌈N_1/s⌉ …].
+  /// Which pooled places count, those whose middle cell is valid: mask [B, N_1 … N_k] bool -> [B, ⌈N_1/s⌉ …].
+  /// A grid that is padded under a mask has then the places that it has alone.
   at::Tensor pooled_mask(const at::Tensor& mask) const;
 
  private:

@@ -27,8 +27,14 @@ void ClassifyOutput::fields(Fields& f) {
 }
 
 ClassifyConfig::ClassifyConfig() {
+  // What does not depend on how the volumes lie: mirrors and quarter turns are for the user to allow.
+  augment.shift = 2;
+  augment.rotate = 10;
+  augment.scale = 0.1;
   train.epochs = 100;
   train.patience = 0;
+  train.ema_decay = 0.99;
+  train.optimizer.weight_decay = 0.1;
   train.schedule.warmup_steps = 100;
 }
 

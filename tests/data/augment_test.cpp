@@ -2,6 +2,7 @@
 
 #include "modewise/data/augment.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/flip.h>

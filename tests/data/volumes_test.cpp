@@ -203,6 +203,13 @@ TEST_F(Volumes, TakeVoxelsThatAreNoNumbersAsMissing) {
   EXPECT_EQ(batch.valid.sum().item<int64_t>(), 15);
   EXPECT_EQ(batch.values.sum().item<float>(), 30);
   EXPECT_FALSE(batch.valid[0].flatten()[3].item<bool>());
+  // Values that stand for missing ones, of bytes too.
+  config = config_of(write("bytes.npz", six_arrays()));
+  config.missing_values = {3};
+  const std::vector<int64_t> first = {0};
+  const VolumeBatch bytes = gather_volumes(load_volumes(config), first);
+  EXPECT_EQ(bytes.valid.sum().item<int64_t>(), 59);
+  EXPECT_EQ(bytes.values.flatten()[3].item<float>(), 0);
   for (size_t i = 8; i < 16; ++i) values[i] = std::nanf("");
   arrays["images"] = io::make_array({4, 2, 2, 2}, std::span<const float>(values));
   EXPECT_THAT(refusal(config_of(write("empty.npz", arrays))),

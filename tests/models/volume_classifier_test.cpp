@@ -278,7 +278,7 @@ TEST(VolumeModelConfig, NamesWhatDoesNotFit) {
               HasSubstr("patch.size holds 2 sizes [4, 4], but the volumes have 3"));
   EXPECT_THAT(rejection({"patch.size=29"}),
               HasSubstr("patch.size = 29 is larger than the 28 voxels along axis 0"));
-  EXPECT_THAT(rejection({"patch.embedding=stem", "patch.size=7"}), HasSubstr("power of 2"));
+  EXPECT_THAT(rejection({"patch.size=7"}), HasSubstr("power of 2"));
   EXPECT_THAT(rejection({"name=resnet18", "width=3"}), HasSubstr("width = 3 has no effect"));
   EXPECT_THAT(rejection({"name=mvit", "attention.combine=sum"}), HasSubstr("it is an option of hot"));
   EXPECT_THAT(rejection({"name=resnet50"}, {{28, 28, 28}, 1, 2, true}), HasSubstr("takes no masks"));
