@@ -22,5 +22,6 @@ void add_demo(Program& program);
 void add_sweep(Program& program);
 void add_decompose(Program& program);
 void add_cost(Program& program);
+void add_explain(Program& program);
 
 }  // namespace modewise::cli

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   add_data(program);
   add_config(program);
   add_info(program);
+  add_explain(program);
   add_sweep(program);
   add_decompose(program);
   add_cost(program);

@@ -1,5 +1,7 @@
 #include "cli/run_training.h"
 
+#include <fmt/ranges.h>
+
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <cctype>
@@ -13,6 +15,8 @@ namespace modewise::cli {
 void RunOptions::add_to(CLI::App& command) {
   command.add_option("--out,--run", out, "run folder to make; runs/DATA-MODEL without it");
   command.add_flag("--exist-ok", exist_ok, "start anew in a folder that holds a run");
+  command.add_option("--track", track, "recorded at each evaluation: stable_rank (train.track)")
+      ->delimiter(',');
   command.add_option("--resume", resume, "run folder to go on with; needs nothing else");
   command.add_flag("--override", override_config, "with --resume: accept changed settings");
 }
@@ -27,6 +31,9 @@ std::string run_stem_of(const std::string& data, const std::string& model) {
 int run_training(const Program& program, const ConfigOptions& config, const RunOptions& options,
                  TrainingJob& job) {
   install_stop_handlers();
+  std::vector<std::string> assignments = config.all_assignments();
+  if (!options.track.empty())
+    assignments.push_back(fmt::format("train.track={}", fmt::join(options.track, ",")));
   const bool resume = !options.resume.empty();
   std::optional<train::RunFolder> folder;
   if (resume) {
@@ -34,9 +41,9 @@ int run_training(const Program& program, const ConfigOptions& config, const RunO
             "--resume takes the config and the folder of its run; --config and --out start another run");
     folder = train::RunFolder::open(options.resume);
     folder->require_task(job.task());
-    job.load_config(folder->file("config.toml").string(), config.all_assignments());
+    job.load_config(folder->file("config.toml").string(), assignments);
   } else {
-    job.load_config(config.config, config.all_assignments());
+    job.load_config(config.config, assignments);
   }
   job.load_data();
   if (!resume) {

@@ -17,6 +17,7 @@ namespace modewise::cli {
 /// Where a run goes, and whether it goes on with an earlier one.
 struct RunOptions {
   std::string out, resume;
+  std::vector<std::string> track;
   bool exist_ok = false, override_config = false;
 
   void add_to(CLI::App& command);

@@ -23,6 +23,10 @@ std::vector<ModeMaps> Forecaster::attention_maps(const ForecastInput&) {
   return {};
 }
 
+std::vector<at::Tensor> Forecaster::full_attention(const ForecastInput&) {
+  return {};
+}
+
 void Forecaster::start_cycle(const at::Tensor&) {
   fail(ErrorKind::internal, "start_cycle: this model has no periodic profile");
 }

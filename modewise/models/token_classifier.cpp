@@ -60,4 +60,8 @@ std::vector<ModeMaps> TokenClassifier::attention_maps(const VolumeInput& input) 
   return encoder_->attention_maps(embed(input));
 }
 
+std::vector<at::Tensor> TokenClassifier::full_attention(const VolumeInput& input) {
+  return encoder_->full_attention(embed(input));
+}
+
 }  // namespace modewise::models

@@ -22,6 +22,8 @@ class TokenClassifier : public VolumeClassifier {
 
   at::Tensor forward(const VolumeInput& input) override;
   std::vector<ModeMaps> attention_maps(const VolumeInput& input) override;
+  std::vector<at::Tensor> full_attention(const VolumeInput& input) override;
+  std::vector<int64_t> token_sizes() const override { return encoder_->tokens().sizes; }
 
  private:
   nn::PatchTokens embed(const VolumeInput& input) const;

@@ -59,9 +59,9 @@ std::shared_ptr<nn::Attention> make_attention(const EncoderConfig& config, const
   const nn::Reach reach = mechanism == "spatial"    ? nn::Reach::spatial
                           : mechanism == "temporal" ? nn::Reach::temporal
                                                     : nn::Reach::all;
-  return std::make_shared<nn::TokenAttention>(init, config.width, config.heads, reach,
-                                              attention.query_key_norm, attention.dropout, std::move(rotary),
-                                              config.position.rotary_base);
+  return std::make_shared<nn::TokenAttention>(
+      init, config.width, config.heads, reach, attention.query_key_norm, attention.dropout, std::move(rotary),
+      config.position.rotary_base, attention.kernel == "linear" ? attention.features : -1);
 }
 
 std::shared_ptr<nn::FeedForward> make_feed_forward(const EncoderConfig& config, nn::Initializer& init) {
@@ -141,6 +141,17 @@ std::vector<ModeMaps> TokenEncoder::attention_maps(const nn::PatchTokens& input)
     std::vector<at::Tensor> factors = block->factors(x, input.mask);
     if (factors.empty()) return {};
     out.push_back({attended_modes_, std::move(factors)});
+    x = block->forward(x, input.mask);
+  }
+  return out;
+}
+
+std::vector<at::Tensor> TokenEncoder::full_attention(const nn::PatchTokens& input) const {
+  at::Tensor x = with_codes(input.tokens);
+  std::vector<at::Tensor> out;
+  for (const auto& block : *blocks_) {
+    out.push_back(block->full_matrix(x, input.mask));
+    if (!out.back().defined()) return {};
     x = block->forward(x, input.mask);
   }
   return out;

@@ -32,6 +32,8 @@ class TokenEncoder : public torch::nn::Module {
   at::Tensor forward(const nn::PatchTokens& input) const;
   /// One entry a layer for mode-wise factors, empty for other mechanisms.
   std::vector<ModeMaps> attention_maps(const nn::PatchTokens& input) const;
+  /// One matrix over all tokens [B, heads, N, N] a layer for attention of all against all, empty for others.
+  std::vector<at::Tensor> full_attention(const nn::PatchTokens& input) const;
 
   const TokenShape& tokens() const { return tokens_; }
   /// The modes that have a factor, in the order of the factors.

@@ -64,4 +64,8 @@ std::vector<ModeMaps> TokenForecaster::attention_maps(const ForecastInput& input
   return encoder_->attention_maps(embed(normalized(input).values, input.observed));
 }
 
+std::vector<at::Tensor> TokenForecaster::full_attention(const ForecastInput& input) {
+  return encoder_->full_attention(embed(normalized(input).values, input.observed));
+}
+
 }  // namespace modewise::models

@@ -23,7 +23,8 @@ bool has_option(std::string_view name, std::string_view path) {
     const bool of_factors =
         is_one_of(path, {"attention.combine", "attention.pooling", "attention.share_modes",
                          "attention.attend_modes", "attention.kernel", "attention.features"});
-    return name == "hot" || !of_factors;
+    const bool of_features = is_one_of(path, {"attention.kernel", "attention.features"});
+    return name == "hot" || !of_factors || (name == "transformer" && of_features);
   }
   if (name == "patchtst")
     return is_one_of(

@@ -9,6 +9,10 @@
 
 namespace modewise::models {
 
+std::vector<at::Tensor> VolumeClassifier::full_attention(const VolumeInput&) {
+  return {};
+}
+
 std::vector<ModeMaps> VolumeClassifier::attention_maps(const VolumeInput&) {
   return {};
 }

@@ -38,6 +38,11 @@ class VolumeClassifier : public torch::nn::Module {
   virtual at::Tensor forward(const VolumeInput& input) = 0;
   /// One entry a layer, for models made of mode-wise factors; empty for the others.
   virtual std::vector<ModeMaps> attention_maps(const VolumeInput& input);
+  /// One matrix over all tokens [B, heads, N, N] a layer, for models that attend all tokens at once; else
+  /// empty.
+  virtual std::vector<at::Tensor> full_attention(const VolumeInput& input);
+  /// N_1 … N_k of the token tensor; empty for models without tokens.
+  virtual std::vector<int64_t> token_sizes() const { return {}; }
 
   const VolumeShape& shape() const { return shape_; }
 

@@ -1,10 +1,15 @@
 #include "modewise/nn/attention.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/matmul.h>
+
 #include <utility>
 
 #include "modewise/nn/rotary.h"
 #include "modewise/ops/axis_attention.h"
 #include "modewise/ops/full_attention.h"
+#include "modewise/ops/mode_product.h"
+#include "modewise/ops/mode_scores.h"
 
 namespace modewise::nn {
 
@@ -16,6 +21,10 @@ at::Tensor norm_heads(const at::Tensor& x, int64_t heads, const LayerNorm& norm)
 }
 
 std::vector<at::Tensor> Attention::factors(const at::Tensor&, const std::optional<at::Tensor>&) {
+  return {};
+}
+
+at::Tensor Attention::full_matrix(const at::Tensor&, const std::optional<at::Tensor>&) {
   return {};
 }
 
@@ -70,8 +79,12 @@ std::vector<at::Tensor> KroneckerAttention::factors(const at::Tensor& x,
 
 TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, Reach reach,
                                bool query_key_norm, double dropout, std::vector<int64_t> rotary_modes,
-                               double rotary_base)
-    : heads_(heads), reach_(reach), rotary_modes_(std::move(rotary_modes)), rotary_base_(rotary_base) {
+                               double rotary_base, int64_t features)
+    : heads_(heads),
+      features_(features),
+      reach_(reach),
+      rotary_modes_(std::move(rotary_modes)),
+      rotary_base_(rotary_base) {
   query_ = register_module("query_proj", std::make_shared<Linear>(init, width, width));
   key_ = register_module("key_proj", std::make_shared<Linear>(init, width, width));
   value_ = register_module("value_proj", std::make_shared<Linear>(init, width, width));
@@ -83,15 +96,50 @@ TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, 
   dropout_ = register_module("dropout", std::make_shared<Dropout>(init, dropout));
 }
 
-at::Tensor TokenAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  at::Tensor q = query_->forward(x), k = key_->forward(x), v = value_->forward(x);
+TokenAttention::QueriesKeys TokenAttention::queries_keys(const at::Tensor& x) const {
+  at::Tensor q = query_->forward(x), k = key_->forward(x);
   if (query_norm_) {
     q = norm_heads(q, heads_, *query_norm_);
     k = norm_heads(k, heads_, *key_norm_);
   }
-  q = rotate(q, heads_, rotary_modes_, rotary_base_);
-  k = rotate(k, heads_, rotary_modes_, rotary_base_);
+  return {rotate(q, heads_, rotary_modes_, rotary_base_), rotate(k, heads_, rotary_modes_, rotary_base_)};
+}
+
+ops::RandomFeatures TokenAttention::features_of(const QueriesKeys& qk,
+                                                const std::optional<at::Tensor>& mask) const {
+  const int64_t width = qk.queries.size(-1) / heads_;
+  // As in KroneckerAttention, the features belong to the model and not to its seed.
+  const at::Tensor projection =
+      ops::orthogonal_projection(qk.queries.detach(), width, ops::linear_feature_count(width, features_),
+                                 static_cast<int64_t>(dropout_->key().site), 0);
+  std::optional<at::Tensor> keys;
+  if (mask) keys = mask->flatten(1);
+  return ops::random_features(qk.queries.flatten(1, -2), qk.keys.flatten(1, -2), heads_, projection, keys);
+}
+
+at::Tensor TokenAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+  if (reach_ != Reach::all) return {};
+  const QueriesKeys qk = queries_keys(x);
+  if (features_ >= 0) {
+    const ops::RandomFeatures features = features_of(qk, mask);
+    return at::matmul(features.queries, features.keys.transpose(-1, -2));
+  }
+  std::optional<at::Tensor> keys;
+  if (mask) keys = mask->flatten(1);
+  return ops::mode_scores(qk.queries.flatten(1, -2), qk.keys.flatten(1, -2), heads_, keys);
+}
+
+at::Tensor TokenAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+  const QueriesKeys qk = queries_keys(x);
+  const at::Tensor &q = qk.queries, &k = qk.keys;
+  at::Tensor v = value_->forward(x);
   const double p = dropout_->active_probability();
+  if (features_ >= 0) {
+    if (mask) v = v.masked_fill(mask->logical_not().unsqueeze(-1), 0);
+    const ops::RandomFeatures features = features_of(qk, mask);
+    const at::Tensor mixed = ops::mode_product(v.flatten(1, -2), features.keys.transpose(-1, -2), 0);
+    return out_->forward(ops::mode_product(mixed, features.queries, 0).view(x.sizes()));
+  }
   if (reach_ == Reach::all)
     return out_->forward(ops::full_attention(q, k, v, heads_, mask, p, dropout_->key()));
   // All series modes are one mode here: [B, N, P, D].

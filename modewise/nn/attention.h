@@ -14,6 +14,7 @@
 #include "modewise/nn/layer_norm.h"
 #include "modewise/nn/linear.h"
 #include "modewise/ops/kronecker_attention.h"
+#include "modewise/ops/random_features.h"
 
 namespace modewise::nn {
 
@@ -26,6 +27,9 @@ class Attention : public torch::nn::Module {
   virtual at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) = 0;
   /// The factors S_i [B, H, N_i, N_i] of forms that have them.
   virtual std::vector<at::Tensor> factors(const at::Tensor& x, const std::optional<at::Tensor>& mask);
+  /// The matrix over all tokens [B, H, N, N] of the form that has one; undefined elsewhere. It is formed here
+  /// alone.
+  virtual at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask);
 };
 
 /// HOT's attention. Names in its state are those of the released code: query_proj and key_proj [k·D, D],
@@ -56,16 +60,28 @@ enum class Reach {
   temporal,  // those of the same series
 };
 
-/// Ordinary softmax attention between tokens; the last token mode is time.
+/// Ordinary softmax attention between tokens; the last token mode is time. With reach `all` the softmax may
+/// be replaced by positive random features (Performer), whose cost grows with the tokens and not with their
+/// square.
 class TokenAttention : public Attention {
  public:
+  /// `features`: −1 is softmax, 0 the usual number of random features, else their number.
   TokenAttention(Initializer& init, int64_t width, int64_t heads, Reach reach, bool query_key_norm,
-                 double dropout, std::vector<int64_t> rotary_modes, double rotary_base);
+                 double dropout, std::vector<int64_t> rotary_modes, double rotary_base,
+                 int64_t features = -1);
 
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
+  at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
 
  private:
-  int64_t heads_;
+  struct QueriesKeys {
+    at::Tensor queries, keys;  // [B, N_1 … N_k, D], normed and rotated
+  };
+  QueriesKeys queries_keys(const at::Tensor& x) const;
+  /// Features of all tokens as one mode.
+  ops::RandomFeatures features_of(const QueriesKeys& qk, const std::optional<at::Tensor>& mask) const;
+
+  int64_t heads_, features_;
   Reach reach_;
   std::vector<int64_t> rotary_modes_;
   double rotary_base_;

@@ -45,4 +45,9 @@ std::vector<at::Tensor> Block::factors(const at::Tensor& x, const std::optional<
   return attention_->factors(norm1_->forward(x), mask);
 }
 
+at::Tensor Block::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+  if (!attention_) return {};
+  return attention_->full_matrix(norm1_->forward(x), mask);
+}
+
 }  // namespace modewise::nn

@@ -26,6 +26,8 @@ class Block : public torch::nn::Module {
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask);
   /// The attention factors for the same input.
   std::vector<at::Tensor> factors(const at::Tensor& x, const std::optional<at::Tensor>& mask);
+  /// The attention matrix over all tokens, as Attention::full_matrix.
+  at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask);
 
  private:
   at::Tensor attended(const at::Tensor& x, const std::optional<at::Tensor>& mask) const;

@@ -10,6 +10,7 @@
 #include "modewise/nn/dropout.h"
 #include "modewise/tasks/classify_metrics.h"
 #include "modewise/tasks/classify_scores.h"
+#include "modewise/tasks/rank_tracking.h"
 
 namespace modewise::tasks {
 namespace {
@@ -96,9 +97,22 @@ at::Tensor ClassifyTask::loss(const train::Batch& batch, uint64_t seed, uint64_t
 
 train::Metrics ClassifyTask::evaluate() {
   const ScoreTable table = score_volumes(*model_, config_, set_, set_.validation);
-  return {{"val_auc", defined_auc(table)},
-          {"val_accuracy", medmnist_accuracy(table)},
-          {"val_loss", class_metrics(table).loss}};
+  train::Metrics metrics = {{"val_auc", defined_auc(table)},
+                            {"val_accuracy", medmnist_accuracy(table)},
+                            {"val_loss", class_metrics(table).loss}};
+  if (config_.train.tracks("stable_rank")) track_stable_rank(metrics);
+  return metrics;
+}
+
+void ClassifyTask::track_stable_rank(train::Metrics& metrics) const {
+  std::vector<int64_t> chosen;
+  for (const int64_t i : tracked_samples(std::ssize(set_.validation)))
+    chosen.push_back(set_.validation[static_cast<size_t>(i)]);
+  data::VolumeBatch batch = data::gather_volumes(set_, chosen, model_->shape().size);
+  data::transform_for_evaluation(batch, config_.augment);
+  const models::VolumeInput input = model_input(batch);
+  add_stable_ranks(metrics, analysis::layer_ranks(model_->attention_maps(input),
+                                                  model_->full_attention(input), model_->token_sizes()));
 }
 
 train::Criterion ClassifyTask::criterion() const {

@@ -31,6 +31,7 @@ class ClassifyTask final : public train::Task {
 
  private:
   data::VolumeBatch gather(std::span<const int64_t> samples) const;
+  void track_stable_rank(train::Metrics& metrics) const;
 
   ClassifyConfig config_;
   const data::VolumeSet& set_;

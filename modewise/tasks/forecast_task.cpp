@@ -4,6 +4,7 @@
 
 #include "modewise/tasks/forecast_loss.h"
 #include "modewise/tasks/forecast_stream.h"
+#include "modewise/tasks/rank_tracking.h"
 
 namespace modewise::tasks {
 namespace {
@@ -67,7 +68,16 @@ train::Metrics ForecastTask::evaluate() {
     add("val_crps", steps, quantiles.crps);
   }
   for (const auto& [name, value] : single) means.set(name, value);
+  if (config_.train.tracks("stable_rank")) track_stable_rank(means);
   return means;
+}
+
+void ForecastTask::track_stable_rank(train::Metrics& metrics) const {
+  const std::vector<int64_t> windows = tracked_samples(data_.windows.validation.size());
+  const data::WindowBatch batch = data_.source.gather(data_.windows.validation, windows);
+  const models::ForecastInput input{batch.past, batch.past_observed, batch.first_step};
+  add_stable_ranks(metrics, analysis::layer_ranks(model_->attention_maps(input),
+                                                  model_->full_attention(input), model_->token_sizes()));
 }
 
 train::Criterion ForecastTask::criterion() const {

@@ -30,6 +30,8 @@ class ForecastTask final : public train::Task {
   models::Forecaster& model() { return *model_; }
 
  private:
+  void track_stable_rank(train::Metrics& metrics) const;
+
   ForecastConfig config_;
   const ForecastData& data_;
   std::shared_ptr<models::Forecaster> model_;

@@ -49,6 +49,8 @@ void TrainConfig::fields(Fields& f) {
   f.add("checkpoint_every_steps", checkpoint_every_steps, "save every so many steps, besides at each evaluation; 0: not",
         {.min = 0});
   f.add("checkpoint_every_minutes", checkpoint_every_minutes, "save after so many minutes without; 0: not", {.min = 0});
+  f.add("track", track, "what each evaluation records besides the metrics: stable_rank (of the attention matrices)",
+        {.one_of = {"stable_rank"}});
   f.add("keep_checkpoints", keep_checkpoints, "checkpoints to keep", {.min = 1});
   f.group("optimizer", optimizer);
   f.group("schedule", schedule);

@@ -1,6 +1,7 @@
 #pragma once
 // Everything of a training run that is not the data, the model or the loss.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -51,11 +52,14 @@ struct TrainConfig {
   int64_t prefetch = 4;
   int64_t checkpoint_every_steps = 0;
   double checkpoint_every_minutes = 10.0;
+  std::vector<std::string> track;  // what each evaluation records besides the metrics: stable_rank
   int64_t keep_checkpoints = 2;
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
 
   void fields(Fields& f);
+  /// Whether `what` is tracked.
+  bool tracks(std::string_view what) const { return std::find(track.begin(), track.end(), what) != track.end(); }
   /// The rules that tie fields together, after each field's own; config errors.
   void validate() const;
 };

@@ -1,0 +1,217 @@
+#include "modewise/tasks/explanation.h"
+
+#include <ATen/TensorOperators.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "modewise/core/file.h"
+#include "modewise/io/npz.h"
+#include "modewise/report/html_page.h"
+#include "modewise/tasks/forecast_figures.h"
+
+namespace modewise::tasks {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using report::Cell;
+
+constexpr int64_t kLargestMap = 160;
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+io::Array array_of(const at::Tensor& tensor) {
+  const at::Tensor plain = tensor.detach().to(at::kFloat).contiguous();
+  return io::make_array(plain.sizes().vec(),
+                        std::span(plain.const_data_ptr<float>(), static_cast<size_t>(plain.numel())));
+}
+
+std::string plain_name(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return out;
+}
+
+Json ranks_json(const Explanation& e) {
+  Json out = Json::array();
+  for (size_t layer = 0; layer < e.ranks.size(); ++layer) {
+    const analysis::LayerRanks& ranks = e.ranks[layer];
+    Json one = {{"layer", layer + 1}};
+    for (size_t i = 0; i < ranks.modes.size(); ++i)
+      one["modes"][e.mode_names[static_cast<size_t>(ranks.modes[i])]] = ranks.by_mode[i];
+    if (!ranks.product.empty()) one["product"] = ranks.product;
+    if (!ranks.sum.empty()) one["sum"] = ranks.sum;
+    if (!ranks.full.empty()) one["full"] = ranks.full;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+void add_ranks(report::HtmlPage& page, const Explanation& e) {
+  if (e.ranks.empty()) return;
+  page.add_section("Stable rank");
+  std::vector<report::Column> columns = {{"layer"}};
+  const bool factors = !e.ranks.front().modes.empty();
+  for (const int64_t mode : e.ranks.front().modes)
+    columns.push_back({e.mode_names[static_cast<size_t>(mode)]});
+  if (factors) {
+    columns.push_back({"product"});
+    columns.push_back({"sum"});
+  } else {
+    columns.push_back({"all tokens"});
+  }
+  report::Table table(columns);
+  for (size_t layer = 0; layer < e.ranks.size(); ++layer) {
+    std::vector<Cell> cells = {layer + 1};
+    for (const auto& heads : e.ranks[layer].by_mode) cells.emplace_back(mean_of(heads), 2);
+    if (factors) {
+      cells.emplace_back(mean_of(e.ranks[layer].product), 2);
+      cells.emplace_back(mean_of(e.ranks[layer].sum), 2);
+    } else {
+      cells.emplace_back(mean_of(e.ranks[layer].full), 2);
+    }
+    table.add_row(std::move(cells));
+  }
+  page.add_table(
+      table,
+      "‖A‖_F² / ‖A‖_2², the mean over heads and samples: over how many directions a matrix spreads, from 1 "
+      "to its size. Product and sum are the matrices over all tokens that the modes' matrices make.");
+}
+
+void add_influences(report::HtmlPage& page, const Explanation& e) {
+  if (e.influences.empty()) return;
+  page.add_section("What moves the output");
+  page.add_paragraph(
+      fmt::format("Each place is taken away in turn ({}); the figure is {}.", e.removal, e.effect_unit));
+  for (const Influence& one : e.influences) {
+    if (one.places.size() > 40) {
+      report::LineChart chart;
+      chart.title = "Influence of " + one.mode;
+      chart.x.label = one.mode;
+      chart.series.push_back({one.mode, {}, one.effect});
+      page.add_figure(chart);
+    } else {
+      report::BarChart chart;
+      chart.title = "Influence of " + one.mode;
+      chart.categories = one.places;
+      chart.series.push_back({one.mode, one.effect, {}});
+      page.add_figure(chart);
+    }
+    if (one.targets.size() < 2 || static_cast<int64_t>(one.targets.size()) > kLargestMap) continue;
+    report::HeatMap map;
+    map.title = fmt::format("What each of {} changes when a place is taken away", one.mode);
+    map.x_label = "taken away";
+    map.y_label = "output of";
+    map.value_label = "change";
+    map.rows = std::ssize(one.targets);
+    map.columns = std::ssize(one.places);
+    map.values = one.matrix;
+    map.min = 0;
+    if (map.rows <= 24) map.row_labels = one.targets;
+    if (map.columns <= 24) map.column_labels = one.places;
+    page.add_figure(map);
+  }
+}
+
+/// Averages of the batch, then single samples, of one layer and matrix.
+void add_maps(report::HtmlPage& page, const at::Tensor& maps, const std::string& title,
+              const std::vector<std::string>& labels, const std::vector<std::string>& singles) {
+  const int64_t n = maps.size(-1);
+  if (n < 2) return;
+  if (n > kLargestMap) {
+    page.add_paragraph(fmt::format("{}: {} places, too many to draw; explain.npz holds them.", title, n));
+    return;
+  }
+  page.add_figure(attention_figure(maps.mean(0, true), title + ", mean of the samples", labels));
+  for (size_t i = 0; i < singles.size(); ++i)
+    page.add_figure(
+        attention_figure(maps.narrow(0, static_cast<int64_t>(i), 1), title + ", " + singles[i], labels));
+}
+
+void add_attention(report::HtmlPage& page, const Explanation& e) {
+  if (e.factors.empty() && e.full.empty()) {
+    page.add_paragraph("The model has no attention matrices of its own to show.");
+    return;
+  }
+  page.add_section("What attends to what");
+  page.add_paragraph("A row shows where one place looks; rows sum to 1. One panel a head.");
+  for (size_t layer = 0; layer < e.factors.size(); ++layer)
+    for (size_t i = 0; i < e.factors[layer].factors.size(); ++i) {
+      const auto mode = static_cast<size_t>(e.factors[layer].modes[i]);
+      add_maps(page, e.factors[layer].factors[i], fmt::format("Layer {}, {}", layer + 1, e.mode_names[mode]),
+               e.labels[mode], e.sample_names);
+    }
+  for (size_t layer = 0; layer < e.full.size(); ++layer)
+    add_maps(page, e.full[layer], fmt::format("Layer {}, all tokens", layer + 1), {}, e.sample_names);
+}
+
+}  // namespace
+
+std::vector<int64_t> spread_samples(int64_t count, int64_t wanted) {
+  const int64_t kept = std::min(count, wanted);
+  std::vector<int64_t> out;
+  for (int64_t i = 0; i < kept; ++i) out.push_back(kept > 1 ? i * (count - 1) / (kept - 1) : 0);
+  return out;
+}
+
+std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t most) {
+  const int64_t groups = std::min(size, std::max<int64_t>(most, 1));
+  std::vector<std::pair<int64_t, int64_t>> out;
+  for (int64_t i = 0; i < groups; ++i) out.emplace_back(i * size / groups, (i + 1) * size / groups);
+  return out;
+}
+
+Json explanation_json(const Explanation& e) {
+  Json influences = Json::array(), facts = Json::object();
+  for (const Influence& one : e.influences) {
+    influences.push_back({{"mode", one.mode}, {"places", one.places}, {"effect", one.effect}});
+    if (!one.targets.empty()) {
+      influences.back()["targets"] = one.targets;
+      influences.back()["matrix"] = one.matrix;
+    }
+  }
+  for (const auto& [name, value] : e.facts) facts[name] = value;
+  return {{"title", e.title},
+          {"facts", facts},
+          {"modes", e.mode_names},
+          {"combine", e.combine},
+          {"stable_rank", ranks_json(e)},
+          {"influence", influences},
+          {"effect", e.effect_unit},
+          {"removal", e.removal}};
+}
+
+void write_explanation(const Explanation& e, const std::filesystem::path& folder) {
+  const auto lenient = Json::error_handler_t::replace;
+  write_file_atomically(folder / "explain.json", explanation_json(e).dump(1, ' ', false, lenient) + "\n");
+  std::map<std::string, io::Array> arrays;
+  const auto keep = [&](const std::string& name, const at::Tensor& maps) {
+    arrays[name + "_mean"] = array_of(maps.mean(0));
+    if (!e.sample_names.empty()) arrays[name] = array_of(maps.narrow(0, 0, std::ssize(e.sample_names)));
+  };
+  for (size_t layer = 0; layer < e.factors.size(); ++layer)
+    for (size_t i = 0; i < e.factors[layer].factors.size(); ++i)
+      keep(fmt::format("layer{}_{}", layer + 1,
+                       plain_name(e.mode_names[static_cast<size_t>(e.factors[layer].modes[i])])),
+           e.factors[layer].factors[i]);
+  for (size_t layer = 0; layer < e.full.size(); ++layer)
+    keep(fmt::format("layer{}_full", layer + 1), e.full[layer]);
+  for (const Influence& one : e.influences)
+    arrays["influence_" + plain_name(one.mode)] =
+        io::make_array({std::ssize(one.effect)}, std::span<const double>(one.effect));
+  io::write_npz((folder / "explain.npz").string(), arrays);
+  report::HtmlPage page(e.title, e.subtitle);
+  for (const auto& [name, value] : e.facts) page.add_fact(name, value);
+  add_ranks(page, e);
+  add_influences(page, e);
+  add_attention(page, e);
+  page.write(folder / "explain.html");
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,59 @@
+#pragma once
+// What a trained model attends to and what moves its output, for `modewise explain`: the same page, JSON and
+// arrays for every task.
+
+#include <ATen/core/Tensor.h>
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modewise/analysis/layer_ranks.h"
+#include "modewise/models/mode_maps.h"
+
+namespace modewise::tasks {
+
+struct ExplainOptions {
+  int64_t samples = 32;  // looked at, evenly spread over the split
+  int64_t singles = 2;   // of them, shown one by one
+  int64_t places =
+      128;  // most places of a mode that are taken away in turn; neighbours go together beyond that
+  std::string split = "test";
+};
+
+/// By how much the output changes when one place of a mode is taken away (occlusion).
+struct Influence {
+  std::string mode;
+  std::vector<std::string> places;
+  std::vector<double> effect;        // [places], mean over samples and outputs
+  std::vector<std::string> targets;  // of `matrix`; empty: none
+  std::vector<double> matrix;        // [targets, places]
+};
+
+struct Explanation {
+  std::string title, subtitle;
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::string combine;                           // product | sum | mean; "" without factors
+  std::vector<std::string> mode_names;           // of the token modes
+  std::vector<std::vector<std::string>> labels;  // of their places; empty: numbers
+  std::vector<std::string> sample_names;         // of the single samples
+  std::vector<models::ModeMaps> factors;         // [B, heads, N_i, N_i] a layer and mode
+  std::vector<at::Tensor> full;                  // [B, heads, N, N] a layer
+  std::vector<analysis::LayerRanks> ranks;
+  std::vector<Influence> influences;
+  std::string effect_unit, removal;  // what the effect is measured in, what a place taken away becomes
+};
+
+/// Up to `wanted` of 0 … count − 1, evenly spread, both ends among them.
+std::vector<int64_t> spread_samples(int64_t count, int64_t wanted);
+/// 0 … size − 1 cut into at most `most` runs of neighbours: [begin, end).
+std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t most);
+
+nlohmann::ordered_json explanation_json(const Explanation& explanation);
+/// explain.html, explain.json and explain.npz in `folder`. Arrays: layerL_NAME_mean [heads, N_i, N_i],
+/// layerL_NAME [singles, heads, N_i, N_i], layerL_full_mean, layerL_full, influence_NAME.
+void write_explanation(const Explanation& explanation, const std::filesystem::path& folder);
+
+}  // namespace modewise::tasks

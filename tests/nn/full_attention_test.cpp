@@ -1,0 +1,91 @@
+// Attention of all tokens against all as a matrix, and by random features.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+#include "modewise/nn/attention.h"
+#include "modewise/nn/initializer.h"
+
+namespace modewise::nn {
+namespace {
+
+constexpr int64_t kWidth = 16, kHeads = 2;
+
+double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
+
+std::shared_ptr<TokenAttention> make(int64_t features, Reach reach = Reach::all, bool norm = true) {
+  Initializer init(3);
+  auto out = std::make_shared<TokenAttention>(init, kWidth, kHeads, reach, norm, 0.0,
+                                              std::vector<int64_t>{0, 1}, 10000, features);
+  out->eval();
+  return out;
+}
+
+/// What the module makes of its values with the matrix that it says it uses.
+at::Tensor by_matrix(TokenAttention& attention, const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+  const auto parameters = attention.named_parameters();
+  const at::Tensor value = at::linear(x, parameters["value_proj.weight"], parameters["value_proj.bias"])
+                               .flatten(1, -2)
+                               .unflatten(-1, {kHeads, kWidth / kHeads})
+                               .transpose(1, 2);
+  const at::Tensor mixed = at::matmul(attention.full_matrix(x, mask), value).transpose(1, 2).flatten(-2);
+  return at::linear(mixed, parameters["out_proj.weight"], parameters["out_proj.bias"]).view(x.sizes());
+}
+
+class FullAttention : public testing::TestWithParam<int64_t> {};
+
+TEST_P(FullAttention, IsItsMatrixTimesTheValues) {
+  const auto attention = make(GetParam());
+  const at::Tensor x = at::randn({3, 5, 7, kWidth});
+  EXPECT_LT(largest_difference(attention->forward(x, {}), by_matrix(*attention, x, {})), 1e-5);
+  const at::Tensor mask = at::rand({3, 5, 7}).gt(0.3);
+  EXPECT_LT(largest_difference(attention->forward(x, mask), by_matrix(*attention, x, mask)), 1e-5);
+}
+
+TEST_P(FullAttention, HasRowsOfSumOneAndNoWeightOnMaskedTokens) {
+  const auto attention = make(GetParam());
+  const at::Tensor x = at::randn({2, 4, 3, kWidth}), mask = at::ones({2, 4, 3}, at::kBool);
+  mask.select(1, 1).fill_(false);
+  const at::Tensor matrix = attention->full_matrix(x, mask);
+  ASSERT_EQ(matrix.sizes().vec(), (std::vector<int64_t>{2, kHeads, 12, 12}));
+  EXPECT_LT((matrix.sum(-1) - 1).abs().max().item<double>(), 1e-5);
+  EXPECT_LT(matrix.slice(-1, 3, 6).abs().max().item<double>(), 1e-12);
+}
+
+TEST_P(FullAttention, DoesNotSeeMaskedTokens) {
+  const auto attention = make(GetParam());
+  const at::Tensor x = at::randn({2, 4, 3, kWidth}), mask = at::ones({2, 4, 3}, at::kBool);
+  mask.select(1, 2).fill_(false);
+  at::Tensor other = x.clone();
+  other.select(1, 2).fill_(100);
+  const at::Tensor a = attention->forward(x, mask), b = attention->forward(other, mask);
+  EXPECT_EQ(largest_difference(a.slice(1, 0, 2), b.slice(1, 0, 2)), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(SoftmaxAndFeatures, FullAttention, testing::Values(-1, 0, 24));
+
+TEST(FullAttentionForms, OfMoreFeaturesNearsSoftmax) {
+  // Without LayerNorm queries and keys are short here: the variance of exp(|q + k|²) is small enough to see
+  // 1/√M.
+  const at::Tensor x = at::randn({2, 4, 3, kWidth});
+  const at::Tensor exact = make(-1, Reach::all, false)->full_matrix(x, {});
+  const auto error = [&](int64_t features) {
+    return (exact - make(features, Reach::all, false)->full_matrix(x, {})).abs().mean().item<double>();
+  };
+  // 64 times the features: an eighth of the error, up to chance.
+  EXPECT_LT(error(16384), error(256) / 4);
+}
+
+TEST(FullAttentionForms, IsNoMatrixForOtherReaches) {
+  EXPECT_FALSE(make(-1, Reach::spatial)->full_matrix(at::randn({1, 2, 3, kWidth}), {}).defined());
+}
+
+}  // namespace
+}  // namespace modewise::nn
