@@ -180,6 +180,8 @@ void deform(Sample& sample, const AugmentConfig& config, Draws& draws) {
         for (size_t row = 0; row < 3; ++row)
           place[row] = map.matrix[row][0] * o[0] + map.matrix[row][1] * o[1] + map.matrix[row][2] * o[2] +
                        centre[row] + map.offset[row];
+        if (config.interpolation == "nearest")
+          for (double& along : place) along = std::round(along);
         interpolate.at(place, (i * y + j) * z + k);
       }
   sample = std::move(to);

@@ -54,6 +54,9 @@ void AugmentConfig::fields(Fields& f) {
   f.add("scale", scale, "relative change of their size, at most", {.min = 0, .max = 0.9});
   f.add("stretch", stretch, "relative change of their size along each axis on its own, at most",
         {.min = 0, .max = 0.9});
+  f.add("interpolation", interpolation,
+        "of turned and resized samples: linear, or nearest, which keeps masks and classes crisp",
+        {.one_of = {"linear", "nearest"}});
   f.add("shape_transform", shape_transform,
         "MedMNIST's: all voxels times a random number of 0…1 in training, times 0.5 in evaluation");
   f.add("contrast", contrast, "relative change of all values, at most", {.min = 0, .max = 1});

@@ -132,6 +132,18 @@ TEST(Augment, KeepsTheMiddleAndTheMaskUnderSmallTurns) {
   EXPECT_NEAR(flat.values.narrow(1, 2, 2).narrow(2, 2, 2).narrow(3, 2, 2).mean().item<float>(), 3, 1e-5);
 }
 
+TEST(Augment, TakesTheNearestVoxelWhereAsked) {
+  AugmentConfig config;
+  config.rotate = 30;
+  config.scale = 0.2;
+  config.interpolation = "nearest";
+  VolumeBatch batch = batch_of(4);
+  augment(batch, config, 5, 0);
+  EXPECT_TRUE(at::equal(batch.values, batch.values.round()));
+  EXPECT_FALSE(at::equal(batch.values, batch_of(4).values));
+  EXPECT_EQ(batch.values[1].max().item<float>() <= 432, true);
+}
+
 TEST(Augment, ShapeTransformIsRandomInTrainingAndOneHalfInEvaluation) {
   AugmentConfig config;
   config.shape_transform = true;
