@@ -1,5 +1,5 @@
 """Writes parafac.json: the relative errors that tensorly's CP decomposition reaches on random attention matrices,
-which kronecker_decomposition must not exceed. Needs numpy and tensorly 0.9 (pip install --no-deps tensorly scipy).
+which kronecker_decomposition must not exceed. Needs numpy and tensorly 0.10 (pip install --no-deps tensorly scipy).
 
 A matrix is softmax(scale · sum of the heads' random scores) over N_1 · … · N_k tokens; C++ draws the same from
 core/random (Philox 4x32-10, Box-Muller), as `normal` does here.

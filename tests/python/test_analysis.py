@@ -1,0 +1,237 @@
+"""decompose, cost, explain and sweep as their users meet them."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from test_cli import PROGRAM, fails, modewise, ok, write_csv
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+
+SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "output.report=false",
+         "--set", "model.patch.length=8", "--set", "model.patch.stride=8", "--set", "model.width=16",
+         "--set", "model.heads=2", "--set", "train.epochs=2", "--set", "forecast.train_stride=4"]
+
+
+def attention(n, seed=0):
+    rng = np.random.default_rng(seed)
+    a = np.exp(2 * rng.normal(size=(n, n)))
+    return a / a.sum(-1, keepdims=True)
+
+
+# decompose
+
+def test_a_kronecker_product_is_found_at_rank_one(tmp_path):
+    factors = [attention(n, n) for n in (3, 4, 2)]
+    np.save(tmp_path / "a.npy", np.kron(np.kron(factors[0], factors[1]), factors[2]))
+    out = tmp_path / "out"
+    result = json.loads(ok("decompose", tmp_path / "a.npy", "--modes", "3,4,2", "--rank", 2, "--out", out, "--json").stdout)
+    assert result["kronecker"][0]["error"] < 1e-10
+    assert result["kronecker"][0]["parameters"] == 9 + 16 + 4
+    assert result["exact_rank"] == 36
+    found = np.load(out / "factors.npz")
+    back = found["weights"][0] * np.kron(np.kron(found["factor1"][0], found["factor2"][0]), found["factor3"][0])
+    assert np.abs(back - np.load(tmp_path / "a.npy")).max() < 1e-9
+    assert {p.name for p in out.iterdir()} >= {"decomposition.json", "decomposition.csv", "report.html", "spectrum.svg"}
+    fails(73, "--force", arguments=["decompose", tmp_path / "a.npy", "--modes", "3,4,2", "--rank", 1, "--out", out])
+
+
+def test_spectra_are_numpys(tmp_path):
+    a = attention(24)
+    np.savez(tmp_path / "a.npz", first=np.stack([a.T, a]), other=a)
+    result = json.loads(ok("decompose", tmp_path / "a.npz", "--member", "first", "--index", 1, "--modes", "4,6",
+                           "--rank", 3, "--space", "3x8", "--json").stdout)
+    vector, folded, other = result["spectra"]
+    s = np.linalg.svd(a, compute_uv=False)
+    assert np.allclose(vector["singular_values"], s / s[0], atol=1e-12)
+    for spectrum, (m, n) in ((folded, (4, 6)), (other, (3, 8))):
+        s = np.linalg.svd(a.reshape(m, n, m, n).transpose(0, 2, 1, 3).reshape(m * m, n * n), compute_uv=False)
+        assert np.allclose(spectrum["singular_values"], (s / s[0])[:len(spectrum["singular_values"])], atol=1e-12)
+        assert np.allclose(spectrum["information"], np.cumsum(s**2) / np.sum(s**2), atol=1e-12)
+        assert spectrum["parameters_a_term"] == m * m + n * n
+
+
+def test_bad_matrices(tmp_path):
+    np.save(tmp_path / "a.npy", attention(12))
+    np.save(tmp_path / "many.npy", np.stack([attention(12)] * 2))
+    nan = attention(12)
+    nan[3, 3] = np.nan
+    np.save(tmp_path / "nan.npy", nan)
+    np.save(tmp_path / "flat.npy", np.zeros(5))
+    fails(65, "10 × 10", "12 × 12", arguments=["decompose", tmp_path / "a.npy", "--modes", "5,2"])
+    fails(2, "--index", arguments=["decompose", tmp_path / "many.npy", "--modes", "3,4"])
+    fails(2, "--index", arguments=["decompose", tmp_path / "many.npy", "--modes", "3,4", "--index", 2])
+    fails(65, "not finite", arguments=["decompose", tmp_path / "nan.npy", "--modes", "3,4"])
+    fails(65, "matrix", arguments=["decompose", tmp_path / "flat.npy", "--modes", "5"])
+    fails(66, "none.npy", arguments=["decompose", tmp_path / "none.npy", "--modes", "5"])
+    fails(2, "--space", arguments=["decompose", tmp_path / "a.npy", "--modes", "3,4", "--space", "3y4"])
+
+
+# cost
+
+def test_cost_prints_the_papers_figures():
+    text = ok("cost").stdout
+    rows = {line.split("  ")[0]: line for line in text.splitlines()}
+    for form, figure in (("Kronecker, projected as released", "0.67 G"), ("full", "0.72 G"), ("divided", "0.71 G")):
+        assert rows[form].count(figure) >= 2, rows[form]  # ours, and the paper's beside it
+
+
+def test_cost_by_size_measured(tmp_path):
+    result = json.loads(ok("cost", "--sides", "8,16", "--attention", "linear,full", "--blocks", 1, "--width", 16,
+                           "--hidden", 32, "--heads", 2, "--measure", "--repeats", 1, "--out", tmp_path / "out",
+                           "--json").stdout)
+    assert [e["tokens"] for e in result["entries"]] == [[2, 2, 2], [4, 4, 4]] * 2
+    assert all(e["measured"]["training_seconds"] > 0 and e["measured"]["training_bytes"] > 0 for e in result["entries"])
+    assert len(result["growth_exponents"]) == 2
+    assert {p.name for p in (tmp_path / "out").iterdir()} >= {"cost.json", "cost.csv", "measured.csv", "report.html",
+                                                             "multiply_adds.svg", "training_time.svg"}
+    for entry in result["entries"]:
+        assert sum(l["parameters"] for l in entry["layers"]) == entry["parameters"]
+    fails(2, "kroneker", arguments=["cost", "--attention", "kroneker"])
+
+
+# explain and track
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("explain")
+    data = write_csv(folder / "small.csv")
+    for name, more in {"hot": [], "transformer": [], "dlinear": []}.items():
+        options = SMALL if name != "dlinear" else SMALL[:6] + SMALL[-4:]
+        ok("train", "forecast", "--data", data, "--model", name, "--out", folder / name, "--threads", 1,
+           "--track", "stable_rank", *options, *more)
+    return folder
+
+
+def lines(run):
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def test_stable_rank_is_recorded_at_each_evaluation(runs):
+    hot = [line for line in lines(runs / "hot") if "val_mae" in line]
+    assert len(hot) == 2
+    for line in hot:
+        assert 1 <= line["rank_mode0"] <= 3 and 1 <= line["rank_mode1"] <= 3
+        assert 1 <= line["rank_product"] <= 9 and 1 <= line["rank_sum"] <= 9
+    assert all(1 <= line["rank_full"] <= 9 for line in lines(runs / "transformer") if "val_mae" in line)
+    assert not any("rank" in key for line in lines(runs / "dlinear") for key in line)
+
+
+def test_tracking_changes_no_weights_and_no_threads_change_it(runs, tmp_path):
+    data = runs / "small.csv"
+    plain, threads = tmp_path / "plain", tmp_path / "threads"
+    ok("train", "forecast", "--data", data, "--out", plain, "--threads", 1, *SMALL)
+    ok("train", "forecast", "--data", data, "--out", threads, "--threads", 3, "--track", "stable_rank", *SMALL)
+    assert (threads / "metrics.jsonl").read_bytes() == (runs / "hot" / "metrics.jsonl").read_bytes()
+    kept = [{k: v for k, v in line.items() if not k.startswith("rank")} for line in lines(threads)]
+    assert kept == lines(plain)
+
+
+def test_explain_writes_maps_ranks_and_influences(runs):
+    result = json.loads(ok("explain", runs / "hot", "--samples", 5, "--json").stdout)
+    arrays = np.load(runs / "hot" / "explain" / "explain.npz")
+    assert result["modes"] == ["variable", "time"]
+    for layer in (1, 2):
+        mean, single = arrays[f"layer{layer}_variable_mean"], arrays[f"layer{layer}_variable"]
+        assert mean.shape == (2, 3, 3) and single.shape == (2, 2, 3, 3)
+        assert np.allclose(mean.sum(-1), 1, atol=1e-5)
+        # The stable rank of single matrices, by numpy.
+        ranks = [np.linalg.norm(m)**2 / np.linalg.norm(m, 2)**2 for m in single.astype(float).reshape(-1, 3, 3)]
+        assert 1 <= min(ranks)
+        assert min(ranks) - 0.5 <= np.mean(result["stable_rank"][layer - 1]["modes"]["variable"]) <= max(ranks) + 0.5
+    variable, past = result["influence"]
+    assert variable["places"] == ["a", "b", "c"] and len(past["places"]) == 3
+    assert np.array(variable["matrix"]).size == 9
+    # The matrix's mean over the targets is the effect.
+    assert np.allclose(np.array(variable["matrix"]).reshape(3, 3).mean(0), variable["effect"], rtol=1e-4)
+    assert "Stable rank" in (runs / "hot" / "explain" / "explain.html").read_text()
+
+
+def test_explain_works_for_other_models(runs, tmp_path):
+    full = json.loads(ok("explain", runs / "transformer", "--out", tmp_path, "--json").stdout)
+    assert len(full["stable_rank"][0]["full"]) == 2
+    assert np.load(tmp_path / "explain.npz")["layer1_full_mean"].shape == (2, 9, 9)
+    linear = json.loads(ok("explain", runs / "dlinear", "--json").stdout)
+    assert linear["stable_rank"] == [] and len(linear["influence"]) == 2
+    # A linear model of each series alone: taking one away changes no other.
+    matrix = np.array(linear["influence"][0]["matrix"]).reshape(3, 3)
+    assert np.count_nonzero(matrix - np.diag(np.diag(matrix))) == 0
+    fails(66, "nowhere", arguments=["explain", tmp_path / "nowhere"])
+
+
+# sweep
+
+def write_sweep(folder, heads="[1, 2]", more=""):
+    settings = "\n".join(s.replace("=", " = ", 1) for s in SMALL[1::2])
+    path = folder / "grid.toml"
+    path.write_text(f'task = "forecast"\ndata = "small.csv"\nseeds = [1, 2]\n[settings]\n{settings}\n{more}\n'
+                    f'[[axis]]\nname = "heads"\nkey = "model.heads"\nvalues = {heads}\n')
+    return path
+
+
+def test_a_sweep_trains_tables_and_goes_on(tmp_path):
+    write_csv(tmp_path / "small.csv")
+    out = tmp_path / "out"
+    result = json.loads(ok("sweep", write_sweep(tmp_path), "--out", out, "--jobs", 2, "--threads", 1, "--json").stdout)
+    assert [r["state"] for r in result["runs"]] == ["finished"] * 4
+    for row, heads in zip(result["rows"], (1, 2)):
+        values = [json.loads((out / "runs" / f"{heads}_s{seed}" / "metrics.json").read_text())["test"]["scaled"]["mse"]
+                  for seed in (1, 2)]
+        cell = row["metrics"]["/test/scaled/mse"]
+        assert cell["values"] == values
+        assert np.isclose(cell["mean"], np.mean(values)) and np.isclose(cell["deviation"], np.std(values, ddof=1))
+    assert "±" in (out / "table.md").read_text() and "heads" in (out / "table.csv").read_text()
+    before = (out / "runs" / "1_s1" / "metrics.json").stat().st_mtime_ns
+    again = json.loads(ok("sweep", write_sweep(tmp_path, "[1, 2, 4]"), "--out", out, "--jobs", 3, "--threads", 1,
+                          "--metric", "test.scaled.mae", "--json").stdout)
+    assert len(again["runs"]) == 6 and list(again["rows"][0]["metrics"]) == ["/test/scaled/mae"]
+    assert (out / "runs" / "1_s1" / "metrics.json").stat().st_mtime_ns == before
+    assert "| heads" in ok("sweep", write_sweep(tmp_path), "--out", out, "--table", "--format", "markdown").stdout
+    fails(78, "other settings", arguments=["sweep", write_sweep(tmp_path), "--out", out, "--set", "train.epochs=3"])
+
+
+def test_a_failing_run_is_reported_and_does_not_stop_the_others(tmp_path):
+    write_csv(tmp_path / "small.csv")
+    result = modewise("sweep", write_sweep(tmp_path, "[3, 2]"), "--out", tmp_path / "out", "--jobs", 2, "--threads", 1)
+    assert result.returncode == 1
+    assert "3_s1 failed with exit code 78" in result.stderr and "heads" in result.stderr
+    assert "2 of 4 runs failed" in result.stderr.splitlines()[-1]
+    assert "0 of 2" in result.stdout
+
+
+def test_a_stopped_sweep_ends_with_the_bits_of_one_that_was_not(tmp_path):
+    write_csv(tmp_path / "small.csv")
+    sweep = write_sweep(tmp_path, "[2]")
+    long = ["--set", "train.epochs=12", "--set", "train.patience=0", "--jobs", 2, "--threads", 1]
+    ok("sweep", sweep, "--out", tmp_path / "whole", *long)
+    process = subprocess.Popen([PROGRAM, "sweep", sweep, "--out", tmp_path / "cut", *map(str, long)],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    lines_file = tmp_path / "cut" / "runs" / "2_s1" / "metrics.jsonl"
+    deadline = time.time() + 120
+    while time.time() < deadline and not (lines_file.exists() and lines_file.read_text().count("\n") >= 2):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=120)
+    assert process.returncode in (143, 0)
+    ok("sweep", sweep, "--out", tmp_path / "cut", *long)
+    for run in ("2_s1", "2_s2"):
+        for name in ("metrics.jsonl", "metrics.json"):
+            assert (tmp_path / "cut" / "runs" / run / name).read_bytes() == \
+                (tmp_path / "whole" / "runs" / run / name).read_bytes()
+
+
+def test_the_shipped_sweeps_are_plans_whose_settings_exist(tmp_path):
+    folder = pathlib.Path(__file__).resolve().parents[2] / "experiments" / "sweeps"
+    files = sorted(folder.glob("*.toml"))
+    assert len(files) >= 10
+    for file in files:
+        plan = json.loads(ok("sweep", file, "--dry-run", "--json", "--seeds", "1").stdout)
+        for run in plan:
+            arguments = run["arguments"]
+            pairs = [(a, b) for a, b in zip(arguments, arguments[1:]) if a in ("--config", "--set")]
+            ok("config", "show", arguments[1], *[word for pair in pairs for word in pair])
