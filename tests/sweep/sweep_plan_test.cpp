@@ -94,6 +94,10 @@ TEST(SweepPlan, WithoutAxesIsItsSeeds) {
 struct Bad {
   const char *text, *words;
 };
+// In the test's name, which would else hold addresses.
+void PrintTo(const Bad& bad, std::ostream* out) {
+  *out << bad.words;
+}
 
 class BadPlan : public testing::TestWithParam<Bad> {};
 
