@@ -47,9 +47,9 @@ void ResNetConfig::fields(Fields& f) {
 }
 
 VolumeModelConfig::VolumeModelConfig() {
-  width = 64;
-  hidden = 128;
-  blocks = 3;
+  width = 48;
+  hidden = 96;
+  blocks = 2;
   heads = 4;
   head.pooling = "attention";
 }

@@ -27,13 +27,13 @@ void ClassifyOutput::fields(Fields& f) {
 }
 
 ClassifyConfig::ClassifyConfig() {
-  // What does not depend on how the volumes lie: mirrors and quarter turns are for the user to allow.
+  // What does not depend on how the volumes lie: mirrors, quarter turns and other sizes are for the user to allow.
   augment.shift = 2;
-  augment.rotate = 10;
-  augment.scale = 0.1;
-  train.epochs = 100;
+  augment.rotate = 15;
+  train.epochs = 40;
   train.patience = 0;
-  train.ema_decay = 0.99;
+  train.ema_decay = 0.98;
+  train.optimizer.learning_rate = 2e-3;
   train.optimizer.weight_decay = 0.1;
   train.schedule.warmup_steps = 100;
 }
