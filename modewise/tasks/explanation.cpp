@@ -105,7 +105,7 @@ void add_influences(report::HtmlPage& page, const Explanation& e) {
     }
     if (one.targets.size() < 2 || static_cast<int64_t>(one.targets.size()) > kLargestMap) continue;
     report::HeatMap map;
-    map.title = fmt::format("What each of {} changes when a place is taken away", one.mode);
+    map.title = fmt::format("Change of the output of each {} when one is taken away", one.mode);
     map.x_label = "taken away";
     map.y_label = "output of";
     map.value_label = "change";

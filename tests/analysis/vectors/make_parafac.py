@@ -47,27 +47,28 @@ def rearranged(matrix, modes):
 
 
 CASES = [([3, 4, 5], 2), ([3, 4, 5], 6), ([4, 4, 4], 10), ([5, 3, 2], 4), ([2, 3, 2, 3], 5), ([3, 3, 3, 2], 3), ([4, 5, 6], 8)]
+# The number of starts was raised until the first set passed; the second was made afterwards, with nothing changed.
 cases = []
-for number, (modes, rank) in enumerate(CASES):
-    for scale in (1.0, 4.0):
-        seed = 500 + number
-        matrix = attention(int(np.prod(modes)), seed, scale)
-        tensor = rearranged(matrix, modes)
-        errors = {}
-        for name, options in {
-            "svd": {"init": "svd"},
-            "random_0": {"init": "random", "random_state": 0},
-            "random_1": {"init": "random", "random_state": 1},
-            "random_2": {"init": "random", "random_state": 2},
-            "svd_line_search": {"init": "svd", "linesearch": True},
-        }.items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                cp = parafac(tl.tensor(tensor), rank, n_iter_max=1000, tol=1e-9, **options)
-            errors[name] = float(np.linalg.norm(tl.cp_to_tensor(cp) - tensor) / np.linalg.norm(tensor))
-        cases.append({"modes": modes, "rank": rank, "scale": scale, "seed": seed, "trace": float(np.trace(matrix)),
-                      "errors": errors})
-        print(modes, rank, scale, {k: round(v, 6) for k, v in errors.items()})
+for number, (modes, rank, scale, seed, held_out) in enumerate(
+        [(m, r, s, 500 + i, False) for i, (m, r) in enumerate(CASES) for s in (1.0, 4.0)] +
+        [(m, r, s, 9000 + 10 * i + j, True) for i, (m, r) in enumerate(CASES) for j, s in enumerate((1.0, 4.0))]):
+    matrix = attention(int(np.prod(modes)), seed, scale)
+    tensor = rearranged(matrix, modes)
+    errors = {}
+    for name, options in {
+        "svd": {"init": "svd", "random_state": 0},  # it draws columns where there are too few vectors
+        "random_0": {"init": "random", "random_state": 0},
+        "random_1": {"init": "random", "random_state": 1},
+        "random_2": {"init": "random", "random_state": 2},
+        "svd_line_search": {"init": "svd", "random_state": 0, "linesearch": True},
+    }.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cp = parafac(tl.tensor(tensor), rank, n_iter_max=1000, tol=1e-9, **options)
+        errors[name] = float(np.linalg.norm(tl.cp_to_tensor(cp) - tensor) / np.linalg.norm(tensor))
+    cases.append({"modes": modes, "rank": rank, "scale": scale, "seed": seed, "held_out": held_out, "trace": float(np.trace(matrix)),
+                  "errors": errors})
+    print(modes, rank, scale, {k: round(v, 6) for k, v in errors.items()})
 
 pathlib.Path(__file__).with_name("parafac.json").write_text(
     json.dumps({"tensorly": tl.__version__, "cases": cases}) + "\n")
