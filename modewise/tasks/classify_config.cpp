@@ -27,7 +27,8 @@ void ClassifyOutput::fields(Fields& f) {
 }
 
 ClassifyConfig::ClassifyConfig() {
-  // What does not depend on how the volumes lie: mirrors, quarter turns and other sizes are for the user to allow.
+  // What does not depend on how the volumes lie: mirrors, quarter turns and other sizes are for the user to
+  // allow.
   augment.shift = 2;
   augment.rotate = 15;
   train.epochs = 40;
