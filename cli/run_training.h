@@ -4,6 +4,8 @@
 
 #include <CLI/App.hpp>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -55,6 +57,24 @@ class TrainingJob {
 /// Runs the job; the exit code. Throws Stopped when a signal stopped it.
 int run_training(const Program& program, const ConfigOptions& config, const RunOptions& options,
                  TrainingJob& job);
+
+/// Adds `train NAME`. Config is the task's ConfigOptions with add_to; Job is made from it.
+template <class Config, class Job>
+void add_training(Program& program, CLI::App& parent, const std::string& name, const std::string& summary,
+                  const std::string& example, std::function<std::string()> help_text) {
+  struct Options {
+    Config config;
+    RunOptions run;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_command(parent, name, summary, example, [&program, options] {
+    Job job(options->config);
+    return run_training(program, options->config, options->run, job);
+  });
+  options->config.add_to(*command);
+  options->run.add_to(*command);
+  program.add_help_text(command, std::move(help_text));
+}
 
 /// `data` and `model` joined, with only letters, digits, '.', '_' and '-' left.
 std::string run_stem_of(const std::string& data, const std::string& model);

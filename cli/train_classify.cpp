@@ -16,6 +16,8 @@ namespace {
 
 class ClassifyJob final : public TrainingJob {
  public:
+  explicit ClassifyJob(const ClassifyConfigOptions&) {}
+
   std::string task() const override { return "classify"; }
 
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
@@ -75,24 +77,12 @@ class ClassifyJob final : public TrainingJob {
   tasks::ClassifyData data_;
 };
 
-struct TrainOptions {
-  ClassifyConfigOptions config;
-  RunOptions run;
-};
-
 }  // namespace
 
 void add_train_classify(Program& program, CLI::App& parent) {
-  const auto options = std::make_shared<TrainOptions>();
-  CLI::App* command = program.add_command(
-      parent, "classify", "Trains a classifier of volumes, and judges it on the test volumes.",
-      "modewise train classify --data adrenalmnist3d.npz", [&program, options] {
-        ClassifyJob job;
-        return run_training(program, options->config, options->run, job);
-      });
-  options->config.add_to(*command);
-  options->run.add_to(*command);
-  program.add_help_text(command, classify_config_help);
+  add_training<ClassifyConfigOptions, ClassifyJob>(
+      program, parent, "classify", "Trains a classifier of volumes, and judges it on the test volumes.",
+      "modewise train classify --data adrenalmnist3d.npz", classify_config_help);
 }
 
 }  // namespace modewise::cli

@@ -17,6 +17,8 @@ namespace {
 
 class ForecastJob final : public TrainingJob {
  public:
+  explicit ForecastJob(const ForecastConfigOptions&) {}
+
   std::string task() const override { return "forecast"; }
 
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
@@ -82,24 +84,13 @@ class ForecastJob final : public TrainingJob {
   tasks::ForecastData data_;
 };
 
-struct TrainOptions {
-  ForecastConfigOptions config;
-  RunOptions run;
-};
-
 }  // namespace
 
 void add_train_forecast(Program& program, CLI::App& parent) {
-  const auto options = std::make_shared<TrainOptions>();
-  CLI::App* command = program.add_command(
-      parent, "forecast", "Trains a forecaster, calibrates its intervals, and judges it on the test rows.",
-      "modewise train forecast --data ETTh1.csv", [&program, options] {
-        ForecastJob job;
-        return run_training(program, options->config, options->run, job);
-      });
-  options->config.add_to(*command);
-  options->run.add_to(*command);
-  program.add_help_text(command, forecast_config_help);
+  add_training<ForecastConfigOptions, ForecastJob>(
+      program, parent, "forecast",
+      "Trains a forecaster, calibrates its intervals, and judges it on the test rows.",
+      "modewise train forecast --data ETTh1.csv", forecast_config_help);
 }
 
 }  // namespace modewise::cli

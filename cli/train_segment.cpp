@@ -17,7 +17,7 @@ namespace {
 
 class SegmentJob final : public TrainingJob {
  public:
-  explicit SegmentJob(std::string masks) : masks_(std::move(masks)) {}
+  explicit SegmentJob(const SegmentConfigOptions& options) : masks_(options.masks) {}
 
   std::string task() const override { return "segment"; }
 
@@ -84,24 +84,12 @@ class SegmentJob final : public TrainingJob {
   std::optional<data::SceneSet> data_;
 };
 
-struct TrainOptions {
-  SegmentConfigOptions config;
-  RunOptions run;
-};
-
 }  // namespace
 
 void add_train_segment(Program& program, CLI::App& parent) {
-  const auto options = std::make_shared<TrainOptions>();
-  CLI::App* command = program.add_command(
-      parent, "segment", "Trains a segmenter of images, and judges it on the part held back.",
-      "modewise train segment --data scene.tif --masks classes.tif", [&program, options] {
-        SegmentJob job(options->config.masks);
-        return run_training(program, options->config, options->run, job);
-      });
-  options->config.add_to(*command);
-  options->run.add_to(*command);
-  program.add_help_text(command, segment_config_help);
+  add_training<SegmentConfigOptions, SegmentJob>(
+      program, parent, "segment", "Trains a segmenter of images, and judges it on the part held back.",
+      "modewise train segment --data scene.tif --masks classes.tif", segment_config_help);
 }
 
 }  // namespace modewise::cli

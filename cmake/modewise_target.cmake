@@ -18,6 +18,13 @@ endif()
 add_library(modewise_torch INTERFACE)
 target_link_libraries(modewise_torch INTERFACE torch)
 
+# With MODEWISE_UNITY the files of a target that includes libtorch are compiled several at a time: its headers, which
+# take most of a file's time, are then read once for all of them. The names in anonymous namespaces of one target must
+# differ for that. Not for ops, whose kernels name alike what is alike.
+function(modewise_unite target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${MODEWISE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 # modewise_library(<layer> SOURCES a.cpp ... LINK core io torch ...): one shared library a layer.
 function(modewise_library layer)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
@@ -30,6 +37,9 @@ function(modewise_library layer)
       target_link_libraries(modewise_${layer} PUBLIC ${dependency})
     endif()
   endforeach()
+  if("torch" IN_LIST ARG_LINK AND NOT layer STREQUAL "ops")
+    modewise_unite(modewise_${layer})
+  endif()
 endfunction()
 
 # modewise_test(<room> SOURCES a_test.cpp ... LINK ops ...): one GoogleTest program a room.

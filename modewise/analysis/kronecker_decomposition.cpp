@@ -16,7 +16,7 @@
 namespace modewise::analysis {
 namespace {
 
-int64_t product(const std::vector<int64_t>& sizes) {
+int64_t element_count(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
@@ -40,9 +40,10 @@ at::Tensor rearranged(const at::Tensor& matrix, const std::vector<int64_t>& rows
                       const std::vector<int64_t>& columns) {
   require(rows.size() == columns.size() && !rows.empty(), ErrorKind::internal,
           "rearranged: {} row modes, {} column modes", rows.size(), columns.size());
-  require(matrix.dim() == 2 && matrix.size(0) == product(rows) && matrix.size(1) == product(columns),
-          ErrorKind::data, "a matrix of {} × {} is needed for modes {}, got {}", product(rows),
-          product(columns), fmt::join(rows, " × "), fmt::join(matrix.sizes(), " × "));
+  require(
+      matrix.dim() == 2 && matrix.size(0) == element_count(rows) && matrix.size(1) == element_count(columns),
+      ErrorKind::data, "a matrix of {} × {} is needed for modes {}, got {}", element_count(rows),
+      element_count(columns), fmt::join(rows, " × "), fmt::join(matrix.sizes(), " × "));
   const auto k = static_cast<int64_t>(rows.size());
   std::vector<int64_t> split = rows, order, merged;
   split.insert(split.end(), columns.begin(), columns.end());
@@ -61,7 +62,7 @@ at::Tensor arranged_back(const at::Tensor& tensor, const std::vector<int64_t>& r
   for (size_t i = 0; i < rows.size(); ++i) pairs.insert(pairs.end(), {rows[i], columns[i]});
   for (int64_t i = 0; i < k; ++i) order.push_back(2 * i);
   for (int64_t i = 0; i < k; ++i) order.push_back(2 * i + 1);
-  return tensor.reshape(pairs).permute(order).reshape({product(rows), product(columns)});
+  return tensor.reshape(pairs).permute(order).reshape({element_count(rows), element_count(columns)});
 }
 
 KroneckerDecomposition kronecker_decomposition(const at::Tensor& matrix, const std::vector<int64_t>& modes,
@@ -97,7 +98,7 @@ at::Tensor reconstructed(const KroneckerDecomposition& decomposition) {
 
 int64_t exact_rank(const std::vector<int64_t>& modes) {
   const int64_t largest = modes.empty() ? 1 : *std::max_element(modes.begin(), modes.end());
-  return product(modes) * product(modes) / (largest * largest);
+  return element_count(modes) * element_count(modes) / (largest * largest);
 }
 
 KroneckerDecomposition exact_kronecker_decomposition(const at::Tensor& matrix,

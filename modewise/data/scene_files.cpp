@@ -14,7 +14,7 @@ namespace modewise::data {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr uint32_t split_site = 5;
+constexpr uint32_t shuffle_site = 5;
 const std::string ssl4eo_image = "all_bands.tif";
 
 /// Paths of the regular files below `folder`, relative to it, sorted as strings (as Python's sorted(glob)
@@ -165,7 +165,7 @@ void split_at_random(SceneFiles& files, const SceneConfig& config) {
           "{}: {} tiles are too few for training, {} of validation and {} of test", config.path, n,
           validation, test);
   const std::vector<int64_t> order =
-      random_permutation(n, {static_cast<uint64_t>(config.split_seed), split_site, 0});
+      random_permutation(n, {static_cast<uint64_t>(config.split_seed), shuffle_site, 0});
   for (int64_t i = 0; i < n; ++i)
     files.files[static_cast<size_t>(order[static_cast<size_t>(i)])].split = i < test ? SceneSplit::test
                                                                             : i < test + validation

@@ -7,12 +7,7 @@
 #include <array>
 
 namespace modewise::models {
-namespace {
-
-/// Holds parts under the names that a Sequential gives them.
-class Sequence : public torch::nn::Module {};
-
-}  // namespace
+namespace {}  // namespace
 
 ResidualBlock::ResidualBlock(nn::Initializer& init, int64_t modes, int64_t in, int64_t width, int64_t stride,
                              bool bottleneck) {
@@ -32,7 +27,7 @@ ResidualBlock::ResidualBlock(nn::Initializer& init, int64_t modes, int64_t in, i
     add(width, width, 3, 1);
   }
   if (stride == 1 && in == out) return;
-  const auto shortcut = register_module("shortcut", std::make_shared<Sequence>());
+  const auto shortcut = register_module("shortcut", std::make_shared<nn::Sequence>());
   shortcut_ =
       shortcut->register_module("0", std::make_shared<nn::Convolution>(init, modes, in, out, 1, stride));
   shortcut_norm_ = shortcut->register_module("1", std::make_shared<nn::BatchNorm>(out));

@@ -5,6 +5,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/segmenter.h"
+#include "modewise/models/unused_options.h"
 
 namespace modewise::models {
 namespace {
@@ -20,7 +21,7 @@ TokenShape token_shape(const SegmenterConfig& config, const SceneShape& shape) {
 }
 
 /// Whether model `name` has the option `path`.
-bool has_option(std::string_view name, std::string_view path) {
+bool segmenter_has(std::string_view name, std::string_view path) {
   if (path == "name" || path == "precision") return true;
   if (name == "unet") return path.starts_with("unet.") || path == "time";
   if (path.starts_with("unet.") || path == "position.identity") return false;
@@ -34,15 +35,8 @@ void check_options_are_used(SegmenterConfig config, const std::string& source) {
   SegmenterConfig plain;
   plain.use_model(config.name);
   if (config.name != "unet") plain.use_preset(config.preset);
-  const Fields fields = fields_of(config), defaults = fields_of(plain);
-  for (size_t i = 0; i < fields.list().size(); ++i) {
-    const Field& field = fields.list()[i];
-    if (has_option(config.name, field.path)) continue;
-    const std::string value = Fields::value_text(field);
-    require(value == Fields::value_text(defaults.list()[i]), ErrorKind::config,
-            "{}: {} = {} has no effect, model '{}' has no such option", source, field.path, value,
-            config.name);
-  }
+  models::check_options_are_used(fields_of(config), fields_of(plain), config.name, segmenter_names(),
+                                 segmenter_has, source);
 }
 
 }  // namespace

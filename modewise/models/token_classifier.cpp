@@ -10,10 +10,8 @@ std::shared_ptr<nn::GridEmbedding> make_embedding(const VolumeModelConfig& confi
   if (embedding == "stem")
     return std::make_shared<nn::GridStem>(init, static_cast<int64_t>(patch.size()), shape.channels,
                                           patch.front(), config.width);
-  const nn::PatchActivation activation = embedding == "linear" ? nn::PatchActivation::none
-                                         : embedding == "relu" ? nn::PatchActivation::relu
-                                                               : nn::PatchActivation::relu_norm;
-  return std::make_shared<nn::GridPatches>(init, shape.channels, patch, config.width, activation);
+  return std::make_shared<nn::GridPatches>(init, shape.channels, patch, config.width,
+                                           nn::patch_activation(embedding));
 }
 
 std::string mechanism(const std::string& model) {

@@ -5,12 +5,6 @@
 namespace modewise::models {
 namespace {
 
-nn::PatchActivation patch_activation(const std::string& name) {
-  if (name == "relu") return nn::PatchActivation::relu;
-  if (name == "relu_norm") return nn::PatchActivation::relu_norm;
-  return nn::PatchActivation::none;
-}
-
 nn::TimePooling time_pooling(const std::string& name) {
   if (name == "mean") return nn::TimePooling::mean;
   if (name == "attention") return nn::TimePooling::attention;
@@ -34,7 +28,7 @@ TokenForecaster::TokenForecaster(const ModelConfig& config, const ForecastShape&
   const TokenShape tokens = token_shape(config, shape);
   embedding_ = register_module("emb", std::make_shared<nn::PatchEmbedding>(
                                           init, config.patch.length, config.patch.stride, config.width,
-                                          patch_activation(config.patch.embedding), shape.missing));
+                                          nn::patch_activation(config.patch.embedding), shape.missing));
   encoder_ = std::make_shared<TokenEncoder>(config, config.name, tokens, config.patch.dropout, init);
   encoder_->join(*this);
   head_ = register_module(

@@ -7,15 +7,6 @@
 namespace modewise::models {
 namespace {
 
-/// Holds parts under the names that a Sequential gives them.
-class Sequence : public torch::nn::Module {};
-
-nn::PatchActivation patch_activation(const std::string& name) {
-  if (name == "relu") return nn::PatchActivation::relu;
-  if (name == "relu_norm") return nn::PatchActivation::relu_norm;
-  return nn::PatchActivation::none;
-}
-
 TokenShape token_shape(const SegmenterConfig& config, const SceneShape& shape, bool time_mode) {
   TokenShape tokens;
   if (time_mode) tokens.sizes.push_back(shape.times);
@@ -32,19 +23,19 @@ TokenSegmenter::TokenSegmenter(const SegmenterConfig& config, const SceneShape& 
       bfloat16_(config.precision == "bf16"),
       time_mode_(shape.times > 1 && config.time == "mode") {
   const int64_t stacked = channels() * (time_mode_ ? 1 : shape.times);
-  embedding_ =
-      register_module("emb", std::make_shared<nn::ImagePatches>(init, stacked, patch_, config.width,
-                                                                patch_activation(config.patch.embedding)));
+  embedding_ = register_module(
+      "emb", std::make_shared<nn::ImagePatches>(init, stacked, patch_, config.width,
+                                                nn::patch_activation(config.patch.embedding)));
   encoder_ = std::make_shared<TokenEncoder>(config, config.name, token_shape(config, shape, time_mode_),
                                             config.patch.dropout, init);
   encoder_->join(*this);
-  const auto head = register_module("head", std::make_shared<Sequence>());
+  const auto head = register_module("head", std::make_shared<nn::Sequence>());
   norm_ = head->register_module("0", std::make_shared<nn::LayerNorm>(config.width));
   dropout_ = head->register_module("1", std::make_shared<nn::Dropout>(init, config.head.dropout));
   linear_ = head->register_module(
       "2", std::make_shared<nn::Linear>(init, config.width, shape.classes * patch_ * patch_));
   if (config.head.skip == "none") return;
-  const auto skip = register_module("skip", std::make_shared<Sequence>());
+  const auto skip = register_module("skip", std::make_shared<nn::Sequence>());
   skip_hidden_ = skip->register_module(
       "0", std::make_shared<nn::Linear>(init, channels() * shape.times, config.head.skip_width));
   skip_out_ =

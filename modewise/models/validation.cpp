@@ -7,6 +7,7 @@
 #include "modewise/models/forecaster.h"
 #include "modewise/models/model_config.h"
 #include "modewise/models/token_forecaster.h"
+#include "modewise/models/unused_options.h"
 
 namespace modewise::models {
 namespace {
@@ -16,7 +17,7 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> l
 }
 
 /// Whether model `name` has the option `path` (of a ModelConfig alone).
-bool has_option(std::string_view name, std::string_view path) {
+bool forecaster_has(std::string_view name, std::string_view path) {
   if (path == "name") return true;
   if (is_token_model(name)) {
     if (path.starts_with("baseline.")) return false;
@@ -40,27 +41,12 @@ bool has_option(std::string_view name, std::string_view path) {
   return false;
 }
 
-/// The names of the models with the option, for the message.
-std::string models_with(std::string_view path) {
-  std::string out;
-  for (const std::string& name : forecaster_names())
-    if (has_option(name, path)) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
-
 void check_options_are_used(ModelConfig config, const std::string& source) {
   ModelConfig plain;
   plain.use_model(config.name);
   if (is_token_model(config.name)) plain.use_preset(config.preset);
-  const Fields fields = fields_of(config), defaults = fields_of(plain);
-  for (size_t i = 0; i < fields.list().size(); ++i) {
-    const Field& field = fields.list()[i];
-    if (has_option(config.name, field.path)) continue;
-    const std::string value = Fields::value_text(field);
-    require(value == Fields::value_text(defaults.list()[i]), ErrorKind::config,
-            "{}: {} = {} has no effect, model '{}' has no such option (it is an option of {})", source,
-            field.path, value, config.name, models_with(field.path));
-  }
+  models::check_options_are_used(fields_of(config), fields_of(plain), config.name, forecaster_names(),
+                                 forecaster_has, source);
 }
 
 void check_shape(const ForecastShape& shape, const std::string& source) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "modewise/core/error.h"
+#include "modewise/models/unused_options.h"
 #include "modewise/models/volume_classifier.h"
 #include "modewise/nn/grid_patches.h"
 
@@ -102,7 +103,7 @@ TokenShape volume_tokens(const VolumeModelConfig& config, const VolumeShape& sha
 
 namespace {
 
-bool has_option(std::string_view name, std::string_view path) {
+bool volume_model_has(std::string_view name, std::string_view path) {
   if (path == "name" || path == "precision") return true;
   if (!is_volume_token_model(name)) return path.starts_with("resnet.");
   if (path.starts_with("resnet.") || path == "position.identity") return false;
@@ -118,19 +119,8 @@ void check_options_are_used(VolumeModelConfig config, const std::string& source)
   VolumeModelConfig plain;
   plain.use_model(config.name);
   if (is_volume_token_model(config.name)) plain.use_preset(config.preset);
-  const Fields fields = fields_of(config), defaults = fields_of(plain);
-  for (size_t i = 0; i < fields.list().size(); ++i) {
-    const Field& field = fields.list()[i];
-    if (has_option(config.name, field.path)) continue;
-    const std::string value = Fields::value_text(field);
-    if (value == Fields::value_text(defaults.list()[i])) continue;
-    std::string owners;
-    for (const std::string& name : volume_model_names())
-      if (has_option(name, field.path)) owners += (owners.empty() ? "" : ", ") + name;
-    fail(ErrorKind::config,
-         "{}: {} = {} has no effect, model '{}' has no such option (it is an option of {})", source,
-         field.path, value, config.name, owners.empty() ? "forecasters" : owners);
-  }
+  models::check_options_are_used(fields_of(config), fields_of(plain), config.name, volume_model_names(),
+                                 volume_model_has, source);
 }
 
 void check_patches(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {

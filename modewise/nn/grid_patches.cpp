@@ -7,13 +7,11 @@
 #include <cmath>
 #include <utility>
 
+#include "modewise/nn/module_list.h"
 #include "modewise/ops/linear.h"
 
 namespace modewise::nn {
 namespace {
-
-/// Holds parts under the names that a Sequential gives them.
-class Sequence : public torch::nn::Module {};
 
 /// Which patches hold a valid cell.
 at::Tensor patch_mask(const at::Tensor& valid, const std::vector<int64_t>& patch) {

@@ -4,16 +4,10 @@
 
 #include <cmath>
 
+#include "modewise/nn/module_list.h"
 #include "modewise/ops/linear.h"
 
 namespace modewise::nn {
-namespace {
-
-/// Holds parts under the names that a Sequential gives them.
-class Sequence : public torch::nn::Module {};
-
-}  // namespace
-
 at::Tensor cut_patches(const at::Tensor& x, int64_t size) {
   const int64_t rows = x.size(2) / size, columns = x.size(3) / size;
   return x.view({x.size(0), x.size(1), rows, size, columns, size, x.size(4)})

@@ -26,4 +26,7 @@ class ModuleList : public torch::nn::Module {
   std::vector<std::shared_ptr<Item>> list_;
 };
 
+/// Holds parts under the names that a Sequential of the original code gives them.
+class Sequence : public torch::nn::Module {};
+
 }  // namespace modewise::nn

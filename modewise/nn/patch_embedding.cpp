@@ -34,6 +34,12 @@ at::Tensor unfold(const at::Tensor& x, int64_t length, int64_t stride) {
 
 }  // namespace
 
+PatchActivation patch_activation(std::string_view name) {
+  if (name == "relu") return PatchActivation::relu;
+  if (name == "relu_norm") return PatchActivation::relu_norm;
+  return PatchActivation::none;
+}
+
 int64_t patch_padding(int64_t lookback, int64_t length, int64_t stride) {
   if (lookback < length) return length - lookback;
   const int64_t rest = (lookback - length) % stride;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "modewise/nn/initializer.h"
 #include "modewise/nn/layer_norm.h"
@@ -15,6 +16,8 @@ namespace modewise::nn {
 
 /// What follows the projection: nothing, ReLU (paper), or ReLU and LayerNorm (as released).
 enum class PatchActivation { none, relu, relu_norm };
+/// "linear", "relu" or "relu_norm", as configs name them.
+PatchActivation patch_activation(std::string_view name);
 
 struct PatchTokens {
   at::Tensor tokens;               // [B, N_1 … N_j, P, D]

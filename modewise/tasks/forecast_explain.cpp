@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<double> doubles(const at::Tensor& values) {
+std::vector<double> values_of(const at::Tensor& values) {
   const at::Tensor plain = values.to(at::kDouble).contiguous();
   return {plain.const_data_ptr<double>(), plain.const_data_ptr<double>() + plain.numel()};
 }
@@ -70,7 +70,7 @@ Influence of_series_mode(const Occlusion& occlusion, const data::SeriesMode& mod
     const at::Tensor change = occlusion.change(dim, begin, end);
     out.places.push_back(group_name(mode.labels, begin, end));
     out.effect.push_back(change.mean().item<double>());
-    const std::vector<double> by_target = doubles(change.movedim(dim, 0).flatten(1).mean(1));
+    const std::vector<double> by_target = values_of(change.movedim(dim, 0).flatten(1).mean(1));
     for (size_t t = 0; t < by_target.size(); ++t) out.matrix[t * groups.size() + g] = by_target[t];
   }
   return out;
