@@ -24,8 +24,8 @@ TokenSegmenter::TokenSegmenter(const SegmenterConfig& config, const SceneShape& 
       time_mode_(shape.times > 1 && config.time == "mode") {
   const int64_t stacked = channels() * (time_mode_ ? 1 : shape.times);
   embedding_ = register_module(
-      "emb", std::make_shared<nn::ImagePatches>(init, stacked, patch_, config.width,
-                                                nn::patch_activation(config.patch.embedding)));
+      "emb", std::make_shared<nn::GridPatches>(init, stacked, std::vector<int64_t>{patch_, patch_},
+                                               config.width, nn::patch_activation(config.patch.embedding)));
   encoder_ = std::make_shared<TokenEncoder>(config, config.name, token_shape(config, shape, time_mode_),
                                             config.patch.dropout, init);
   encoder_->join(*this);
@@ -49,12 +49,15 @@ at::Tensor TokenSegmenter::arranged(const SceneInput& input) const {
   return image;
 }
 
+/// Each date is an image of its own; stacked dates are one.
 nn::PatchTokens TokenSegmenter::embed(const at::Tensor& image, const at::Tensor& valid) const {
-  const at::Tensor seen = valid.defined() && !time_mode_ ? valid.any(1, true) : valid;
-  nn::PatchTokens out = embedding_->forward(image, seen, bfloat16_ ? at::kBFloat16 : image.scalar_type());
-  if (!time_mode_) {
-    out.tokens = out.tokens.squeeze(1);
-    if (out.mask) out.mask = out.mask->squeeze(1);
+  at::Tensor seen = valid;
+  if (valid.defined()) seen = time_mode_ ? valid.flatten(0, 1) : valid.any(1);
+  nn::PatchTokens out =
+      embedding_->forward(image.flatten(0, 1), seen, bfloat16_ ? at::kBFloat16 : image.scalar_type());
+  if (time_mode_) {
+    out.tokens = out.tokens.unflatten(0, {image.size(0), image.size(1)});
+    if (out.mask) out.mask = out.mask->unflatten(0, {image.size(0), image.size(1)});
   }
   return out;
 }

@@ -10,7 +10,7 @@
 #include "modewise/models/segmenter.h"
 #include "modewise/models/segmenter_config.h"
 #include "modewise/models/token_encoder.h"
-#include "modewise/nn/image_patches.h"
+#include "modewise/nn/grid_patches.h"
 
 namespace modewise::models {
 
@@ -28,7 +28,7 @@ class TokenSegmenter : public Segmenter {
 
   int64_t patch_;
   bool bfloat16_, time_mode_;
-  std::shared_ptr<nn::ImagePatches> embedding_;
+  std::shared_ptr<nn::GridPatches> embedding_;
   std::shared_ptr<TokenEncoder> encoder_;
   std::shared_ptr<nn::LayerNorm> norm_;
   std::shared_ptr<nn::Dropout> dropout_;

@@ -48,6 +48,13 @@ at::Tensor cut_grid(const at::Tensor& x, const std::vector<int64_t>& patch) {
   return (pads ? at::constant_pad_nd(x, padding) : x).reshape(split).permute(order).reshape(out);
 }
 
+at::Tensor join_patches(const at::Tensor& x, int64_t size) {
+  const int64_t rows = x.size(1), columns = x.size(2);
+  return x.view({x.size(0), rows, columns, size, size, x.size(3) / (size * size)})
+      .permute({0, 1, 3, 2, 4, 5})
+      .reshape({x.size(0), rows * size, columns * size, x.size(3) / (size * size)});
+}
+
 GridPatches::GridPatches(Initializer& init, int64_t channels, std::vector<int64_t> patch, int64_t width,
                          PatchActivation activation)
     : patch_(std::move(patch)), activation_(activation) {

@@ -23,6 +23,8 @@ namespace modewise::nn {
 at::Tensor cut_grid(const at::Tensor& x, const std::vector<int64_t>& patch);
 /// n_1 … n_k.
 std::vector<int64_t> grid_patch_counts(const std::vector<int64_t>& size, const std::vector<int64_t>& patch);
+/// x [B, n_1, n_2, p·p·C] -> [B, n_1·p, n_2·p, C]: from the patches of an image back to its pixels.
+at::Tensor join_patches(const at::Tensor& x, int64_t size);
 
 /// Tokens of a grid with its mask.
 class GridEmbedding : public torch::nn::Module {
