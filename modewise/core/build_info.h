@@ -14,7 +14,8 @@ struct MachineInfo {
   std::string processor, system, host;
   int cores = 0;
   double memory_gib = 0;
-  std::vector<std::string> instruction_sets;  // of those kernels care about: avx2, fma, avx512f, avx512_bf16, amx_bf16
+  std::vector<std::string>
+      instruction_sets;  // of those kernels care about: avx2, fma, avx512f, avx512_bf16, amx_bf16
 };
 
 BuildInfo build_info();

@@ -14,8 +14,8 @@ namespace modewise {
 enum class ErrorKind {
   general = 1,
   usage = 2,
-  data = 65,           // the input's content is wrong
-  no_input = 66,       // the input is not there or cannot be read
+  data = 65,      // the input's content is wrong
+  no_input = 66,  // the input is not there or cannot be read
   internal = 70,
   cannot_create = 73,  // the output exists or its folder does not
   io = 74,             // a read or write failed

@@ -2,11 +2,11 @@
 
 #include <fmt/ranges.h>
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <sstream>
-#include <toml++/toml.h>
 #include <type_traits>
 
 #include "modewise/core/error.h"
@@ -119,7 +119,9 @@ Field& Fields::find(std::string_view path, const std::string& place, bool usage)
        nearest_name_hint(path, names));
 }
 
-void Fields::load_toml_file(const std::string& path) { load_toml(read_file(path), path); }
+void Fields::load_toml_file(const std::string& path) {
+  load_toml(read_file(path), path);
+}
 
 void Fields::load_toml(std::string_view text, const std::string& source) {
   toml::table root;
@@ -145,7 +147,8 @@ void Fields::load_toml(std::string_view text, const std::string& source) {
       std::visit(
           [&, &node = node](auto* value) {  // named, since clang 14 captures no structured binding
             using T = std::remove_pointer_t<decltype(value)>;
-            require(read_node(node, *value), ErrorKind::config, "{}: {} must be {}", place, path, type_name<T>());
+            require(read_node(node, *value), ErrorKind::config, "{}: {} must be {}", place, path,
+                    type_name<T>());
             const std::string wanted = broken_rule(*value, field.rule);
             require(wanted.empty(), ErrorKind::config, "{}: {} must be {}, got {}", place, path, wanted,
                     text_of(*value));
@@ -226,7 +229,8 @@ std::string Fields::to_toml(bool with_help) const {
     for (const Field& field : list_) {
       if (group_of(field) != group) continue;
       if (with_help) out += fmt::format("# {}\n", field.help);
-      out += fmt::format("{} = {}\n", field.path.substr(group.empty() ? 0 : group.size() + 1), value_text(field));
+      out += fmt::format("{} = {}\n", field.path.substr(group.empty() ? 0 : group.size() + 1),
+                         value_text(field));
     }
   }
   return out;

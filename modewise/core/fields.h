@@ -29,8 +29,8 @@ struct Rule {
 };
 
 struct Field {
-  using Value = std::variant<bool*, int64_t*, double*, std::string*, std::vector<int64_t>*, std::vector<double>*,
-                             std::vector<std::string>*>;
+  using Value = std::variant<bool*, int64_t*, double*, std::string*, std::vector<int64_t>*,
+                             std::vector<double>*, std::vector<std::string>*>;
   std::string path;  // dotted, from the root struct
   Value value;       // points into the config struct
   std::string help;
@@ -44,12 +44,13 @@ class Fields {
   void add(std::string_view name, T& value, std::string_view help, Rule rule = {}) {
     list_.push_back({prefix_ + std::string(name), &value, std::string(help), std::move(rule), {}});
   }
-  /// A field that sets others, such as a preset: `after` runs when it was set. In a file it takes effect before
-  /// the plain fields, so that those win wherever they stand.
+  /// A field that sets others, such as a preset: `after` runs when it was set. In a file it takes effect
+  /// before the plain fields, so that those win wherever they stand.
   template <class T>
   void add_preset(std::string_view name, T& value, std::string_view help, Rule rule,
                   std::function<void()> after) {
-    list_.push_back({prefix_ + std::string(name), &value, std::string(help), std::move(rule), std::move(after)});
+    list_.push_back(
+        {prefix_ + std::string(name), &value, std::string(help), std::move(rule), std::move(after)});
   }
   /// The fields of a nested struct, under `name.`.
   template <class Struct>

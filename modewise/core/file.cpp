@@ -28,7 +28,9 @@ class Descriptor {
   int fd_;
 };
 
-std::string reason() { return std::strerror(errno); }
+std::string reason() {
+  return std::strerror(errno);
+}
 
 }  // namespace
 
@@ -51,7 +53,8 @@ void sync_directory(const fs::path& path) {
   const fs::path directory = path.empty() ? fs::path(".") : path;
   Descriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   require(folder.get() >= 0, ErrorKind::io, "cannot open folder {}: {}", directory.string(), reason());
-  require(::fsync(folder.get()) == 0, ErrorKind::io, "cannot sync folder {}: {}", directory.string(), reason());
+  require(::fsync(folder.get()) == 0, ErrorKind::io, "cannot sync folder {}: {}", directory.string(),
+          reason());
 }
 
 void write_file_atomically(const fs::path& path, std::span<const std::byte> bytes) {

@@ -37,7 +37,9 @@ Progress::Progress(std::string label, int64_t total, std::string unit, int64_t d
       terminal_(stderr_is_terminal()),
       quiet_(spdlog::default_logger()->sinks().front()->level() > spdlog::level::info) {}
 
-Progress::~Progress() { clear(); }
+Progress::~Progress() {
+  clear();
+}
 
 std::string Progress::line(std::string_view note) const {
   const double elapsed = seconds_between(start_, last_);
@@ -73,6 +75,8 @@ void Progress::clear() {
   shown_ = false;
 }
 
-void Progress::finish() { clear(); }
+void Progress::finish() {
+  clear();
+}
 
 }  // namespace modewise

@@ -25,8 +25,8 @@ constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, st
 }
 
 /// A stream of random words: `seed` and `site` name it, `step` and the block index count in it.
-/// Sites: 0 shuffle, 1 simulated systems, 2 initial weights, 3 random features, 4 augmentation, 5 splits, 6 mixup,
-/// 14 starts of spectral norms, 15 of decompositions; dropout sites begin at 16.
+/// Sites: 0 shuffle, 1 simulated systems, 2 initial weights, 3 random features, 4 augmentation, 5 splits, 6
+/// mixup, 14 starts of spectral norms, 15 of decompositions; dropout sites begin at 16.
 struct RandomStream {
   uint64_t seed = 0;
   uint32_t site = 0;
@@ -34,9 +34,9 @@ struct RandomStream {
 
   /// Words 4·block … 4·block+3 of the stream. `step` takes 32 bits of the counter, `block` 64.
   constexpr std::array<uint32_t, 4> block(uint64_t index) const {
-    return philox4x32({static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32),
-                       static_cast<uint32_t>(step), site},
-                      {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+    return philox4x32(
+        {static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), static_cast<uint32_t>(step), site},
+        {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
   }
   /// Word `index` of the stream.
   constexpr uint32_t word(uint64_t index) const { return block(index / 4)[index % 4]; }

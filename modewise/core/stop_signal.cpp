@@ -25,8 +25,12 @@ void install_stop_handlers() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-int stop_signal() { return received.load(); }
+int stop_signal() {
+  return received.load();
+}
 
-void set_stop_signal(int signal) { received.store(signal); }
+void set_stop_signal(int signal) {
+  received.store(signal);
+}
 
 }  // namespace modewise

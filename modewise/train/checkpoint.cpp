@@ -48,8 +48,8 @@ void io_check(const std::error_code& error, std::string_view what, const fs::pat
   require(!error, ErrorKind::io, "cannot {} {}: {}", what, path.string(), error.message());
 }
 
-/// What a folder holds; nothing when it does not exist. Being unable to look is an error: "no checkpoints" would
-/// mean starting anew.
+/// What a folder holds; nothing when it does not exist. Being unable to look is an error: "no checkpoints"
+/// would mean starting anew.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
@@ -99,7 +99,8 @@ std::string checkpoint_damage(const fs::path& folder) {
     hashed.erase("hash");
     if (manifest_text(hashed) != text) return fmt::format("{} does not fit its own hash", path.string());
     const int64_t format = manifest.at("format").get<int64_t>();
-    if (format != 1) return fmt::format("{} has format {}, this program knows format 1", path.string(), format);
+    if (format != 1)
+      return fmt::format("{} has format {}, this program knows format 1", path.string(), format);
     for (const auto& [name, entry] : manifest.at("files").items())
       if (std::string damage = file_damage(folder / name, entry); !damage.empty()) return damage;
     return "";
@@ -217,6 +218,8 @@ void CheckpointStore::set_aside_newer_than(const Checkpoint& whole) const {
   }
 }
 
-void CheckpointStore::remove_leftovers() const { remove_temporaries(folder_); }
+void CheckpointStore::remove_leftovers() const {
+  remove_temporaries(folder_);
+}
 
 }  // namespace modewise::train

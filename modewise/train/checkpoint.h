@@ -1,10 +1,11 @@
 #pragma once
 // Checkpoints that survive a kill, a full disk or a flipped byte at any moment.
 //
-// checkpoints/step_N/ holds the tensors, state.json and manifest.json (size and hash of each file). It is written
-// as step_N.tmp-<pid>, each file synced, then the folder, then renamed and the parent synced, then the file
-// `latest` is replaced, and only then are older checkpoints removed. A step saved a second time (its evaluation
-// was still to come the first time) becomes step_N.1. Damaged checkpoints are noticed by the manifest.
+// checkpoints/step_N/ holds the tensors, state.json and manifest.json (size and hash of each file). It is
+// written as step_N.tmp-<pid>, each file synced, then the folder, then renamed and the parent synced, then
+// the file `latest` is replaced, and only then are older checkpoints removed. A step saved a second time (its
+// evaluation was still to come the first time) becomes step_N.1. Damaged checkpoints are noticed by the
+// manifest.
 
 #include <cstdint>
 #include <filesystem>
@@ -42,12 +43,12 @@ class CheckpointStore {
 
   /// What a caller finds wrong with a whole checkpoint's state, "" for nothing.
   using Check = std::function<std::string(const nlohmann::ordered_json& state)>;
-  /// The newest that is whole and passes `check`; a warning names each newer one and its damage. None when there
-  /// never was one. A data error when there are some and all are damaged.
+  /// The newest that is whole and passes `check`; a warning names each newer one and its damage. None when
+  /// there never was one. A data error when there are some and all are damaged.
   std::optional<Checkpoint> newest(const Check& check = {}) const;
 
-  /// Renames those newer than `whole` (which newest() passed over) to step_N.damaged, so that they neither count
-  /// as kept nor stand in the way.
+  /// Renames those newer than `whole` (which newest() passed over) to step_N.damaged, so that they neither
+  /// count as kept nor stand in the way.
   void set_aside_newer_than(const Checkpoint& whole) const;
   /// Removes what an interrupted save left.
   void remove_leftovers() const;

@@ -13,13 +13,16 @@ namespace modewise::train {
 
 FolderLock::FolderLock(const std::filesystem::path& folder)
     : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  require(descriptor_ >= 0, ErrorKind::no_input, "cannot open folder {}: {}", folder.string(), std::strerror(errno));
+  require(descriptor_ >= 0, ErrorKind::no_input, "cannot open folder {}: {}", folder.string(),
+          std::strerror(errno));
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(descriptor_);
     fail(ErrorKind::cannot_create, "another process is training in {}", folder.string());
   }
 }
 
-FolderLock::~FolderLock() { ::close(descriptor_); }
+FolderLock::~FolderLock() {
+  ::close(descriptor_);
+}
 
 }  // namespace modewise::train

@@ -23,7 +23,8 @@ double block_sum(const T* x, int64_t n) {
       const double v = static_cast<double>(x[i + lane]);
       lanes[static_cast<size_t>(lane)] += v * v;
     }
-  for (; i < n; ++i) lanes[static_cast<size_t>(i % kLanes)] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  for (; i < n; ++i)
+    lanes[static_cast<size_t>(i % kLanes)] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
   for (size_t half = kLanes / 2; half > 0; half /= 2)
     for (size_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
   return lanes[0];

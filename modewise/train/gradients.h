@@ -1,5 +1,6 @@
 #pragma once
-// Reductions over gradients by a fixed tree in float64, so that the value is the same for any number of threads.
+// Reductions over gradients by a fixed tree in float64, so that the value is the same for any number of
+// threads.
 
 #include <span>
 
@@ -14,8 +15,8 @@ double sum_of_squares(const at::Tensor& x);
 /// when any element is not.
 double gradient_norm(std::span<const NamedTensor> parameters);
 
-/// The name of the first parameter whose gradient (or, with `values`, whose value) holds an element that is not
-/// finite; "" when there is none.
+/// The name of the first parameter whose gradient (or, with `values`, whose value) holds an element that is
+/// not finite; "" when there is none.
 std::string first_not_finite(std::span<const NamedTensor> parameters, bool values = false);
 
 }  // namespace modewise::train

@@ -11,7 +11,9 @@
 namespace modewise::train {
 namespace {
 
-std::string reason() { return std::strerror(errno); }
+std::string reason() {
+  return std::strerror(errno);
+}
 
 }  // namespace
 
@@ -25,7 +27,9 @@ MetricLog::MetricLog(const std::filesystem::path& path, int64_t length) : path_(
   }
 }
 
-MetricLog::~MetricLog() { ::close(descriptor_); }
+MetricLog::~MetricLog() {
+  ::close(descriptor_);
+}
 
 void MetricLog::append(const nlohmann::ordered_json& line) {
   const std::string text = line.dump() + "\n";

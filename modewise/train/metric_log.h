@@ -1,6 +1,6 @@
 #pragma once
-// metrics.jsonl: one JSON object a line. It holds no wall times, so that a resumed run's lines are the same bytes
-// as an uninterrupted run's.
+// metrics.jsonl: one JSON object a line. It holds no wall times, so that a resumed run's lines are the same
+// bytes as an uninterrupted run's.
 
 #include <cstdint>
 #include <filesystem>

@@ -33,9 +33,9 @@ template <class T>
   }
 }
 
-// One clone an instruction set, chosen when the library is loaded. This file is compiled without contraction to fused
-// multiply-adds, and IEEE roots and quotients are exact, so that all clones, and the vector body and the remainder of
-// each, give the same bits.
+// One clone an instruction set, chosen when the library is loaded. This file is compiled without contraction
+// to fused multiply-adds, and IEEE roots and quotients are exact, so that all clones, and the vector body and
+// the remainder of each, give the same bits.
 #if defined(__x86_64__) && !defined(__clang__)
 #define MODEWISE_CLONES [[gnu::target_clones("avx512f", "avx2", "default")]]
 #else
@@ -59,8 +59,9 @@ Optimizer::Optimizer(std::vector<NamedTensor> parameters, const OptimizerConfig&
   for (const auto& [name, tensor] : parameters_) {
     require(tensor.device().is_cpu() && tensor.is_contiguous() &&
                 (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble),
-            ErrorKind::internal, "parameter '{}' must be a contiguous CPU tensor of float32 master weights, got {}",
-            name, tensor.toString());
+            ErrorKind::internal,
+            "parameter '{}' must be a contiguous CPU tensor of float32 master weights, got {}", name,
+            tensor.toString());
     first_moments_.push_back(at::zeros_like(tensor));
     second_moments_.push_back(at::zeros_like(tensor));
   }

@@ -44,8 +44,8 @@ Prefetcher::~Prefetcher() {
 }
 
 void Prefetcher::run(int64_t first, int64_t last) {
-  // One core for the batches: a second pool of threads would slow the training step down. libtorch sets this thread's
-  // count when it is first asked, so that is asked before.
+  // One core for the batches: a second pool of threads would slow the training step down. libtorch sets this
+  // thread's count when it is first asked, so that is asked before.
   at::internal::lazy_init_num_threads();
   omp_set_num_threads(1);
   for (int64_t index = first; index < last; ++index) {

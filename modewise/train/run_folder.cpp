@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 namespace {
 
 // Everything a run writes; --exist-ok removes these and nothing else.
-constexpr std::array kRunFiles = {"config.toml",   "manifest.json", "data.json",       "metrics.jsonl",
-                                  "metrics.json",  "log.txt",       "checkpoints",     "calibration.npz",
-                                  "report.html",   "predictions.npz"};
+constexpr std::array kRunFiles = {"config.toml",  "manifest.json",  "data.json",   "metrics.jsonl",
+                                  "metrics.json", "log.txt",        "checkpoints", "calibration.npz",
+                                  "report.html",  "predictions.npz"};
 
 void create_check(const std::error_code& error, const fs::path& path) {
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", path.string(), error.message());
@@ -42,10 +42,11 @@ RunFolder RunFolder::create(const fs::path& path, bool exist_ok) {
   create_check(error, path);
   const bool filled = !fs::is_empty(path, error);
   create_check(error, path);
-  require(!filled || exist_ok, ErrorKind::cannot_create,
-          "{} holds files already: continue that run with --resume {}, start anew in it with --exist-ok, or name "
-          "another folder",
-          path.string(), path.string());
+  require(
+      !filled || exist_ok, ErrorKind::cannot_create,
+      "{} holds files already: continue that run with --resume {}, start anew in it with --exist-ok, or name "
+      "another folder",
+      path.string(), path.string());
   if (!filled) return RunFolder(path);
   const FolderLock lock(path);
   for (const char* name : kRunFiles) {
@@ -69,14 +70,18 @@ RunFolder RunFolder::create_numbered(const fs::path& parent, const std::string& 
 
 RunFolder RunFolder::open(const fs::path& path) {
   require(fs::is_directory(path), ErrorKind::no_input, "there is no run folder {}", path.string());
-  require(fs::exists(path / "config.toml"), ErrorKind::no_input, "{} is not a run folder: it has no config.toml",
-          path.string());
+  require(fs::exists(path / "config.toml"), ErrorKind::no_input,
+          "{} is not a run folder: it has no config.toml", path.string());
   return RunFolder(path);
 }
 
-void RunFolder::write_config(std::string_view toml) const { write_file_atomically(file("config.toml"), toml); }
+void RunFolder::write_config(std::string_view toml) const {
+  write_file_atomically(file("config.toml"), toml);
+}
 
-std::string RunFolder::read_config() const { return read_file(file("config.toml")); }
+std::string RunFolder::read_config() const {
+  return read_file(file("config.toml"));
+}
 
 void RunFolder::write_manifest(const RunManifest& manifest) const {
   const nlohmann::ordered_json json = {{"task", manifest.task},
@@ -105,8 +110,8 @@ std::string RunFolder::task() const {
 }
 
 void RunFolder::require_task(const std::string& wanted) const {
-  require(task() == wanted, ErrorKind::usage, "{} is a run of the task '{}', not of '{}'", path_.string(), task(),
-          wanted);
+  require(task() == wanted, ErrorKind::usage, "{} is a run of the task '{}', not of '{}'", path_.string(),
+          task(), wanted);
 }
 
 void RunFolder::write_metrics(const nlohmann::ordered_json& metrics) const {
@@ -126,13 +131,16 @@ std::vector<nlohmann::ordered_json> RunFolder::read_metric_lines() const {
   size_t begin = 0;
   for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
     lines.push_back(nlohmann::ordered_json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                  text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false));
-    require(lines.back().is_object(), ErrorKind::data, "{}:{} is not a JSON object", file("metrics.jsonl").string(),
-            lines.size());
+                                                  text.begin() + static_cast<std::ptrdiff_t>(end), nullptr,
+                                                  false));
+    require(lines.back().is_object(), ErrorKind::data, "{}:{} is not a JSON object",
+            file("metrics.jsonl").string(), lines.size());
   }
   return lines;
 }
 
-void RunFolder::start_log() const { log_to_file(file("log.txt").string()); }
+void RunFolder::start_log() const {
+  log_to_file(file("log.txt").string());
+}
 
 }  // namespace modewise::train

@@ -1,7 +1,7 @@
 #pragma once
-// A run's folder, self-contained: config.toml (resolved), manifest.json, metrics.jsonl (a line an evaluation),
-// metrics.json (final), log.txt, checkpoints/, and whatever the task adds (predictions.npz, report.html).
-// Nothing is overwritten without being told.
+// A run's folder, self-contained: config.toml (resolved), manifest.json, metrics.jsonl (a line an
+// evaluation), metrics.json (final), log.txt, checkpoints/, and whatever the task adds (predictions.npz,
+// report.html). Nothing is overwritten without being told.
 
 #include <cstdint>
 #include <filesystem>
@@ -23,8 +23,9 @@ struct RunManifest {
 
 class RunFolder {
  public:
-  /// Makes `path` (and its parents). A folder that holds anything is a cannot_create error that names --resume
-  /// and --exist-ok; with `exist_ok` the files of an earlier run in it are removed, others are left alone.
+  /// Makes `path` (and its parents). A folder that holds anything is a cannot_create error that names
+  /// --resume and --exist-ok; with `exist_ok` the files of an earlier run in it are removed, others are left
+  /// alone.
   static RunFolder create(const std::filesystem::path& path, bool exist_ok = false);
   /// Makes the first free one of parent/stem, parent/stem2, parent/stem3, …
   static RunFolder create_numbered(const std::filesystem::path& parent, const std::string& stem);

@@ -6,7 +6,8 @@
 
 namespace modewise::train {
 
-SampleOrder::SampleOrder(int64_t samples, int64_t batch_size, bool drop_last, int64_t accumulate, uint64_t seed)
+SampleOrder::SampleOrder(int64_t samples, int64_t batch_size, bool drop_last, int64_t accumulate,
+                         uint64_t seed)
     : samples_(samples),
       batch_size_(batch_size),
       batches_per_epoch_(drop_last ? samples / batch_size : (samples + batch_size - 1) / batch_size),

@@ -1,6 +1,6 @@
 #pragma once
-// Which samples make which batch, and which batches make which step: functions of the counts and the seed alone,
-// so that a position is one number.
+// Which samples make which batch, and which batches make which step: functions of the counts and the seed
+// alone, so that a position is one number.
 
 #include <cstdint>
 #include <span>

@@ -45,7 +45,8 @@ StepRate Schedule::after_warmup(int64_t step) const {
   if (config_.name == "step")
     return {peak_ * std::pow(config_.step_factor, static_cast<double>(epoch / config_.step_epochs)), beta1_};
   if (config_.name == "type1")
-    return {peak_ * std::pow(config_.step_factor, static_cast<double>(std::max<int64_t>(epoch - 1, 0))), beta1_};
+    return {peak_ * std::pow(config_.step_factor, static_cast<double>(std::max<int64_t>(epoch - 1, 0))),
+            beta1_};
   if (config_.name == "one_cycle") return one_cycle(step - config_.warmup_steps);
   fail(ErrorKind::config, "unknown schedule '{}'", config_.name);
 }

@@ -11,7 +11,8 @@
 namespace modewise::train {
 
 void Metrics::set(std::string_view name, double value) {
-  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == name; });
+  const auto it =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == name; });
   if (it == entries_.end())
     entries_.emplace_back(name, value);
   else

@@ -78,8 +78,8 @@ class Task {
   /// Prepares the samples (0 ≤ index < training_samples()) of one batch. Called on the loader's thread while
   /// loss() or evaluate() run: it must touch no state that those change.
   virtual std::unique_ptr<Batch> load(std::span<const int64_t> samples) const = 0;
-  /// The same for batch number `batch` of the training, counted through all epochs: what keys random augmentation,
-  /// so that a resumed run makes the same. Without augmentation: load(samples).
+  /// The same for batch number `batch` of the training, counted through all epochs: what keys random
+  /// augmentation, so that a resumed run makes the same. Without augmentation: load(samples).
   virtual std::unique_ptr<Batch> load_batch(std::span<const int64_t> samples, int64_t /*batch*/) const {
     return load(samples);
   }
@@ -96,7 +96,8 @@ class Task {
   virtual void load_state(const nlohmann::json&) {}
   /// Tensors of the task's own that checkpoints keep. They are restored in place.
   virtual std::vector<NamedTensor> extra_tensors() { return {}; }
-  /// Names the training data, e.g. content_hash of the file; a resume with other data is refused. "": unknown.
+  /// Names the training data, e.g. content_hash of the file; a resume with other data is refused. "":
+  /// unknown.
   virtual std::string data_hash() const { return ""; }
 };
 

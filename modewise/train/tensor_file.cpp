@@ -68,7 +68,9 @@ std::string format_tensors(std::span<const NamedTensor> tensors) {
   for (const NamedTensor& entry : tensors) {
     alive.push_back(entry.tensor.detach().cpu().contiguous());
     const at::Tensor& tensor = alive.back();
-    views.push_back({entry.name, type_name(tensor.scalar_type()), tensor.sizes().vec(),
+    views.push_back({entry.name,
+                     type_name(tensor.scalar_type()),
+                     tensor.sizes().vec(),
                      {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}});
   }
   return io::format_safetensors(views);
@@ -80,8 +82,8 @@ void load_tensors(const std::filesystem::path& path, std::span<const NamedTensor
   std::vector<io::TensorView> views;
   for (const NamedTensor& entry : into) {
     const auto view = file.find(entry.name);
-    require(view.has_value(), ErrorKind::data, "{} holds no tensor '{}': it belongs to another model", path.string(),
-            entry.name);
+    require(view.has_value(), ErrorKind::data, "{} holds no tensor '{}': it belongs to another model",
+            path.string(), entry.name);
     require(view->dtype == type_name(entry.tensor.scalar_type()) && view->shape == entry.tensor.sizes().vec(),
             ErrorKind::data, "{}: tensor '{}' is {} [{}], the model wants {} [{}]", path.string(), entry.name,
             view->dtype, fmt::join(view->shape, ", "), type_name(entry.tensor.scalar_type()),
@@ -95,7 +97,8 @@ void load_tensors(const std::filesystem::path& path, std::span<const NamedTensor
     const at::Tensor& tensor = into[i].tensor;
     require(tensor.is_contiguous() && tensor.device().is_cpu(), ErrorKind::internal,
             "tensor '{}' must be a contiguous CPU tensor to be restored", into[i].name);
-    if (!views[i].bytes.empty()) std::memcpy(tensor.mutable_data_ptr(), views[i].bytes.data(), views[i].bytes.size());
+    if (!views[i].bytes.empty())
+      std::memcpy(tensor.mutable_data_ptr(), views[i].bytes.data(), views[i].bytes.size());
     if (!tensor.is_inference()) tensor.unsafeGetTensorImpl()->bump_version();
   }
 }

@@ -28,8 +28,9 @@ std::vector<NamedTensor> one_step(Task& task, const Batch& batch, uint64_t seed,
   std::vector<NamedTensor> values = {{"the loss", loss.detach().clone()}};
   for (size_t i = parameters.size(); i-- > 0;) {
     const at::Tensor& gradient = parameters[i].tensor.grad();
-    values.push_back({fmt::format("the gradient of parameter '{}'", parameters[i].name),
-                      gradient.defined() ? gradient.contiguous().clone() : at::zeros_like(parameters[i].tensor)});
+    values.push_back(
+        {fmt::format("the gradient of parameter '{}'", parameters[i].name),
+         gradient.defined() ? gradient.contiguous().clone() : at::zeros_like(parameters[i].tensor)});
   }
   return values;
 }

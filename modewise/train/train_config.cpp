@@ -19,11 +19,15 @@ void OptimizerConfig::fields(Fields& f) {
 void ScheduleConfig::fields(Fields& f) {
   f.add("name", name, "how the learning rate goes: constant, cosine, step, type1 or one_cycle",
         {.one_of = {"constant", "cosine", "step", "type1", "one_cycle"}});
-  f.add("warmup_steps", warmup_steps, "steps in which the learning rate rises linearly to its peak", {.min = 0});
-  f.add("min_ratio", min_ratio, "cosine: the final learning rate as a part of the peak", {.min = 0, .max = 1});
+  f.add("warmup_steps", warmup_steps, "steps in which the learning rate rises linearly to its peak",
+        {.min = 0});
+  f.add("min_ratio", min_ratio, "cosine: the final learning rate as a part of the peak",
+        {.min = 0, .max = 1});
   f.add("step_epochs", step_epochs, "step: epochs between two reductions", {.min = 1});
-  f.add("step_factor", step_factor, "step and type1: what the learning rate is multiplied by", {.min = 0, .max = 1});
-  f.add("peak_at", peak_at, "one_cycle: part of the steps in which the learning rate rises", {.min = 0, .max = 1});
+  f.add("step_factor", step_factor, "step and type1: what the learning rate is multiplied by",
+        {.min = 0, .max = 1});
+  f.add("peak_at", peak_at, "one_cycle: part of the steps in which the learning rate rises",
+        {.min = 0, .max = 1});
   f.add("start_divisor", start_divisor, "one_cycle: peak over first learning rate", {.min = 1});
   f.add("end_divisor", end_divisor, "one_cycle: first over final learning rate", {.min = 1});
   f.add("cycle_momentum", cycle_momentum, "one_cycle: the first beta goes from 0.95 to 0.85 and back");
@@ -37,19 +41,22 @@ void TrainConfig::fields(Fields& f) {
   f.add("drop_last", drop_last, "leave out an epoch's last batch when it is not full");
   f.add("accumulate", accumulate, "batches whose gradients make one optimizer step", {.min = 1});
   f.add("clip_norm", clip_norm, "largest norm of the whole gradient; 0 for no clipping", {.min = 0});
-  f.add("ema_decay", ema_decay, "decay of the running average of the weights that is evaluated and kept; 0 for none",
+  f.add("ema_decay", ema_decay,
+        "decay of the running average of the weights that is evaluated and kept; 0 for none",
         {.min = 0, .max = 0.9999999});
-  f.add("patience", patience, "evaluations without improvement before training stops; 0 for no early stopping",
-        {.min = 0});
+  f.add("patience", patience,
+        "evaluations without improvement before training stops; 0 for no early stopping", {.min = 0});
   f.add("min_delta", min_delta, "by how much the criterion must improve to count", {.min = 0});
   f.add("evaluations_per_epoch", evaluations_per_epoch, "evaluations an epoch, evenly spaced", {.min = 1});
-  f.add("log_every_steps", log_every_steps, "also write the training loss every so many steps; 0: at evaluations only",
-        {.min = 0});
+  f.add("log_every_steps", log_every_steps,
+        "also write the training loss every so many steps; 0: at evaluations only", {.min = 0});
   f.add("prefetch", prefetch, "batches prepared ahead", {.min = 1, .max = 1024});
-  f.add("checkpoint_every_steps", checkpoint_every_steps, "save every so many steps, besides at each evaluation; 0: not",
+  f.add("checkpoint_every_steps", checkpoint_every_steps,
+        "save every so many steps, besides at each evaluation; 0: not", {.min = 0});
+  f.add("checkpoint_every_minutes", checkpoint_every_minutes, "save after so many minutes without; 0: not",
         {.min = 0});
-  f.add("checkpoint_every_minutes", checkpoint_every_minutes, "save after so many minutes without; 0: not", {.min = 0});
-  f.add("track", track, "what each evaluation records besides the metrics: stable_rank (of the attention matrices)",
+  f.add("track", track,
+        "what each evaluation records besides the metrics: stable_rank (of the attention matrices)",
         {.one_of = {"stable_rank"}});
   f.add("keep_checkpoints", keep_checkpoints, "checkpoints to keep", {.min = 1});
   f.group("optimizer", optimizer);
@@ -59,8 +66,8 @@ void TrainConfig::fields(Fields& f) {
 void TrainConfig::validate() const {
   TrainConfig copy = *this;
   fields_of(copy).validate("train");
-  require(optimizer.betas.size() == 2, ErrorKind::config, "train: optimizer.betas must be two numbers, got {}",
-          optimizer.betas.size());
+  require(optimizer.betas.size() == 2, ErrorKind::config,
+          "train: optimizer.betas must be two numbers, got {}", optimizer.betas.size());
   require(optimizer.betas[0] < 1 && optimizer.betas[1] < 1, ErrorKind::config,
           "train: optimizer.betas must be below 1, got {} and {}", optimizer.betas[0], optimizer.betas[1]);
 }

@@ -25,13 +25,13 @@ struct OptimizerConfig {
 struct ScheduleConfig {
   std::string name = "cosine";
   int64_t warmup_steps = 0;
-  double min_ratio = 0.0;           // cosine
-  int64_t step_epochs = 1;          // step
-  double step_factor = 0.5;         // step, type1
-  double peak_at = 0.3;             // one_cycle
-  double start_divisor = 25.0;      // one_cycle
-  double end_divisor = 1e4;         // one_cycle
-  bool cycle_momentum = false;      // one_cycle
+  double min_ratio = 0.0;       // cosine
+  int64_t step_epochs = 1;      // step
+  double step_factor = 0.5;     // step, type1
+  double peak_at = 0.3;         // one_cycle
+  double start_divisor = 25.0;  // one_cycle
+  double end_divisor = 1e4;     // one_cycle
+  bool cycle_momentum = false;  // one_cycle
 
   void fields(Fields& f);
 };
@@ -59,12 +59,15 @@ struct TrainConfig {
 
   void fields(Fields& f);
   /// Whether `what` is tracked.
-  bool tracks(std::string_view what) const { return std::find(track.begin(), track.end(), what) != track.end(); }
+  bool tracks(std::string_view what) const {
+    return std::find(track.begin(), track.end(), what) != track.end();
+  }
   /// The rules that tie fields together, after each field's own; config errors.
   void validate() const;
 };
 
-/// False for the fields whose change on resume alters no bit of the result: how often to save, how many to keep.
+/// False for the fields whose change on resume alters no bit of the result: how often to save, how many to
+/// keep.
 bool changes_numbers(std::string_view field_path);
 
 }  // namespace modewise::train

@@ -10,14 +10,14 @@
 namespace modewise::train {
 
 struct TrainState {
-  int64_t step = 0;               // optimizer steps made
-  int64_t evaluated_step = -1;    // of the last evaluation; −1 before the first
+  int64_t step = 0;             // optimizer steps made
+  int64_t evaluated_step = -1;  // of the last evaluation; −1 before the first
   int64_t best_step = -1;
-  Metrics best, last;             // metrics of the best and of the last evaluation
+  Metrics best, last;  // metrics of the best and of the last evaluation
   int64_t without_improvement = 0;
-  double loss_sum = 0;            // over the steps since the last line of metrics.jsonl
+  double loss_sum = 0;  // over the steps since the last line of metrics.jsonl
   int64_t loss_steps = 0;
-  int64_t metrics_bytes = 0;      // length of metrics.jsonl
+  int64_t metrics_bytes = 0;  // length of metrics.jsonl
 
   nlohmann::ordered_json to_json() const;
   /// Throws nlohmann's exceptions when a key is missing.

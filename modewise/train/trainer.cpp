@@ -32,9 +32,10 @@ const TrainConfig& validated(const TrainConfig& config, const Task& task) {
   config.validate();
   const int64_t samples = task.training_samples();
   require(config.epochs == 0 || samples > 0, ErrorKind::data, "there are no training samples");
-  require(config.epochs == 0 || !config.drop_last || samples >= config.batch_size, ErrorKind::data,
-          "{} training samples do not fill one batch of {}, and drop_last leaves out batches that are not full",
-          samples, config.batch_size);
+  require(
+      config.epochs == 0 || !config.drop_last || samples >= config.batch_size, ErrorKind::data,
+      "{} training samples do not fill one batch of {}, and drop_last leaves out batches that are not full",
+      samples, config.batch_size);
   return config;
 }
 
@@ -52,8 +53,12 @@ class Trainer {
   Metrics task_metrics();
   void append_line(const Metrics& metrics);
   bool is_evaluation_step(int64_t step) const;
-  bool evaluation_pending() const { return state_.evaluated_step < state_.step && is_evaluation_step(state_.step); }
-  bool early_stopped() const { return config_.patience > 0 && state_.without_improvement >= config_.patience; }
+  bool evaluation_pending() const {
+    return state_.evaluated_step < state_.step && is_evaluation_step(state_.step);
+  }
+  bool early_stopped() const {
+    return config_.patience > 0 && state_.without_improvement >= config_.patience;
+  }
   bool done() const { return (state_.step >= total_steps_ || early_stopped()) && !evaluation_pending(); }
   bool checkpoint_due() const;
   void save();
@@ -134,13 +139,15 @@ void Trainer::resume_from(const Checkpoint& checkpoint, bool accept_changes) {
     const Json& json = checkpoint.state;
     const auto differences = config_differences(config_, json.at("config"));
     require(differences.empty() || accept_changes, ErrorKind::config,
-            "this run was started with other settings ({}): resume with the same, or accept the change with --override",
+            "this run was started with other settings ({}): resume with the same, or accept the change with "
+            "--override",
             fmt::join(differences, "; "));
     const auto samples = json.at("training_samples").get<int64_t>();
     const auto hash = json.at("data_hash").get<std::string>();
-    require((samples == task_.training_samples() && hash == task_.data_hash()) || accept_changes, ErrorKind::data,
-            "the data is not what {} was trained on ({} samples, content {}; now {} samples, content {})", name,
-            samples, hash, task_.training_samples(), task_.data_hash());
+    require((samples == task_.training_samples() && hash == task_.data_hash()) || accept_changes,
+            ErrorKind::data,
+            "the data is not what {} was trained on ({} samples, content {}; now {} samples, content {})",
+            name, samples, hash, task_.training_samples(), task_.data_hash());
     state_ = TrainState::from_json(json);
     load_tensors(checkpoint.folder / "model.safetensors", module_tensors(task_.module()));
     load_tensors(checkpoint.folder / "optimizer.safetensors", optimizer_.state());
@@ -172,8 +179,8 @@ TrainResult Trainer::loop() {
     if (const int signal = stop_signal(); signal != 0) {
       progress.reset();
       save();
-      spdlog::info("stopped by signal {} at step {} of {}, checkpoint saved: continue with --resume {}", signal,
-                   state_.step, total_steps_, run_.path().string());
+      spdlog::info("stopped by signal {} at step {} of {}, checkpoint saved: continue with --resume {}",
+                   signal, state_.step, total_steps_, run_.path().string());
       return result(StopReason::signal, signal);
     }
     if (evaluation_pending()) {
@@ -226,7 +233,8 @@ void Trainer::take_step(Prefetcher& batches) {
   last_loss_ = loss;
   state_.loss_sum += loss;
   ++state_.loss_steps;
-  if (config_.log_every_steps > 0 && state_.step % config_.log_every_steps == 0 && !is_evaluation_step(state_.step))
+  if (config_.log_every_steps > 0 && state_.step % config_.log_every_steps == 0 &&
+      !is_evaluation_step(state_.step))
     append_line({});
 }
 
@@ -238,7 +246,8 @@ double Trainer::backward_step(Prefetcher& batches) {
   for (int64_t index = first; index < last; ++index) {
     const std::unique_ptr<Batch> batch = batches.next();
     require(batch != nullptr, ErrorKind::internal, "the task loaded no batch {}", index);
-    const at::Tensor loss = task_.loss(*batch, static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(index));
+    const at::Tensor loss =
+        task_.loss(*batch, static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(index));
     require(loss.defined() && loss.numel() == 1 && loss.requires_grad(), ErrorKind::internal,
             "the task's loss must be one number with a gradient");
     const double value = loss.item<double>();
@@ -256,10 +265,12 @@ double Trainer::backward_step(Prefetcher& batches) {
 }
 
 void Trainer::diverged(const std::string& what) const {
-  const std::string kept = saved_.first < 0 ? "no checkpoint was saved yet"
-                                            : fmt::format("the checkpoint of step {} is intact", saved_.first);
-  fail(ErrorKind::general, "training diverged at step {}: {}; {}. A smaller learning rate or clip_norm may help",
-       state_.step + 1, what, kept);
+  const std::string kept = saved_.first < 0
+                               ? "no checkpoint was saved yet"
+                               : fmt::format("the checkpoint of step {} is intact", saved_.first);
+  fail(ErrorKind::general,
+       "training diverged at step {}: {}; {}. A smaller learning rate or clip_norm may help", state_.step + 1,
+       what, kept);
 }
 
 Metrics Trainer::task_metrics() {
@@ -280,7 +291,8 @@ Metrics Trainer::task_metrics() {
   const Criterion criterion = task_.criterion();
   const double value = metrics.at(criterion.metric);
   require(std::isfinite(value), ErrorKind::general,
-          "training diverged: {} is {} at the evaluation of step {}. A smaller learning rate or clip_norm may help",
+          "training diverged: {} is {} at the evaluation of step {}. A smaller learning rate or clip_norm "
+          "may help",
           criterion.metric, value, state_.step);
   const double sign = criterion.lower_is_better ? 1 : -1;
   const bool first = state_.best_step < 0;
@@ -382,8 +394,10 @@ int64_t load_weights(torch::nn::Module& module, const RunFolder& run, bool best)
   require(checkpoint.has_value(), ErrorKind::no_input, "{} has no checkpoint yet", run.path().string());
   const bool use_best = best && checkpoint->has("best.safetensors");
   if (best && !use_best)
-    spdlog::warn("{} was not evaluated yet: using the weights of step {}", run.path().string(), checkpoint->step);
-  load_tensors(checkpoint->folder / (use_best ? "best.safetensors" : "model.safetensors"), module_tensors(module));
+    spdlog::warn("{} was not evaluated yet: using the weights of step {}", run.path().string(),
+                 checkpoint->step);
+  load_tensors(checkpoint->folder / (use_best ? "best.safetensors" : "model.safetensors"),
+               module_tensors(module));
   return use_best ? checkpoint->state.value("best_step", checkpoint->step) : checkpoint->step;
 }
 

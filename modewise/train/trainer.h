@@ -1,7 +1,7 @@
 #pragma once
-// The one training loop. Randomness is keyed by (seed, step), sums that steer use fixed trees, and a checkpoint
-// keeps everything else, so a run that was stopped or killed anywhere and resumed ends with the same bits as
-// one that was not, for any number of threads.
+// The one training loop. Randomness is keyed by (seed, step), sums that steer use fixed trees, and a
+// checkpoint keeps everything else, so a run that was stopped or killed anywhere and resumed ends with the
+// same bits as one that was not, for any number of threads.
 
 #include <cstdint>
 
@@ -15,12 +15,12 @@ enum class StopReason { finished, early_stopping, signal };
 
 struct TrainResult {
   StopReason reason = StopReason::finished;
-  int signal = 0;           // 2 or 15 when reason is signal: the program exits 128 + signal
-  int64_t steps = 0;        // optimizer steps made in all, those before a resume included
+  int signal = 0;     // 2 or 15 when reason is signal: the program exits 128 + signal
+  int64_t steps = 0;  // optimizer steps made in all, those before a resume included
   double epochs = 0;
   int64_t best_step = 0;
-  Metrics best;             // of the best evaluation
-  Metrics last;             // of the last evaluation
+  Metrics best;  // of the best evaluation
+  Metrics last;  // of the last evaluation
   bool stopped_by_signal() const { return reason == StopReason::signal; }
 };
 
@@ -29,13 +29,15 @@ struct TrainResult {
 /// holds the best weights afterwards (the averaged ones where ema_decay is set), in evaluation mode.
 ///
 /// Errors: config when `config` differs from the checkpoint's in a field that changes numbers, unless
-/// `accept_changes`; data when the checkpoints are all damaged or belong to another model or data set; io when
-/// a file cannot be written (earlier checkpoints stay intact); general when the loss, a gradient or the
-/// criterion is not finite, naming the step and the tensor; cannot_create when another process trains in `run`.
-TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume, bool accept_changes = false);
+/// `accept_changes`; data when the checkpoints are all damaged or belong to another model or data set; io
+/// when a file cannot be written (earlier checkpoints stay intact); general when the loss, a gradient or the
+/// criterion is not finite, naming the step and the tensor; cannot_create when another process trains in
+/// `run`.
+TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume,
+                  bool accept_changes = false);
 
-/// Loads the best weights (or, with `best` false, the latest) of a run's newest whole checkpoint into `module`.
-/// Returns the step they are from. Throws no_input when the run has no checkpoint.
+/// Loads the best weights (or, with `best` false, the latest) of a run's newest whole checkpoint into
+/// `module`. Returns the step they are from. Throws no_input when the run has no checkpoint.
 int64_t load_weights(torch::nn::Module& module, const RunFolder& run, bool best = true);
 
 }  // namespace modewise::train

@@ -7,8 +7,8 @@
 
 namespace modewise::train {
 
-/// After step t (from 1): a ← d a + (1 − d) w with d = min(decay, (1 + t) / (10 + t)), so that the first steps
-/// are forgotten soon. Begins as a copy of the weights. Buffers are not averaged.
+/// After step t (from 1): a ← d a + (1 − d) w with d = min(decay, (1 + t) / (10 + t)), so that the first
+/// steps are forgotten soon. Begins as a copy of the weights. Buffers are not averaged.
 class WeightAverage {
  public:
   WeightAverage(std::vector<NamedTensor> parameters, double decay);

@@ -73,8 +73,9 @@ TEST(Fields, WrongTypeAndBrokenRuleAreErrors) {
   OuterConfig config;
   EXPECT_THAT(message_of([&] { fields_of(config).load_toml("seed = 'x'", "a.toml"); }, ErrorKind::config),
               HasSubstr("a.toml:1:1: seed must be an integer"));
-  EXPECT_THAT(message_of([&] { fields_of(config).load_toml("optimizer.rate = 2", "a.toml"); }, ErrorKind::config),
-              HasSubstr("optimizer.rate must be a number from 0 to 1, got 2"));
+  EXPECT_THAT(
+      message_of([&] { fields_of(config).load_toml("optimizer.rate = 2", "a.toml"); }, ErrorKind::config),
+      HasSubstr("optimizer.rate must be a number from 0 to 1, got 2"));
   EXPECT_THAT(message_of([&] { fields_of(config).load_toml("optimizer.name = 'adem'", "a.toml"); },
                          ErrorKind::config),
               HasSubstr("did you mean 'adam'?"));
@@ -95,7 +96,8 @@ TEST(Fields, CommandLineSetsEveryType) {
   EXPECT_EQ(config.optimizer.name, "adam");
   EXPECT_EQ(config.optimizer.rate, 1e-4);
   EXPECT_EQ(config.optimizer.modes, (std::vector<int64_t>{2, 5}));
-  EXPECT_THAT(message_of([&] { fields.set("optimizer.modes=-1"); }, ErrorKind::usage), HasSubstr("at least 0"));
+  EXPECT_THAT(message_of([&] { fields.set("optimizer.modes=-1"); }, ErrorKind::usage),
+              HasSubstr("at least 0"));
   EXPECT_THAT(message_of([&] { fields.set("optimizer.modes=a"); }, ErrorKind::usage), HasSubstr("got 'a'"));
   EXPECT_THAT(message_of([&] { fields.set("sed=1"); }, ErrorKind::usage), HasSubstr("did you mean 'seed'"));
 }

@@ -15,7 +15,9 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void write(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 /// A store with the steps 10 and 20.
 class Checkpoints : public testing::Test {
@@ -25,7 +27,8 @@ class Checkpoints : public testing::Test {
     save(20);
   }
   void save(int64_t step, int64_t keep = 2) {
-    store.save(step, {{"step", step}}, {{"model.safetensors", "model " + std::to_string(step)}, {"empty", ""}}, keep);
+    store.save(step, {{"step", step}},
+               {{"model.safetensors", "model " + std::to_string(step)}, {"empty", ""}}, keep);
   }
   std::vector<std::string> names() const {
     std::vector<std::string> list;
@@ -103,7 +106,8 @@ TEST_F(Checkpoints, EveryTruncationAndDeletionIsNoticed) {
 }
 
 TEST_F(Checkpoints, AManifestThatLiesIsNoSurprise) {
-  for (const char* text : {"", "{}", "[]", "null", "{\"format\":1}", "{\"format\":1,\"files\":7,\"hash\":\"\"}", "\xff"}) {
+  for (const char* text :
+       {"", "{}", "[]", "null", "{\"format\":1}", "{\"format\":1,\"files\":7,\"hash\":\"\"}", "\xff"}) {
     write(folder / "step_20" / "manifest.json", text);
     expect_fallback(text);
   }

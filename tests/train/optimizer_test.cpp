@@ -29,7 +29,8 @@ TEST(Optimizer, FollowsTorchOptimForSixSteps) {
   const json cases = json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/train/vectors/optimizer.json"));
   ASSERT_EQ(cases.size(), 8U);
   for (const json& c : cases) {
-    SCOPED_TRACE(c["name"].get<std::string>() + " decay " + c["weight_decay"].dump() + " betas " + c["betas"].dump());
+    SCOPED_TRACE(c["name"].get<std::string>() + " decay " + c["weight_decay"].dump() + " betas " +
+                 c["betas"].dump());
     OptimizerConfig config;
     config.name = c["name"];
     config.weight_decay = c["weight_decay"];
@@ -96,7 +97,8 @@ TEST(Optimizer, GivesTheSameBitsForAnyNumberOfThreads) {
     for (int64_t i = 0; i < weight.numel(); ++i) {
       const RandomStream stream{5, 1, 0};
       weight.mutable_data_ptr<float>()[i] = static_cast<float>(stream.uniform(2 * static_cast<uint64_t>(i)));
-      gradient.mutable_data_ptr<float>()[i] = static_cast<float>(stream.uniform(2 * static_cast<uint64_t>(i) + 1));
+      gradient.mutable_data_ptr<float>()[i] =
+          static_cast<float>(stream.uniform(2 * static_cast<uint64_t>(i) + 1));
     }
     weight.requires_grad_();
     Optimizer optimizer({{"weight", weight}}, {});

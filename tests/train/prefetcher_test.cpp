@@ -17,7 +17,9 @@ struct Numbered : Batch {
   int64_t index;
 };
 
-int64_t number_of(const std::unique_ptr<Batch>& batch) { return static_cast<const Numbered&>(*batch).index; }
+int64_t number_of(const std::unique_ptr<Batch>& batch) {
+  return static_cast<const Numbered&>(*batch).index;
+}
 
 TEST(Prefetcher, GivesTheBatchesInOrderFromAnyIndex) {
   for (const int64_t capacity : {1, 3, 100}) {
@@ -41,11 +43,13 @@ TEST(Prefetcher, RunsAheadByItsCapacityAndNoFurther) {
         return std::make_unique<Numbered>(i);
       },
       0, 1000, 4);
-  for (int wait = 0; loaded < 4 && wait < 1000; ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int wait = 0; loaded < 4 && wait < 1000; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(loaded, 4);
   EXPECT_EQ(number_of(batches.next()), 0);
-  for (int wait = 0; loaded < 5 && wait < 1000; ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int wait = 0; loaded < 5 && wait < 1000; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(loaded, 5);
 }
 

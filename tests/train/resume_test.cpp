@@ -33,10 +33,12 @@ Files files_of(const RunFolder& run) {
 
 void expect_same(const Files& got, const Files& wanted, const std::string& what) {
   ASSERT_EQ(got.size(), wanted.size()) << what;
-  for (const auto& [name, bytes] : wanted) EXPECT_TRUE(got.at(name) == bytes) << what << ": " << name << " differs";
+  for (const auto& [name, bytes] : wanted)
+    EXPECT_TRUE(got.at(name) == bytes) << what << ": " << name << " differs";
 }
 
-/// Trains to the end, stopped by a signal after each step of `stops`, a fresh process's worth of objects each time.
+/// Trains to the end, stopped by a signal after each step of `stops`, a fresh process's worth of objects each
+/// time.
 Files train_with_stops(const TrainConfig& config, const std::vector<int64_t>& stops) {
   const ScratchFolder scratch;
   RunFolder run = RunFolder::create(scratch / "run");
@@ -89,10 +91,11 @@ TEST_P(Resume, EndsWithTheSameBits) {
   EXPECT_EQ(other.at("metrics.jsonl"), wanted.at("metrics.jsonl"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, Resume,
-                         testing::Combine(testing::Values("adamw", "adam"),
-                                          testing::Values("constant", "cosine", "step", "type1", "one_cycle")),
-                         [](const auto& one) { return std::get<0>(one.param) + "_" + std::get<1>(one.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Every, Resume,
+    testing::Combine(testing::Values("adamw", "adam"),
+                     testing::Values("constant", "cosine", "step", "type1", "one_cycle")),
+    [](const auto& one) { return std::get<0>(one.param) + "_" + std::get<1>(one.param); });
 
 TEST(ResumeMore, AccumulatedStepsAndDroppedBatches) {
   TrainConfig config = config_of("adamw", "cosine");
@@ -181,7 +184,9 @@ class DamagedRun : public testing::Test {
     train(task, config, run, false);
     set_stop_signal(0);
   }
-  void damage(const std::string& name) { std::ofstream(run.checkpoints() / name, std::ios::trunc) << "damage"; }
+  void damage(const std::string& name) {
+    std::ofstream(run.checkpoints() / name, std::ios::trunc) << "damage";
+  }
 
   TrainConfig config = config_of("adamw", "cosine");
   ScratchFolder scratch;

@@ -31,7 +31,10 @@ TEST(RunFolder, KeepsConfigManifestAndMetrics) {
   const ScratchFolder scratch;
   const RunFolder made = RunFolder::create(scratch / "a/b/run");
   made.write_config("[train]\nepochs = 3\n");
-  made.write_manifest({.task = "forecast", .command_line = {"modewise", "train", "\xff"}, .seed = 7, .threads = 2,
+  made.write_manifest({.task = "forecast",
+                       .command_line = {"modewise", "train", "\xff"},
+                       .seed = 7,
+                       .threads = 2,
                        .data_hash = "abc"});
   made.write_metrics({{"val_mse", 0.1}});
   const RunFolder run = RunFolder::open(scratch / "a/b/run");

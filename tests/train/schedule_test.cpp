@@ -60,7 +60,8 @@ TEST(Schedule, IsFiniteAtEveryOddLength) {
           const Schedule schedule(config, {.learning_rate = 1.0}, 1, total);
           for (int64_t step = 0; step < total + 2; ++step) {
             const StepRate rate = schedule.at(step);
-            EXPECT_TRUE(rate.learning_rate >= 0 && rate.learning_rate <= 1) << name << ' ' << total << ' ' << step;
+            EXPECT_TRUE(rate.learning_rate >= 0 && rate.learning_rate <= 1)
+                << name << ' ' << total << ' ' << step;
             EXPECT_TRUE(rate.beta1 > 0.8 && rate.beta1 < 1);
           }
         }

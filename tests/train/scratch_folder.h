@@ -1,6 +1,6 @@
 #pragma once
-// A fresh folder for one test, removed with it; in memory where the system has such a place, since these tests
-// sync hundreds of times.
+// A fresh folder for one test, removed with it; in memory where the system has such a place, since these
+// tests sync hundreds of times.
 
 #include <gtest/gtest.h>
 

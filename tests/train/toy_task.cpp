@@ -29,8 +29,8 @@ at::Tensor normal(at::IntArrayRef shape, double deviation, const RandomStream& s
   return tensor;
 }
 
-/// x [B, K] · weight [M, K]ᵀ as products summed along K: matrix products of small odd shapes depend on the number
-/// of threads (docs/training.md), sums along one dimension do not.
+/// x [B, K] · weight [M, K]ᵀ as products summed along K: matrix products of small odd shapes depend on the
+/// number of threads (docs/training.md), sums along one dimension do not.
 at::Tensor weighted_sums(const at::Tensor& x, const at::Tensor& weight) {
   return (x.unsqueeze(1) * weight).sum(-1);
 }
@@ -53,7 +53,8 @@ at::Tensor ToyNet::forward(const at::Tensor& x, double dropout, uint64_t seed, u
     float* data = mask.mutable_data_ptr<float>();
     const RandomStream stream{seed, 16, step};
     for (int64_t i = 0; i < mask.numel(); ++i)
-      data[i] = stream.uniform(static_cast<uint64_t>(i)) < dropout ? 0.0f : static_cast<float>(1 / (1 - dropout));
+      data[i] =
+          stream.uniform(static_cast<uint64_t>(i)) < dropout ? 0.0f : static_cast<float>(1 / (1 - dropout));
     hidden = hidden * mask;
   }
   return weighted_sums(hidden, second_weight) + second_bias;
@@ -85,8 +86,7 @@ at::Tensor ToyTask::loss(const Batch& batch, uint64_t seed, uint64_t step) {
 Metrics ToyTask::evaluate() {
   ++evaluations;
   const int64_t count = std::min<int64_t>(inputs_.size(0), 64);
-  const at::Tensor error =
-      net->forward(inputs_.narrow(0, 0, count), 0, 0, 0) - targets_.narrow(0, 0, count);
+  const at::Tensor error = net->forward(inputs_.narrow(0, 0, count), 0, 0, 0) - targets_.narrow(0, 0, count);
   Metrics metrics = {{"val_mse", at::square(error).mean(1).mean().item<double>()},
                      {"val_mae", error.abs().mean(1).mean().item<double>()}};
   if (on_evaluate) on_evaluate(metrics);

@@ -1,6 +1,6 @@
 #pragma once
-// A small task for the tests of the trainer: a net of two layers with counter-based dropout on synthetic data,
-// the same bits for any number of threads.
+// A small task for the tests of the trainer: a net of two layers with counter-based dropout on synthetic
+// data, the same bits for any number of threads.
 
 #include <functional>
 

@@ -4,8 +4,8 @@
 //   train_toy resume FOLDER [key=value…]       continues one
 //   train_toy resume-all FOLDER… [key=value…]  continues each, printing a line of JSON with what became of it
 //
-// Keys are the options of training, and: threads; report (print a line as each step begins); stall_at (the step
-// that takes a minute); accept (changed options on resume).
+// Keys are the options of training, and: threads; report (print a line as each step begins); stall_at (the
+// step that takes a minute); accept (changed options on resume).
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>

@@ -75,7 +75,8 @@ TEST_F(TrainerTest, LearnsAndWritesALineAnEvaluation) {
   EXPECT_LT(lines[9].at("train_loss"), lines[0].at("train_loss"));
   std::vector<std::string> keys;
   for (const auto& item : lines[0].items()) keys.push_back(item.key());
-  EXPECT_THAT(keys, testing::ElementsAre("step", "epoch", "train_loss", "learning_rate", "val_mse", "val_mae", "best"));
+  EXPECT_THAT(keys, testing::ElementsAre("step", "epoch", "train_loss", "learning_rate", "val_mse", "val_mae",
+                                         "best"));
   const auto metrics = run.read_metrics();
   EXPECT_EQ(metrics.at("stopped"), "finished");
   EXPECT_EQ(metrics.at("best").at("val_mse"), result.best.at("val_mse"));
@@ -92,7 +93,8 @@ TEST_F(TrainerTest, EvaluatesSeveralTimesAnEpochEvenlySpaced) {
   for (const auto& line : run.read_metric_lines())
     (line.contains("val_mse") ? evaluations : losses).push_back(line.at("step"));
   EXPECT_THAT(evaluations, testing::ElementsAre(3, 5, 8, 10));
-  EXPECT_THAT(losses, testing::ElementsAre(2, 4, 6));  // 8 and 10 are evaluations, whose lines have the loss too
+  EXPECT_THAT(losses,
+              testing::ElementsAre(2, 4, 6));  // 8 and 10 are evaluations, whose lines have the loss too
 }
 
 TEST_F(TrainerTest, MoreEvaluationsThanStepsIsOneAStep) {
@@ -195,7 +197,9 @@ TEST_F(TrainerTest, AModelWithoutParametersIsEvaluatedOnce) {
 TEST_F(TrainerTest, AccumulationEqualsALargeBatch) {
   // Without dropout and clipping, two batches of 15 with equal weights give the gradient of one of 30.
   class Plain : public ToyTask {
-    at::Tensor loss(const Batch& batch, uint64_t, uint64_t step) override { return ToyTask::loss(batch, 0, step); }
+    at::Tensor loss(const Batch& batch, uint64_t, uint64_t step) override {
+      return ToyTask::loss(batch, 0, step);
+    }
   };
   TrainConfig large = small_config();
   large.max_steps = 1;
