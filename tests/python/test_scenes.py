@@ -220,7 +220,7 @@ def test_the_ssl4eo_sample_is_read(tmp_path):
         pytest.skip(f"no {sample}")
     for name in ("ssl4eo_l_etm_sr_benchmark", "ssl4eo_l_etm_nlcd"):
         with tarfile.open(sample / f"{name}.tar.gz") as archive:
-            archive.extractall(tmp_path, filter="data")
+            archive.extractall(tmp_path)
     images, masks = tmp_path / "ssl4eo_l_etm_sr_benchmark", tmp_path / "ssl4eo_l_etm_nlcd"
     shown = json.loads(ok("data", "show", images, "--set", f"data.masks={masks}", "--set", "data.ignore=[0]", "--json").stdout)
     assert shown["images"] == 9 and shown["bands"] == 6 and shown["window"] == 224
