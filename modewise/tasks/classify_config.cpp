@@ -1,8 +1,10 @@
 #include "modewise/tasks/classify_config.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/load_config.h"
 
 namespace modewise::tasks {
 
@@ -62,20 +64,7 @@ void ClassifyConfig::validate(const std::string& source) const {
 }
 
 ClassifyConfig load_classify_config(const std::string& file, std::vector<std::string> assignments) {
-  ClassifyConfig config;
-  Fields fields = fields_of(config);
-  if (!file.empty()) fields.load_toml_file(file);
-  // The model's name and preset act first, since they set other fields.
-  const auto first = [&](const std::string& prefix, auto begin) {
-    return std::stable_partition(begin, assignments.end(),
-                                 [&](const std::string& text) { return text.starts_with(prefix); });
-  };
-  first("model.preset=", first("model.name=", assignments.begin()));
-  for (const std::string& assignment : assignments) fields.set(assignment);
-  const std::string source = file.empty() ? "options" : file;
-  fields.validate(source);
-  config.validate(source);
-  return config;
+  return load_config<ClassifyConfig>(file, std::move(assignments));
 }
 
 std::string model_title(const ClassifyConfig& config) {

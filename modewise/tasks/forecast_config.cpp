@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/load_config.h"
 
 namespace modewise::tasks {
 
@@ -87,19 +89,7 @@ void ForecastConfig::validate(const std::string& source) const {
 }
 
 ForecastConfig load_forecast_config(const std::string& file, std::vector<std::string> assignments) {
-  ForecastConfig config;
-  Fields fields = fields_of(config);
-  if (!file.empty()) fields.load_toml_file(file);
-  const auto first = [&](const std::string& prefix, auto begin) {
-    return std::stable_partition(begin, assignments.end(),
-                                 [&](const std::string& text) { return text.starts_with(prefix); });
-  };
-  first("model.preset=", first("model.name=", assignments.begin()));
-  for (const std::string& assignment : assignments) fields.set(assignment);
-  const std::string source = file.empty() ? "options" : file;
-  fields.validate(source);
-  config.validate(source);
-  return config;
+  return load_config<ForecastConfig>(file, std::move(assignments));
 }
 
 }  // namespace modewise::tasks

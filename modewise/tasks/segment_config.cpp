@@ -1,6 +1,8 @@
 #include "modewise/tasks/segment_config.h"
 
-#include <algorithm>
+#include <utility>
+
+#include "modewise/tasks/load_config.h"
 
 namespace modewise::tasks {
 
@@ -47,19 +49,7 @@ models::SceneShape model_shape(const data::SceneSummary& data) {
 }
 
 SegmentConfig load_segment_config(const std::string& file, std::vector<std::string> assignments) {
-  SegmentConfig config;
-  Fields fields = fields_of(config);
-  if (!file.empty()) fields.load_toml_file(file);
-  const auto first = [&](const std::string& prefix, auto begin) {
-    return std::stable_partition(begin, assignments.end(),
-                                 [&](const std::string& text) { return text.starts_with(prefix); });
-  };
-  first("model.preset=", first("model.name=", assignments.begin()));
-  for (const std::string& assignment : assignments) fields.set(assignment);
-  const std::string source = file.empty() ? "options" : file;
-  fields.validate(source);
-  config.validate(source);
-  return config;
+  return load_config<SegmentConfig>(file, std::move(assignments));
 }
 
 std::string model_title(const SegmentConfig& config) {
