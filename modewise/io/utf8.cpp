@@ -6,10 +6,9 @@
 #include <cstring>
 
 namespace modewise::io {
-namespace {
 
-// Bytes of the valid character at the front of `text`, or 0.
-size_t character_length(std::string_view text) {
+size_t utf8_length(std::string_view text) {
+  if (text.empty()) return 0;
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
   if (first < 0x80) return 1;
@@ -26,8 +25,6 @@ size_t character_length(std::string_view text) {
   return length;
 }
 
-}  // namespace
-
 size_t find_invalid_utf8(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
@@ -40,7 +37,7 @@ size_t find_invalid_utf8(std::string_view text) {
     }
     while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
     if (at == text.size()) break;
-    const size_t length = character_length(text.substr(at));
+    const size_t length = utf8_length(text.substr(at));
     if (length == 0) return at;
     at += length;
   }
@@ -70,7 +67,7 @@ std::string quote_for_message(std::string_view text, size_t limit) {
   std::string result = "'";
   size_t at = 0;
   while (at < text.size() && at < limit) {
-    const size_t length = character_length(text.substr(at));
+    const size_t length = utf8_length(text.substr(at));
     const auto byte = static_cast<unsigned char>(text[at]);
     if (length == 0 || byte < 0x20 || byte == 0x7F) {
       result += fmt::format("\\x{:02x}", byte);

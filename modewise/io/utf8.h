@@ -8,6 +8,9 @@
 
 namespace modewise::io {
 
+/// Bytes of the valid character at the front of `text`; 0 where none stands, or the text is empty.
+size_t utf8_length(std::string_view text);
+
 /// Where the first byte stands that is not part of valid UTF-8, or npos.
 size_t find_invalid_utf8(std::string_view text);
 

@@ -1,0 +1,24 @@
+#pragma once
+// One token a byte, and one mark between texts.
+
+#include "modewise/text/tokenizer.h"
+
+namespace modewise::text {
+
+/// Ids 0 to 255 are the bytes; 256 opens and closes a text.
+class ByteTokenizer final : public Tokenizer {
+ public:
+  static constexpr Id kMark = 256;
+
+  ByteTokenizer();
+  int64_t size() const override { return kMark + 1; }
+  std::vector<Id> encode(std::string_view text) const override;
+  std::optional<Id> begin_id() const override { return kMark; }
+  std::optional<Id> end_id() const override { return kMark; }
+  std::string name() const override { return "bytes"; }
+
+ private:
+  void append_known(Id id, bool& start, std::string& text) const override;
+};
+
+}  // namespace modewise::text

@@ -1,0 +1,35 @@
+#pragma once
+// What sentencepiece does to a text before it cuts it into pieces: the compiled character map of the model,
+// then its rules about spaces.
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "modewise/io/sentencepiece_model.h"
+
+namespace modewise::text {
+
+class PieceNormalizer {
+ public:
+  /// Length of the user-defined piece at the front of a text, which is never normalised; 0: none.
+  using Protect = std::function<size_t(std::string_view)>;
+
+  /// `model` must outlive this. `protect` may be empty.
+  PieceNormalizer(const io::SentencePieceModel& model, Protect protect);
+  std::string operator()(std::string_view text) const;
+
+ private:
+  /// What the front of a text becomes, and how many of its bytes that takes.
+  struct Prefix {
+    std::string_view becomes;
+    size_t bytes;
+  };
+  Prefix prefix(std::string_view text) const;
+  void add_space(std::string& normalized) const;
+
+  const io::SentencePieceModel* model_;
+  Protect protect_;
+};
+
+}  // namespace modewise::text

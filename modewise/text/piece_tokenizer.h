@@ -1,0 +1,67 @@
+#pragma once
+// Tokenizers of pieces with scores: sentencepiece's, by merging pairs (bpe) or by the best sum of scores
+// (unigram, Kudo 2018), and llama2.c's, which merges in the same way under simpler rules around it.
+
+#include <array>
+#include <bitset>
+#include <memory>
+
+#include "modewise/io/llama2c_tokenizer.h"
+#include "modewise/io/sentencepiece_model.h"
+#include "modewise/text/piece_normalizer.h"
+#include "modewise/text/tokenizer.h"
+#include "modewise/text/word_cache.h"
+
+namespace modewise::text {
+
+class UnigramPaths;
+
+class PieceTokenizer final : public Tokenizer {
+ public:
+  using Model = io::SentencePieceModel;
+
+  /// `hash` and `file`: as Tokenizer keeps them.
+  PieceTokenizer(Model model, std::string hash, std::filesystem::path file);
+  /// As llama2.c does it: a space in front, no normalising, characters without a piece become bytes before
+  /// anything merges.
+  PieceTokenizer(io::Llama2cTokenizer tokenizer, std::string hash, std::filesystem::path file);
+  ~PieceTokenizer() override;
+
+  int64_t size() const override { return model_.pieces.size(); }
+  std::vector<Id> encode(std::string_view text) const override;
+  std::optional<Id> begin_id() const override { return mark(model_.begin); }
+  std::optional<Id> end_id() const override { return mark(model_.end); }
+  std::string name() const override;
+  /// The text of a piece as its file has it.
+  std::string_view piece(Id id) const { return model_.pieces[id]; }
+
+ private:
+  using Type = Model::Type;
+  enum class Origin { sentencepiece, llama2c };
+
+  PieceTokenizer(Model model, Origin origin, std::string hash, std::filesystem::path file);
+  static std::optional<Id> mark(int32_t id) { return id < 0 ? std::nullopt : std::optional(id); }
+  void append_known(Id id, bool& start, std::string& text) const override;
+  Type type(Id id) const { return model_.types[static_cast<size_t>(id)]; }
+  float score(Id id) const { return model_.scores[static_cast<size_t>(id)]; }
+
+  std::optional<Id> find(std::string_view text) const;
+  bool words_part() const;
+  size_t user_defined_length(std::string_view text) const;
+  void emit(std::string_view text, std::optional<Id> id, std::vector<Id>& ids) const;
+  void encode_pairs(std::string_view text, std::vector<Id>& ids) const;
+  void encode_words(std::string_view text, std::vector<Id>& ids) const;
+
+  Model model_;
+  Origin origin_;
+  std::string_view space_;      // what stands for a space within pieces
+  PieceNormalizer normalizer_;  // refers to model_
+  std::array<Id, 256> byte_ids_;
+  std::bitset<256> first_bytes_;  // with which user-defined pieces begin
+  size_t longest_user_defined_ = 0;
+  bool words_part_ = false;              // no piece holds a space after another character
+  std::unique_ptr<UnigramPaths> paths_;  // unigram only
+  mutable WordCaches caches_;
+};
+
+}  // namespace modewise::text

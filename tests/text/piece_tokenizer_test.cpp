@@ -1,0 +1,87 @@
+#include "modewise/text/piece_tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "modewise/text/load_tokenizer.h"
+#include "tests/text/vector_file.h"
+
+namespace modewise::text {
+namespace {
+
+using Ids = std::vector<Tokenizer::Id>;
+
+// `tokenizer` answers as the oracle did, and gives every text back.
+void expect_cases(const Tokenizer& tokenizer, const nlohmann::json& cases) {
+  for (const auto& one : cases) {
+    const std::string text = from_hex(one["text"]);
+    const Ids ids = tokenizer.encode(text);
+    EXPECT_EQ(ids, one["ids"].get<Ids>()) << text;
+    EXPECT_EQ(tokenizer.decode(ids), text);
+    // llama2.c's decode works on C strings: a zero byte ends it.
+    if (text.find('\0') == std::string::npos) {
+      EXPECT_EQ(tokenizer.decode(ids), from_hex(one["decoded"]));
+    }
+  }
+}
+
+PieceTokenizer small_llama2c() {
+  const std::string file = from_hex(load_vectors("llama2c.json")["small"]["file"]);
+  return {io::parse_llama2c_tokenizer(std::as_bytes(std::span(file)), "small.bin"), "", ""};
+}
+
+TEST(PieceTokenizer, AnswersAsLlama2cDoes) {
+  expect_cases(small_llama2c(), load_vectors("llama2c.json")["small"]["cases"]);
+}
+
+TEST(PieceTokenizer, AnswersAsLlama2cDoesWithItsOwnFile) {
+  const std::filesystem::path path = data_folder() / "language" / "tok512.bin";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
+  const auto tokenizer = load_tokenizer(path.string());
+  expect_cases(*tokenizer, load_vectors("llama2c.json")["tok512"]["cases"]);
+  EXPECT_EQ(tokenizer->size(), 512);
+  EXPECT_EQ(tokenizer->begin_id(), 1);
+  EXPECT_EQ(tokenizer->end_id(), 2);
+  EXPECT_EQ(tokenizer->decode(Ids{1, 259, 2}), "t");
+}
+
+TEST(PieceTokenizer, GivesZeroBytesBack) {
+  const PieceTokenizer tokenizer = small_llama2c();
+  const std::string text("a\0b\0\0", 5);
+  EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
+}
+
+TEST(PieceTokenizer, KeepsACopyThatLoadsAgain) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "kept_tokenizer";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder / "copy");
+  const std::string file = from_hex(load_vectors("llama2c.json")["small"]["file"]);
+  std::ofstream(folder / "small.bin", std::ios::binary) << file;
+  const auto tokenizer = load_tokenizer((folder / "small.bin").string());
+  keep_tokenizer(*tokenizer, folder / "copy");
+  const auto copy = load_tokenizer((folder / "copy").string());
+  EXPECT_EQ(copy->hash(), tokenizer->hash());
+  EXPECT_EQ(copy->encode("abc"), tokenizer->encode("abc"));
+  keep_tokenizer(*copy, folder / "copy");  // onto itself
+  std::ofstream(folder / "small.bin", std::ios::binary | std::ios::app) << "x";
+  EXPECT_THROW(keep_tokenizer(*tokenizer, folder / "copy"), Error);
+  keep_tokenizer(*load_tokenizer("bytes"), folder);
+  EXPECT_EQ(load_tokenizer((folder / "copy").string())->hash(), tokenizer->hash());
+  EXPECT_EQ(load_tokenizer(folder.string())->name(), "bytes");
+}
+
+// Long words go through the heap, short ones through scanning: both must take the same pairs.
+TEST(PieceTokenizer, MergesLongWordsAsShortOnes) {
+  const PieceTokenizer tokenizer = small_llama2c();
+  const std::string text(1 << 20, 'a');
+  const Ids ids = tokenizer.encode(text);
+  EXPECT_EQ(tokenizer.decode(ids), text);
+  EXPECT_LT(ids.size(), text.size() / 2);
+}
+
+}  // namespace
+}  // namespace modewise::text
