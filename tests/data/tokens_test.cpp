@@ -9,8 +9,10 @@
 #include "modewise/data/key_value_recall.h"
 #include "modewise/data/text_documents.h"
 #include "modewise/data/token_file.h"
+#include "modewise/data/token_set.h"
 #include "modewise/data/token_windows.h"
 #include "modewise/io/safetensors.h"
+#include "modewise/text/load_tokenizer.h"
 #include "tests/data/scratch.h"
 
 namespace modewise::data {
@@ -185,6 +187,81 @@ TEST(TokenWindows, EveryTokenButTheFirstIsATargetOnce) {
   const TokenBatch shifted = windows.gather(std::vector<int64_t>{1, 0}, 3);
   EXPECT_EQ(values_of(shifted.inputs), (std::vector<int64_t>{8, 4, 5, 9, 3, 9, 8, 9}));
   EXPECT_EQ(values_of(shifted.targets), (std::vector<int64_t>{4, 5, 9, 8, 9, 8, 9, 8}));
+}
+
+std::string text_of(const TokenPart& part, const text::Tokenizer& tokenizer) {
+  std::string text;
+  for (const TokenSpan& span : part.spans) {
+    std::vector<int64_t> ids(static_cast<size_t>(span.size()));
+    part.file->read(span.begin, span.size(), ids.data());
+    text += tokenizer.decode(std::vector<int32_t>(ids.begin(), ids.end())) + "|";
+  }
+  return text;
+}
+
+TEST(TokenSet, DealsDocumentsOnce) {
+  const ScratchFolder folder;
+  std::string lines;
+  for (int i = 0; i < 40; ++i) lines += fmt::format("{{\"text\": \"document {}\"}}\n", i);
+  TextConfig config;
+  config.path = folder.write("a.jsonl", lines);
+  config.split_ratios = {0.8, 0.1, 0.1};
+  const auto tokenizer = text::load_tokenizer("bytes");
+  const TokenSet set = load_token_set(config, *tokenizer, "bytes");
+  EXPECT_EQ(set.train.spans.size(), 32u);
+  EXPECT_EQ(set.validation.spans.size(), 4u);
+  EXPECT_EQ(set.test.spans.size(), 4u);
+  std::set<int64_t> begins;
+  for (const TokenPart* part : {&set.train, &set.validation, &set.test})
+    for (const TokenSpan& span : part->spans) EXPECT_TRUE(begins.insert(span.begin).second);
+  EXPECT_EQ(begins.size(), 40u);
+  EXPECT_EQ(set.part("all").bytes(), set.train.bytes() + set.validation.bytes() + set.test.bytes());
+  EXPECT_EQ(load_token_set(config, *tokenizer, "bytes").test.spans.front().begin,
+            set.test.spans.front().begin);
+  config.split_seed = 2;
+  EXPECT_NE(text_of(load_token_set(config, *tokenizer, "bytes").test, *tokenizer),
+            text_of(set.test, *tokenizer));
+}
+
+TEST(TokenSet, CutsOneDocumentAndSaysSo) {
+  const ScratchFolder folder;
+  TextConfig config;
+  config.path = folder.write("a.txt", "0123456789 1234 6789");
+  config.split_ratios = {0.5, 0.25, 0.25};
+  const auto tokenizer = text::load_tokenizer("bytes");
+  const TokenSet set = load_token_set(config, *tokenizer, "bytes");
+  EXPECT_EQ(text_of(set.train, *tokenizer), "0123456789|");
+  EXPECT_EQ(text_of(set.validation, *tokenizer), " 1234|");
+  EXPECT_EQ(text_of(set.test, *tokenizer), " 6789|");
+  EXPECT_EQ(set.validation.bytes(), 5);
+  EXPECT_EQ(set.validation.words(), 2);
+  ASSERT_EQ(set.notes.size(), 1u);
+  EXPECT_NE(set.notes.front().find("one document"), std::string::npos);
+  // Other files take parts over, and their share falls to training.
+  config.validation = folder.write("b.txt", "other");
+  const TokenSet other = load_token_set(config, *tokenizer, "bytes");
+  EXPECT_EQ(text_of(other.train, *tokenizer), "0123456789 1234|");
+  EXPECT_EQ(text_of(other.validation, *tokenizer), "other|");
+  EXPECT_NE(other.hash, set.hash);
+}
+
+TEST(TokenSet, MapsTokenFilesOfItsTokenizerAlone) {
+  const ScratchFolder folder;
+  const auto tokenizer = text::load_tokenizer("bytes");
+  TextConfig config;
+  config.path = folder.write("a.txt", "some text\n<|endoftext|>\nmore\n<|endoftext|>\nand more");
+  std::vector<std::string> notes;
+  const TokenFile made = tokenize(config, config.path, *tokenizer, "bytes", notes);
+  EXPECT_EQ(made.documents().size(), 3u);
+  made.write(folder.path("a.safetensors"));
+  TextConfig mapped = config;
+  mapped.path = folder.path("a.safetensors");
+  EXPECT_EQ(load_token_set(mapped, *tokenizer, "bytes").hash,
+            load_token_set(config, *tokenizer, "bytes").hash);
+  three_documents(6).write(folder.path("b.safetensors"));
+  mapped.path = folder.path("b.safetensors");
+  EXPECT_NE(error_of(ErrorKind::data, [&] { load_token_set(mapped, *tokenizer, "bytes"); }).find("'test'"),
+            std::string::npos);
 }
 
 TEST(KeyValueRecall, QuestionsFollowFromThePairs) {
