@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "modewise/data/class_map.h"
-#include "modewise/data/raster.h"
-#include "modewise/data/scene_augment.h"
 #include "modewise/data/scene_config.h"
 #include "modewise/data/scene_files.h"
+#include "modewise/data/scene_pixels.h"
 
 namespace modewise::data {
 
@@ -24,22 +23,6 @@ struct SceneArea {
   int64_t file = 0;
   PixelRect area;
 };
-
-/// (value − mean) / deviation a band.
-struct BandScale {
-  std::vector<double> mean, deviation;
-};
-
-/// How the pixels of an image become a model's input: which bands, which values mean nothing, which scale.
-struct PixelRule {
-  std::vector<int64_t> bands;  // of the file, in the order the model gets them
-  std::string nodata = "auto";
-  BandScale scale;
-};
-
-/// Reads the window of `raster` (it may reach beyond it), scaled; pixels with a NaN, an infinity or the
-/// nodata value in any band, and those beyond the image, are not valid.
-SceneWindow read_window(const Raster& raster, const PixelRect& window, const PixelRule& rule);
 
 /// What a run keeps of its data in data.json, so that later images can be checked and read in the same way.
 struct SceneSummary {
