@@ -1,11 +1,12 @@
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/data/array_tensor.h"
 #include "modewise/data/sources.h"
 #include "modewise/io/npy.h"
 #include "modewise/io/npz.h"
@@ -13,36 +14,6 @@
 
 namespace modewise::data {
 namespace {
-
-at::ScalarType scalar_type(const io::Array& array, const std::string& source) {
-  switch (array.dtype) {
-    case io::Array::u8:
-      return at::kByte;
-    case io::Array::i8:
-      return at::kChar;
-    case io::Array::u16:
-      return at::kUInt16;
-    case io::Array::i16:
-      return at::kShort;
-    case io::Array::u32:
-      return at::kUInt32;
-    case io::Array::i32:
-      return at::kInt;
-    case io::Array::u64:
-      return at::kUInt64;
-    case io::Array::i64:
-      return at::kLong;
-    case io::Array::f16:
-      return at::kHalf;
-    case io::Array::f32:
-      return at::kFloat;
-    case io::Array::f64:
-      return at::kDouble;
-    case io::Array::boolean:
-      return at::kBool;
-  }
-  fail(ErrorKind::data, "{}: elements of an unknown type", source);
-}
 
 Series from_array(io::Array array, const DataConfig& config, const std::string& source) {
   const auto order = static_cast<int64_t>(array.shape.size());
@@ -52,7 +23,7 @@ Series from_array(io::Array array, const DataConfig& config, const std::string& 
   require(axis >= 0 && axis < order, ErrorKind::config, "data.time_axis: {} has {} axes, got {}", source,
           order, config.time_axis);
   Series series;
-  const at::Tensor stored = at::from_blob(array.bytes.data(), array.shape, scalar_type(array, source));
+  const at::Tensor stored = owning_tensor(std::move(array));
   series.values = at::empty(stored.movedim(axis, 0).sizes(), at::kDouble);
   series.values.copy_(stored.movedim(axis, 0));
   if (order == 1) series.values = series.values.unsqueeze(1);

@@ -1,6 +1,5 @@
 // Volumes of NPZ and NPY files, MedMNIST's among them.
 
-#include <ATen/ops/from_blob.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -8,9 +7,9 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <memory>
 
 #include "modewise/core/error.h"
+#include "modewise/data/array_tensor.h"
 #include "modewise/data/medmnist.h"
 #include "modewise/data/volume_sources.h"
 #include "modewise/io/csv.h"
@@ -27,43 +26,6 @@ std::string array_names(const std::map<std::string, io::Array>& arrays) {
   std::vector<std::string> names;
   for (const auto& [name, array] : arrays) names.push_back(name);
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
-}
-
-at::ScalarType scalar_type(io::Array::DType dtype) {
-  switch (dtype) {
-    case io::Array::u8:
-    case io::Array::boolean:
-      return at::kByte;
-    case io::Array::i8:
-      return at::kChar;
-    case io::Array::u16:
-      return at::kUInt16;
-    case io::Array::i16:
-      return at::kShort;
-    case io::Array::u32:
-      return at::kUInt32;
-    case io::Array::i32:
-      return at::kInt;
-    case io::Array::u64:
-      return at::kUInt64;
-    case io::Array::i64:
-      return at::kLong;
-    case io::Array::f16:
-      return at::kHalf;
-    case io::Array::f32:
-      return at::kFloat;
-    case io::Array::f64:
-      return at::kDouble;
-  }
-  fail(ErrorKind::internal, "elements of an unknown type");
-}
-
-/// The stored elements as a tensor that owns them.
-at::Tensor owning_tensor(io::Array array) {
-  const at::ScalarType type = scalar_type(array.dtype);
-  const auto held = std::make_shared<io::Array>(std::move(array));
-  return at::from_blob(
-      held->bytes.data(), held->shape, [held](void*) {}, at::TensorOptions(type));
 }
 
 void check_medmnist(VolumeSet& set, const VolumeConfig& config, const MedMnistSet& known) {
