@@ -44,6 +44,15 @@ void EncoderConfig::block_fields(Fields& f) {
         {.min = 0, .max = 10});
 }
 
+void EncoderConfig::use_published_blocks(bool release) {
+  width = 128;
+  hidden = 512;
+  heads = 8;
+  attention.query_key_norm = release;
+  attention.pooling = release ? "sum" : "mean";
+  feed_forward = release ? "swiglu" : "gelu";
+}
+
 namespace {
 
 void check_modes(const std::vector<int64_t>& list, const char* name, int64_t modes,

@@ -44,6 +44,8 @@ struct EncoderConfig {
 
   /// The fields that are not in a group of their own; `position` and `attention` are for the caller to place.
   void block_fields(Fields& fields);
+  /// Sets what all models of the released HOT code have (`release`), or those of its paper.
+  void use_published_blocks(bool release);
 };
 
 /// The sizes of the token tensor [B, N_1 … N_k, D] that a config is to fit.

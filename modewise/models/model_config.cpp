@@ -52,12 +52,7 @@ void BaselineConfig::fields(Fields& f) {
 }
 
 void ModelConfig::fields(Fields& f) {
-  f.add_preset("name", name, "the model; sets the other options to its authors'",
-               {.one_of = forecaster_names()}, [this] { use_model(name); });
-  f.add_preset("preset", preset, "of the hot family: default, release (the released code) or paper",
-               {.one_of = {"default", "release", "paper"}}, [this] { use_preset(preset); });
-  f.add("precision", precision, "of activations; weights, statistics and sums are float32",
-        {.one_of = {"float32", "bf16"}});
+  choice_fields(f, *this, forecaster_names(), "its authors'", "the hot family");
   block_fields(f);
   f.group("window", window);
   f.group("patch", patch);
@@ -96,22 +91,10 @@ void ModelConfig::use_model(std::string new_name) {
 }
 
 void ModelConfig::use_preset(std::string new_preset) {
-  const std::string kept = std::exchange(*this, ModelConfig()).name;
-  use_model(kept);
-  preset = std::move(new_preset);
-  if (preset == "default") return;
-  const bool release = preset == "release";
-  width = 128;
-  hidden = 512;
-  heads = 8;
+  if (!use_published(*this, std::move(new_preset))) return;
   patch.length = patch.stride = 4;
-  patch.embedding = release ? "relu_norm" : "relu";
   position.identity = false;
-  attention.query_key_norm = release;
-  attention.pooling = release ? "sum" : "mean";
-  feed_forward = release ? "swiglu" : "gelu";
   head.time = "mean";
-  head.dropout = release ? 0.1 : 0.0;
 }
 
 }  // namespace modewise::models

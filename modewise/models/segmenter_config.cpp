@@ -5,20 +5,11 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/segmenter.h"
-#include "modewise/models/unused_options.h"
 
 namespace modewise::models {
 namespace {
 
 constexpr int64_t unet_multiple = 32;  // five halvings
-
-TokenShape token_shape(const SegmenterConfig& config, const SceneShape& shape) {
-  TokenShape tokens;
-  if (shape.times > 1 && config.time == "mode") tokens.sizes.push_back(shape.times);
-  tokens.sizes.insert(tokens.sizes.end(), 2, shape.window / config.patch.size);
-  for (int64_t mode = 0; mode < tokens.modes(); ++mode) tokens.ordered_modes.push_back(mode);
-  return tokens;
-}
 
 /// Whether model `name` has the option `path`.
 bool segmenter_has(std::string_view name, std::string_view path) {
@@ -29,14 +20,6 @@ bool segmenter_has(std::string_view name, std::string_view path) {
                                           "attention.share_modes", "attention.attend_modes",
                                           "attention.kernel",      "attention.features"};
   return name == "hot" || std::find(std::begin(factors), std::end(factors), path) == std::end(factors);
-}
-
-void check_options_are_used(SegmenterConfig config, const std::string& source) {
-  SegmenterConfig plain;
-  plain.use_model(config.name);
-  if (config.name != "unet") plain.use_preset(config.preset);
-  models::check_options_are_used(fields_of(config), fields_of(plain), config.name, segmenter_names(),
-                                 segmenter_has, source);
 }
 
 }  // namespace
@@ -71,12 +54,7 @@ SegmenterConfig::SegmenterConfig() {
 }
 
 void SegmenterConfig::fields(Fields& f) {
-  f.add_preset("name", name, "the model; sets the other options to its defaults",
-               {.one_of = segmenter_names()}, [this] { use_model(name); });
-  f.add_preset("preset", preset, "of hot and transformer: default, release (the released code) or paper",
-               {.one_of = {"default", "release", "paper"}}, [this] { use_preset(preset); });
-  f.add("precision", precision, "of activations; weights, statistics and sums are float32",
-        {.one_of = {"float32", "bf16"}});
+  choice_fields(f, *this, segmenter_names(), "its defaults", "hot and transformer");
   f.add("time", time, "several dates are a mode of the tokens, or stacked as bands; unet always stacks",
         {.one_of = {"mode", "stack"}});
   block_fields(f);
@@ -98,19 +76,7 @@ void SegmenterConfig::use_model(std::string new_name) {
 }
 
 void SegmenterConfig::use_preset(std::string new_preset) {
-  const std::string kept = std::exchange(*this, SegmenterConfig()).name;
-  use_model(kept);
-  preset = std::move(new_preset);
-  if (preset == "default") return;
-  const bool release = preset == "release";
-  width = 128;
-  hidden = 512;
-  heads = 8;
-  patch.embedding = release ? "relu_norm" : "relu";
-  attention.query_key_norm = release;
-  attention.pooling = release ? "sum" : "mean";
-  feed_forward = release ? "swiglu" : "gelu";
-  head.dropout = release ? 0.1 : 0.0;
+  if (!use_published(*this, std::move(new_preset))) return;
   head.skip = "none";
 }
 
@@ -118,10 +84,20 @@ int64_t window_multiple(const SegmenterConfig& config) {
   return config.name == "unet" ? unet_multiple : config.patch.size;
 }
 
+bool dates_are_a_mode(const SegmenterConfig& config, const SceneShape& shape) {
+  return shape.times > 1 && config.time == "mode";
+}
+
+TokenShape scene_tokens(const SegmenterConfig& config, const SceneShape& shape) {
+  TokenShape tokens;
+  if (dates_are_a_mode(config, shape)) tokens.sizes.push_back(shape.times);
+  tokens.sizes.insert(tokens.sizes.end(), 2, shape.window / config.patch.size);
+  for (int64_t mode = 0; mode < tokens.modes(); ++mode) tokens.ordered_modes.push_back(mode);
+  return tokens;
+}
+
 void validate(const SegmenterConfig& config, const SceneShape& shape, const std::string& source) {
-  SegmenterConfig copy = config;  // fields() wants something it may point into
-  fields_of(copy).validate(source);
-  check_options_are_used(config, source);
+  check_options(config, config.name != "unet", segmenter_names(), segmenter_has, source);
   require(shape.times >= 1 && shape.bands >= 1 && shape.classes >= 1 && shape.window >= 1, ErrorKind::config,
           "{}: a segmenter needs dates, bands, classes and a window of at least 1, got {}, {}, {} and {}",
           source, shape.times, shape.bands, shape.classes, shape.window);
@@ -136,7 +112,7 @@ void validate(const SegmenterConfig& config, const SceneShape& shape, const std:
             "{}: model 'unet' stacks dates as bands: time = \"stack\"", source);
     return;
   }
-  validate_encoder(config, token_shape(config, shape), source);
+  validate_encoder(config, scene_tokens(config, shape), source);
 }
 
 }  // namespace modewise::models

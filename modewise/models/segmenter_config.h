@@ -1,6 +1,5 @@
 #pragma once
-// Every option of every segmenter. `name` and `preset` set the others; options set after them win, whatever
-// their order in a file.
+// Every option of every segmenter.
 
 #include <cstdint>
 #include <string>
@@ -8,7 +7,7 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
-#include "modewise/models/encoder_config.h"
+#include "modewise/models/model_choice.h"
 
 namespace modewise::models {
 
@@ -34,11 +33,8 @@ struct UNetConfig {
   void fields(Fields& fields);
 };
 
-struct SegmenterConfig : EncoderConfig {
-  std::string name = "hot";
-  std::string preset = "default";
-  std::string precision = "float32";  // float32 | bf16
-  std::string time = "mode";          // mode | stack: several dates are a token mode, or bands
+struct SegmenterConfig : ModelChoice, EncoderConfig {
+  std::string time = "mode";  // mode | stack: several dates are a token mode, or bands
   ImagePatchConfig patch;
   PixelHeadConfig head;
   UNetConfig unet;
@@ -54,6 +50,11 @@ struct SegmenterConfig : EncoderConfig {
 
 /// The names make_segmenter knows: hot, transformer, unet.
 const std::vector<std::string>& segmenter_names();
+
+/// Whether several dates are a mode of the tokens of their own.
+bool dates_are_a_mode(const SegmenterConfig& config, const SceneShape& shape);
+/// Dates where they are a mode, rows, columns.
+TokenShape scene_tokens(const SegmenterConfig& config, const SceneShape& shape);
 
 /// The side of the square windows a model takes is a multiple of this.
 int64_t window_multiple(const SegmenterConfig& config);

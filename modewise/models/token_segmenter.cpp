@@ -5,28 +5,16 @@
 #include <utility>
 
 namespace modewise::models {
-namespace {
-
-TokenShape token_shape(const SegmenterConfig& config, const SceneShape& shape, bool time_mode) {
-  TokenShape tokens;
-  if (time_mode) tokens.sizes.push_back(shape.times);
-  tokens.sizes.insert(tokens.sizes.end(), 2, shape.window / config.patch.size);
-  for (int64_t mode = 0; mode < tokens.modes(); ++mode) tokens.ordered_modes.push_back(mode);
-  return tokens;
-}
-
-}  // namespace
-
 TokenSegmenter::TokenSegmenter(const SegmenterConfig& config, const SceneShape& shape, nn::Initializer& init)
     : Segmenter(shape),
       patch_(config.patch.size),
       bfloat16_(config.precision == "bf16"),
-      time_mode_(shape.times > 1 && config.time == "mode") {
+      time_mode_(dates_are_a_mode(config, shape)) {
   const int64_t stacked = channels() * (time_mode_ ? 1 : shape.times);
   embedding_ = register_module(
       "emb", std::make_shared<nn::GridPatches>(init, stacked, std::vector<int64_t>{patch_, patch_},
                                                config.width, nn::patch_activation(config.patch.embedding)));
-  encoder_ = std::make_shared<TokenEncoder>(config, config.name, token_shape(config, shape, time_mode_),
+  encoder_ = std::make_shared<TokenEncoder>(config, config.name, scene_tokens(config, shape),
                                             config.patch.dropout, init);
   encoder_->join(*this);
   const auto head = register_module("head", std::make_shared<nn::Sequence>());

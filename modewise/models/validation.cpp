@@ -7,7 +7,6 @@
 #include "modewise/models/forecaster.h"
 #include "modewise/models/model_config.h"
 #include "modewise/models/token_forecaster.h"
-#include "modewise/models/unused_options.h"
 
 namespace modewise::models {
 namespace {
@@ -39,14 +38,6 @@ bool forecaster_has(std::string_view name, std::string_view path) {
   if (name == "rlinear") return is_one_of(path, {"baseline.individual", "dropout", "window.affine"});
   if (name == "seasonal") return path == "baseline.period";
   return false;
-}
-
-void check_options_are_used(ModelConfig config, const std::string& source) {
-  ModelConfig plain;
-  plain.use_model(config.name);
-  if (is_token_model(config.name)) plain.use_preset(config.preset);
-  models::check_options_are_used(fields_of(config), fields_of(plain), config.name, forecaster_names(),
-                                 forecaster_has, source);
 }
 
 void check_shape(const ForecastShape& shape, const std::string& source) {
@@ -88,10 +79,8 @@ void check_token_model(const ModelConfig& config, const ForecastShape& shape, co
 }  // namespace
 
 void validate(const ModelConfig& config, const ForecastShape& shape, const std::string& source) {
-  ModelConfig copy = config;  // fields() wants something it may point into
-  fields_of(copy).validate(source);
+  check_options(config, is_token_model(config.name), forecaster_names(), forecaster_has, source);
   check_shape(shape, source);
-  check_options_are_used(config, source);
   if (is_token_model(config.name)) check_token_model(config, shape, source);
   if (config.name == "patchtst") {
     check_patches(config, shape, source);

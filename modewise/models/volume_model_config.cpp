@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "modewise/core/error.h"
-#include "modewise/models/unused_options.h"
 #include "modewise/models/volume_classifier.h"
 #include "modewise/nn/grid_patches.h"
 
@@ -56,12 +55,7 @@ VolumeModelConfig::VolumeModelConfig() {
 }
 
 void VolumeModelConfig::fields(Fields& f) {
-  f.add_preset("name", name, "the model; sets the other options to its authors'",
-               {.one_of = volume_model_names()}, [this] { use_model(name); });
-  f.add_preset("preset", preset, "of the hot family: default, release (the released code) or paper",
-               {.one_of = {"default", "release", "paper"}}, [this] { use_preset(preset); });
-  f.add("precision", precision, "of activations; weights, statistics and sums are float32",
-        {.one_of = {"float32", "bf16"}});
+  choice_fields(f, *this, volume_model_names(), "its authors'", "the hot family");
   block_fields(f);
   f.group("patch", patch);
   f.group("position", position);
@@ -76,22 +70,10 @@ void VolumeModelConfig::use_model(std::string new_name) {
 }
 
 void VolumeModelConfig::use_preset(std::string new_preset) {
-  const std::string kept = std::exchange(*this, VolumeModelConfig()).name;
-  use_model(kept);
-  preset = std::move(new_preset);
-  if (preset == "default") return;
-  const bool release = preset == "release";
-  width = 128;
-  hidden = 512;
+  if (!use_published(*this, std::move(new_preset))) return;
   blocks = 6;
-  heads = 8;
   dropout = 0.1;
-  patch.embedding = release ? "relu_norm" : "relu";
-  attention.query_key_norm = release;
-  attention.pooling = release ? "sum" : "mean";
-  feed_forward = release ? "swiglu" : "gelu";
   head.pooling = "mean";
-  head.dropout = release ? 0.1 : 0.0;
 }
 
 TokenShape volume_tokens(const VolumeModelConfig& config, const VolumeShape& shape) {
@@ -115,14 +97,6 @@ bool volume_model_has(std::string_view name, std::string_view path) {
   return true;
 }
 
-void check_options_are_used(VolumeModelConfig config, const std::string& source) {
-  VolumeModelConfig plain;
-  plain.use_model(config.name);
-  if (is_volume_token_model(config.name)) plain.use_preset(config.preset);
-  models::check_options_are_used(fields_of(config), fields_of(plain), config.name, volume_model_names(),
-                                 volume_model_has, source);
-}
-
 void check_patches(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
   const std::vector<int64_t>& size = config.patch.size;
   require(size.size() == 1 || size.size() == shape.size.size(), ErrorKind::config,
@@ -143,9 +117,7 @@ void check_patches(const VolumeModelConfig& config, const VolumeShape& shape, co
 }  // namespace
 
 void validate(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
-  VolumeModelConfig copy = config;  // fields() wants something it may point into
-  fields_of(copy).validate(source);
-  check_options_are_used(config, source);
+  check_options(config, is_volume_token_model(config.name), volume_model_names(), volume_model_has, source);
   require(!shape.size.empty() && shape.classes >= 2, ErrorKind::config,
           "{}: a classifier needs volumes and at least 2 classes, got {}", source, shape.classes);
   if (is_volume_token_model(config.name)) {

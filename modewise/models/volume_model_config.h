@@ -1,6 +1,5 @@
 #pragma once
-// Every option of every volume classifier. `name` and `preset` set the others to what their authors use;
-// options set after them win, whatever their order in a file.
+// Every option of every volume classifier.
 
 #include <cstdint>
 #include <string>
@@ -8,7 +7,7 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
-#include "modewise/models/encoder_config.h"
+#include "modewise/models/model_choice.h"
 
 namespace modewise::models {
 
@@ -34,10 +33,7 @@ struct ResNetConfig {
   void fields(Fields& fields);
 };
 
-struct VolumeModelConfig : EncoderConfig {
-  std::string name = "hot";
-  std::string preset = "default";
-  std::string precision = "float32";  // float32 | bf16
+struct VolumeModelConfig : ModelChoice, EncoderConfig {
   VolumePatchConfig patch;
   VolumeHeadConfig head;
   ResNetConfig resnet;

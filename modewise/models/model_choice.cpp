@@ -1,8 +1,16 @@
-#include "modewise/models/unused_options.h"
+#include "modewise/models/model_choice.h"
 
 #include "modewise/core/error.h"
 
 namespace modewise::models {
+
+std::string title_of(const ModelChoice& choice, const AttentionConfig& attention) {
+  std::string title = choice.name;
+  if (choice.preset != "default") title += " " + choice.preset;
+  if (attention.combine != "product") title += " " + attention.combine;
+  if (attention.kernel != "softmax") title += " " + attention.kernel;
+  return title;
+}
 
 void check_options_are_used(const Fields& fields, const Fields& defaults, const std::string& model,
                             const std::vector<std::string>& models, HasOption has_option,
