@@ -33,6 +33,9 @@ std::shared_ptr<Tokenizer> load_file(const fs::path& path) {
   if (ending == ".bin")
     return std::make_shared<PieceTokenizer>(io::parse_llama2c_tokenizer(file.bytes(), source),
                                             std::move(hash), path);
+  if (ending == ".model")
+    return std::make_shared<PieceTokenizer>(io::parse_sentencepiece_model(file.bytes(), source),
+                                            std::move(hash), path);
   if (ending == ".txt") {
     const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
     require(content.size() < 64 && trimmed(content) == kBytes, ErrorKind::data,

@@ -12,7 +12,7 @@ namespace {
 constexpr float kUnknownPenalty = 10;
 
 struct PathEnd {
-  float score = 0;
+  double score = 0;
   int32_t id = -1;
   uint32_t length = 0;  // of the last piece; 0: no path ends here
 };
@@ -57,11 +57,10 @@ void UnigramPaths::best(std::string_view text,
   std::vector<PathEnd> ends(text.size() + 1);
   const auto offer = [&](size_t end, double score, int32_t id, size_t length) {
     PathEnd& target = ends[end];
-    if (target.length == 0 || score > target.score)
-      target = {static_cast<float>(score), id, static_cast<uint32_t>(length)};
+    if (target.length == 0 || score > target.score) target = {score, id, static_cast<uint32_t>(length)};
   };
   for (size_t start = 0; start < text.size();) {
-    const float until_here = ends[start].score;
+    const double until_here = ends[start].score;
     const size_t character = std::max<size_t>(1, io::utf8_length(text.substr(start)));
     bool has_character = false;
     Range range = first_bytes_[static_cast<unsigned char>(text[start])];

@@ -17,7 +17,9 @@ class UnigramPaths {
   explicit UnigramPaths(const io::SentencePieceModel& model);
 
   /// Calls `found` with the pieces of the best path in order. A character without a piece is one of id
-  /// model.unknown. Equal to sentencepiece to the last bit of its float sums, so that ties break as there.
+  /// model.unknown. Of equal sums the path whose last pieces are longest wins, as in sentencepiece, which
+  /// sums in float32 and takes another path now and then after some ten thousand characters; here sums are
+  /// float64.
   void best(std::string_view text, const std::function<void(std::string_view, int32_t)>& found) const;
 
  private:
