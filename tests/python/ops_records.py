@@ -127,6 +127,11 @@ def layer_norm(x, weight=None, bias=None, eps=1e-5):
     return out if bias is None else out + bias.to(x.dtype)
 
 
+def rms_norm(x, weight=None, eps=1e-5):
+    out = x / torch.sqrt(x.square().mean(-1, keepdim=True) + eps)
+    return out if weight is None else out * weight.to(x.dtype)
+
+
 def philox(counter, key):
     """Philox 4x32-10 in Python integers."""
     c, k = list(counter), list(key)
@@ -339,6 +344,15 @@ def norm_samples(rand):
     return cases
 
 
+def rms_samples(rand):
+    cases = []
+    for shape in [(2, 3, 5, 128), (33, 16), (7, 1), (5, 63), (65, 33), (1, 2), (0, 8), (3, 4, 512), (1000, 17), (2, 5, 8, 3)]:
+        cases += [((rand(*shape),), {}), ((rand(*shape), rand(shape[-1])), {}), ((rand(*shape), rand(shape[-1]), 1e-3), {})]
+    cases.append(((rand(8, 5, 6).transpose(0, 2), rand(8)), {}))
+    cases.append(((rand(5, 1).expand(5, 16), rand(16)), {}))
+    return cases
+
+
 def dropout_samples(rand):
     cases = []
     for shape in [(2, 3, 5, 16), (63,), (65,), (1,), (129, 3), (0, 4), ()]:
@@ -491,6 +505,12 @@ RECORDS = [
                 (lambda r: ((r(3, 5), None, r(1, 5)), {}), r"bias must be \[5\]"),
                 (lambda r: ((r(3, 5), None, None, -1.0), {}), r"eps must not be negative")],
         kernels={"layer_norm": "fused"}),
+    Record(
+        "rms_norm", rms_norm, rms_samples,
+        small_of(lambda r: [((r(3, 5), r(5)), {}), ((r(2, 2, 3),), {}), ((r(3, 4), r(4), 1e-2), {})]),
+        errors=[(lambda r: ((r(3, 5), r(4)), {}), r"rms_norm: weight must be \[5\] for x \[3, 5\], got \[4\]"),
+                (lambda r: ((r(3, 5), None, -1.0), {}), r"eps must not be negative")],
+        kernels={"rms_norm": "fused"}),
     Record(
         "dropout_add", dropout_add, dropout_samples,
         small_of(lambda r: [((r(3, 5), r(3, 5), 0.4, 1, 2, 16), {}), ((None, r(7), 0.4, 1, 2, 16), {})]),

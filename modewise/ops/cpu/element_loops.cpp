@@ -1,5 +1,5 @@
-// Loops whose cost is memory: dropout with the residual sum, layer norm, SwiGLU. One pass each; rows or
-// groups of 64 elements are independent of each other.
+// Loops whose cost is memory: dropout with the residual sum, layer and RMS norm, SwiGLU. One pass each; rows
+// or groups of 64 elements are independent of each other.
 
 #include "modewise/ops/cpu/philox.h"
 #include "modewise/ops/cpu/vector_math.h"
@@ -84,7 +84,9 @@ template <class T>
 void norm_row(const NormPlan& plan, const T* x, T* out, int64_t row) {
   using F = Accumulate<T>;
   const int64_t d = plan.channels;
-  const F mean = row_sum<T>(d, [&](int64_t c) { return static_cast<F>(widen(x[c])); }) / static_cast<F>(d);
+  const F mean =
+      plan.centred ? row_sum<T>(d, [&](int64_t c) { return static_cast<F>(widen(x[c])); }) / static_cast<F>(d)
+                   : F{0};
   const F variance = row_sum<T>(d,
                                 [&](int64_t c) {
                                   const F centred = widen(x[c]) - mean;
@@ -92,7 +94,7 @@ void norm_row(const NormPlan& plan, const T* x, T* out, int64_t row) {
                                 }) /
                      static_cast<F>(d);
   const F rstd = reciprocal_root<F>(variance + static_cast<F>(plan.eps));
-  as<F>(plan.mean)[row] = mean;
+  if (plan.centred) as<F>(plan.mean)[row] = mean;
   as<F>(plan.rstd)[row] = rstd;
   const F* weight = as<F>(plan.weight);
   const F* bias = as<F>(plan.bias);
@@ -137,7 +139,7 @@ void norm_backward(const NormBackwardPlan& plan, int64_t begin, int64_t end, voi
   for (int64_t row = begin; row < end; ++row) {
     const T* grad = as<T>(plan.grad) + row * d;
     const T* x = as<T>(plan.x) + row * d;
-    const F mean = as<F>(plan.mean)[row], rstd = as<F>(plan.rstd)[row];
+    const F mean = plan.centred ? as<F>(plan.mean)[row] : F{0}, rstd = as<F>(plan.rstd)[row];
     if (grad_weight != nullptr)
       for (int64_t c = 0; c < d; ++c) grad_weight[c] += widen(grad[c]) * ((widen(x[c]) - mean) * rstd);
     if (grad_bias != nullptr)
@@ -147,7 +149,7 @@ void norm_backward(const NormBackwardPlan& plan, int64_t begin, int64_t end, voi
       const F g = widen(grad[c]);
       return weight == nullptr ? g : static_cast<F>(g * weight[c]);
     };
-    const F sum = row_sum<T>(d, scaled) / static_cast<F>(d);
+    const F sum = plan.centred ? row_sum<T>(d, scaled) / static_cast<F>(d) : F{0};
     const F dot =
         row_sum<T>(d, [&](int64_t c) { return static_cast<F>(scaled(c) * ((widen(x[c]) - mean) * rstd)); }) /
         static_cast<F>(d);

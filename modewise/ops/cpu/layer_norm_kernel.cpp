@@ -52,6 +52,7 @@ struct NormCall {
             .rstd = rstd.mutable_data_ptr(),
             .channels = x.size(-1),
             .eps = eps,
+            .centred = true,
             .dropout = {}};
   }
   void run() const {
@@ -124,14 +125,6 @@ Quadruple dropout_add_norm_stats_cpu(const at::Tensor& residual, const at::Tenso
   return add_norm_kernels.run(residual, x, p, dropout_key(seed, step, site), weight, bias, eps);
 }
 
-// Sums rows 0 … count−1 of parts [count, width] into row 0, as a tree.
-template <class F>
-void sum_rows(F* parts, int64_t count, int64_t width) {
-  for (int64_t gap = 1; gap < count; gap *= 2)
-    for (int64_t i = 0; i + gap < count; i += 2 * gap)
-      for (int64_t c = 0; c < width; ++c) parts[i * width + c] += parts[(i + gap) * width + c];
-}
-
 Triple layer_norm_backward_cpu(const at::Tensor& grad_out, const at::Tensor& input, const at::Tensor& mean,
                                const at::Tensor& rstd, const std::optional<at::Tensor>& weight,
                                const std::optional<at::Tensor>& grad_sum) {
@@ -151,7 +144,8 @@ Triple layer_norm_backward_cpu(const at::Tensor& grad_out, const at::Tensor& inp
                                  .rstd = rstd_rows.const_data_ptr(),
                                  .weight = data_or_null(scale),
                                  .grad_x = grad_x.mutable_data_ptr(),
-                                 .channels = channels};
+                                 .channels = channels,
+                                 .centred = true};
   dispatch_floating(x.scalar_type(), "layer_norm_backward", [&]<class T>() {
     using F = std::conditional_t<sizeof(T) == 8, double, float>;
     F* to = static_cast<F*>(sums.mutable_data_ptr());

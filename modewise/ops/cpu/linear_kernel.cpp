@@ -6,17 +6,14 @@
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
-#include <omp.h>
 #include <torch/library.h>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/cpu/one_thread.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/linear_checks.h"
 #include "modewise/ops/reference/reference.h"
-
-// Of the BLAS that libtorch brings, where that is MKL: how many threads it takes when this thread calls it.
-extern "C" int MKL_Set_Num_Threads_Local(int) __attribute__((weak));
 
 namespace modewise::ops {
 
@@ -29,24 +26,6 @@ int64_t piece_work(at::ScalarType type) {
 }
 /// Pieces of a weight gradient at most, so that their partial sums stay small.
 constexpr int64_t kMostPieces = 16;
-
-/// Keeps the BLAS on the calling thread.
-class OneThread {
- public:
-  OneThread() : openmp_(omp_get_max_threads()) {
-    omp_set_num_threads(1);
-    if (MKL_Set_Num_Threads_Local != nullptr) mkl_ = MKL_Set_Num_Threads_Local(1);
-  }
-  ~OneThread() {
-    if (MKL_Set_Num_Threads_Local != nullptr) MKL_Set_Num_Threads_Local(mkl_);
-    omp_set_num_threads(openmp_);
-  }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  int openmp_, mkl_ = 0;
-};
 
 /// Rows of a piece for products of `work` multiply-adds a row: a multiple of 16.
 int64_t piece_rows(int64_t work, at::ScalarType type) {

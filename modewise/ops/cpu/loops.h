@@ -96,6 +96,7 @@ struct NormPlan {
   void* rstd;
   int64_t channels;
   double eps;
+  bool centred;         // false: no mean is taken off (RMS norm), `mean` is not written
   DropoutPlan dropout;  // threshold 0: none
 };
 struct NormBackwardPlan {
@@ -107,6 +108,7 @@ struct NormBackwardPlan {
   const void* weight;
   void* grad_x;
   int64_t channels;
+  bool centred;  // as in NormPlan; `mean` may be null where it is false
 };
 
 /// T is the type in memory, sums are float (double for double). Scratch is counted in bytes.

@@ -35,4 +35,12 @@ void for_row_chunks(int64_t rows, int64_t chunk, const Body& body) {
   });
 }
 
+/// Sums rows 0 … count−1 of parts [count, width] into row 0, as a tree.
+template <class F>
+void sum_rows(F* parts, int64_t count, int64_t width) {
+  for (int64_t gap = 1; gap < count; gap *= 2)
+    for (int64_t i = 0; i + gap < count; i += 2 * gap)
+      for (int64_t c = 0; c < width; ++c) parts[i * width + c] += parts[(i + gap) * width + c];
+}
+
 }  // namespace modewise::ops

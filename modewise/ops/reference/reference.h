@@ -30,6 +30,7 @@ at::Tensor mode_scores(const at::Tensor& q, const at::Tensor& k, int64_t heads,
 at::Tensor rotary(const at::Tensor& x, int64_t heads, double base, bool inverse);
 
 at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, double eps);
+at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
 /// 1/(1 − p) where an element is kept, else 0, in the shape and dtype of x (float32 for bfloat16).
 at::Tensor dropout_scale(const at::Tensor& x, double p, DropoutKey key);
 at::Tensor dropout_add(const at::Tensor& residual, const at::Tensor& x, double p, DropoutKey key);

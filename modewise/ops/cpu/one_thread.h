@@ -1,0 +1,28 @@
+#pragma once
+// Keeps the BLAS on the calling thread, for products that are already shared among threads.
+
+#include <omp.h>
+
+// Of the BLAS that libtorch brings, where that is MKL: how many threads it takes when this thread calls it.
+extern "C" int MKL_Set_Num_Threads_Local(int) __attribute__((weak));
+
+namespace modewise::ops {
+
+class OneThread {
+ public:
+  OneThread() : openmp_(omp_get_max_threads()) {
+    omp_set_num_threads(1);
+    if (MKL_Set_Num_Threads_Local != nullptr) mkl_ = MKL_Set_Num_Threads_Local(1);
+  }
+  ~OneThread() {
+    if (MKL_Set_Num_Threads_Local != nullptr) MKL_Set_Num_Threads_Local(mkl_);
+    omp_set_num_threads(openmp_);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int openmp_, mkl_ = 0;
+};
+
+}  // namespace modewise::ops
