@@ -13,7 +13,15 @@ SwiGLU::SwiGLU(Initializer& init, int64_t width, int64_t hidden)
       down_(register_module("w2", std::make_shared<Linear>(init, hidden, width, false))),
       up_(register_module("w3", std::make_shared<Linear>(init, width, hidden, false))) {}
 
+SwiGLU::SwiGLU(Initializer& init, int64_t width, int64_t hidden, double deviation, double down_deviation)
+    : gate_(register_module("gate_proj", std::make_shared<Linear>(init, width, hidden, deviation))),
+      down_(register_module("down_proj", std::make_shared<Linear>(init, hidden, width, down_deviation))),
+      up_(register_module("up_proj", std::make_shared<Linear>(init, width, hidden, deviation))) {}
+
 at::Tensor SwiGLU::forward(const at::Tensor& x) {
+  constexpr int64_t kFewRows = 64;
+  if (x.numel() < kFewRows * x.size(-1))  // no weight is copied for a few tokens
+    return down_->forward(ops::swiglu(at::cat({gate_->forward(x), up_->forward(x)}, -1)));
   // One product for gate and up: the two weights are small, the tokens many.
   const at::Tensor weight = at::cat({gate_->weight(), up_->weight()});
   return down_->forward(ops::swiglu(ops::linear(x, weight)));

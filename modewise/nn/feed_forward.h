@@ -22,6 +22,8 @@ class FeedForward : public torch::nn::Module {
 class SwiGLU : public FeedForward {
  public:
   SwiGLU(Initializer& init, int64_t width, int64_t hidden);
+  /// With Llama's names gate_proj, down_proj, up_proj and normal weights of these deviations.
+  SwiGLU(Initializer& init, int64_t width, int64_t hidden, double deviation, double down_deviation);
   at::Tensor forward(const at::Tensor& x) override;
 
  private:

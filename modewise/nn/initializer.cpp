@@ -14,6 +14,7 @@ constexpr uint32_t kWeightSite = 2;
 at::Tensor Initializer::uniform(at::IntArrayRef sizes, double bound) {
   const RandomStream stream{seed_, kWeightSite, parameter_++};
   at::Tensor out = at::empty(sizes, at::kFloat);
+  if (!draws_) return out;
   float* values = out.mutable_data_ptr<float>();
   const int64_t count = out.numel();
   for (int64_t i = 0; i < count; i += 4) {
@@ -27,6 +28,7 @@ at::Tensor Initializer::uniform(at::IntArrayRef sizes, double bound) {
 at::Tensor Initializer::normal(at::IntArrayRef sizes, double deviation) {
   const RandomStream stream{seed_, kWeightSite, parameter_++};
   at::Tensor out = at::empty(sizes, at::kFloat);
+  if (!draws_) return out;
   float* values = out.mutable_data_ptr<float>();
   for (int64_t i = 0; i < out.numel(); ++i)
     values[i] = static_cast<float>(stream.normal(static_cast<uint64_t>(i)) * deviation);

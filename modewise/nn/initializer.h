@@ -11,6 +11,12 @@ namespace modewise::nn {
 class Initializer {
  public:
   explicit Initializer(uint64_t seed) : seed_(seed) {}
+  /// Hands out tensors of any value, for models whose weights will all be read from a file.
+  static Initializer without_values() {
+    Initializer out(0);
+    out.draws_ = false;
+    return out;
+  }
 
   /// Float32, uniform in [−bound, bound).
   at::Tensor uniform(at::IntArrayRef sizes, double bound);
@@ -23,6 +29,7 @@ class Initializer {
   uint64_t seed_;
   uint64_t parameter_ = 0;
   uint32_t site_ = 16;
+  bool draws_ = true;
 };
 
 }  // namespace modewise::nn

@@ -6,6 +6,8 @@
 #include <torch/nn/module.h>
 
 #include <cstdint>
+#include <initializer_list>
+#include <vector>
 
 #include "modewise/nn/initializer.h"
 
@@ -15,6 +17,8 @@ class Linear : public torch::nn::Module {
  public:
   /// Weight [out, in] and bias [out] uniform in ±1/√in (torch's default: Kaiming, a = √5).
   Linear(Initializer& init, int64_t in, int64_t out, bool bias = true);
+  /// Without bias, weight normal with mean 0 and this deviation.
+  Linear(Initializer& init, int64_t in, int64_t out, double deviation);
 
   /// [..., in] -> [..., out]
   at::Tensor forward(const at::Tensor& x) const;
@@ -27,6 +31,10 @@ class Linear : public torch::nn::Module {
  private:
   at::Tensor weight_, bias_;
 };
+
+/// The maps of `x` by several layers without biases. For many rows one product of the joined weights, for few
+/// (a text being generated) one a layer, so that no weight is copied.
+std::vector<at::Tensor> joint_linear(const at::Tensor& x, std::initializer_list<const Linear*> layers);
 
 /// `parameter` in the dtype of `like`; undefined stays undefined.
 at::Tensor cast_like(const at::Tensor& parameter, const at::Tensor& like);
