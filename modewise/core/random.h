@@ -26,7 +26,7 @@ constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, st
 
 /// A stream of random words: `seed` and `site` name it, `step` and the block index count in it.
 /// Sites: 0 shuffle, 1 simulated systems, 2 initial weights, 3 random features, 4 augmentation, 5 splits, 6
-/// mixup, 14 starts of spectral norms, 15 of decompositions; dropout sites begin at 16.
+/// mixup, 7 sampled text, 14 starts of spectral norms, 15 of decompositions; dropout sites begin at 16.
 struct RandomStream {
   uint64_t seed = 0;
   uint32_t site = 0;

@@ -1,0 +1,49 @@
+#pragma once
+// The checkpoints of llama2.c: a header of seven int32, then float32 weights. Version 0 ("legacy") has
+// nothing else, ends with tables of cosines and sines, and says by a negative vocabulary that the classifier
+// is no copy of the embedding; version 1 opens with the magic number "ak42" and has a header of 256 bytes.
+// Rows of query and key weights are in the order of interleaved rotary codes.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace modewise::io {
+
+struct Llama2cHeader {
+  int version = 0;
+  int32_t width = 0, hidden = 0, layers = 0, heads = 0, kv_heads = 0, vocabulary = 0, context = 0;
+  bool tied = true;
+
+  int64_t head_width() const { return width / heads; }
+  int64_t kv_width() const { return head_width() * kv_heads; }
+};
+
+/// The weights of all layers one after the other, float32 little endian; views of the bytes parsed.
+struct Llama2cWeights {
+  std::span<const std::byte> embedding;                  // [V, D]
+  std::span<const std::byte> attention_norm, feed_norm;  // [L, D]
+  std::span<const std::byte> query, key, value, out;     // [L, D, D], [L, kv, D] twice, [L, D, D]
+  std::span<const std::byte> gate, down, up;             // w1 [L, M, D], w2 [L, D, M], w3 [L, M, D]
+  std::span<const std::byte> final_norm;                 // [D]
+  std::span<const std::byte> classifier;                 // [V, D]; empty when tied
+};
+
+struct Llama2cCheckpoint {
+  Llama2cHeader header;
+  Llama2cWeights weights;
+};
+
+/// Throws data errors that name `source` and the rule that the bytes break; sizes are checked before use, and
+/// the file must hold the declared weights and nothing else.
+Llama2cCheckpoint parse_llama2c(std::span<const std::byte> bytes, const std::string& source);
+
+/// The bytes of a file of header.version (0 or 1). Throws data errors where weights do not fit the header.
+std::string format_llama2c(const Llama2cCheckpoint& checkpoint);
+
+/// Whether `bytes` might be such a file: its magic number, or a header of seven plausible sizes.
+bool looks_like_llama2c(std::span<const std::byte> bytes);
+
+}  // namespace modewise::io
