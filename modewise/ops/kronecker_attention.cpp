@@ -20,6 +20,7 @@
 #include "modewise/ops/mode_product.h"
 #include "modewise/ops/mode_scores.h"
 #include "modewise/ops/random_features.h"
+#include "modewise/ops/rotary.h"
 
 namespace modewise::ops {
 
@@ -116,7 +117,10 @@ class Factors {
                             const at::Tensor& norm_bias) {
       const auto t = norm_heads(project(pooled, rows(weight), rows(bias), cells), norm_weight, norm_bias,
                                 options_.heads);
-      return turned ? rotary(t, options_.heads, options_.rope_base) : t;
+      if (!turned) return t;
+      const int64_t width = d / options_.heads;
+      const auto angles = rotary_angles(known_size(t, 1), width, options_.rope_base);
+      return rotary(t.unflatten(-1, {options_.heads, width}), angles).flatten(-2);
     };
     const auto& w = weights_;
     const auto q = finish(w.query_weight, w.query_bias, w.query_norm_weight, w.query_norm_bias);

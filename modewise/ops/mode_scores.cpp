@@ -45,13 +45,6 @@ void check_mode_scores_args(const at::Tensor& q, const at::Tensor& k, int64_t he
   }
 }
 
-void check_rotary_args(const at::Tensor& x, int64_t heads, double base) {
-  check_rows("rotary", "x", x, heads);
-  TORCH_CHECK_VALUE(x.sym_size(-1) % (2 * heads) == 0, "rotary: the head width must be even, got ",
-                    x.sym_size(-1) / heads, " for x ", x.sym_sizes(), " and ", heads, " heads");
-  TORCH_CHECK_VALUE(base > 0, "rotary: base must be positive, got ", base);
-}
-
 namespace {
 
 at::Tensor mode_scores_meta(const at::Tensor& q, const at::Tensor& k, int64_t heads,
@@ -66,11 +59,6 @@ std::tuple<at::Tensor, at::Tensor> mode_scores_backward_meta(const at::Tensor&, 
                                                              int64_t heads) {
   check_mode_scores_args(q, k, heads, {}, {});
   return {at::empty_symint(q.sym_sizes(), q.options()), at::empty_symint(k.sym_sizes(), k.options())};
-}
-
-at::Tensor rotary_meta(const at::Tensor& x, int64_t heads, double base, bool) {
-  check_rotary_args(x, heads, base);
-  return at::empty_symint(x.sym_sizes(), x.options());
 }
 
 }  // namespace
@@ -93,24 +81,16 @@ std::tuple<at::Tensor, at::Tensor> mode_scores_backward(const at::Tensor& grad, 
   return op.call(grad, scores, q, k, heads);
 }
 
-at::Tensor rotary(const at::Tensor& x, int64_t heads, double base, bool inverse) {
-  static const auto op =
-      c10::Dispatcher::singleton().findSchemaOrThrow("modewise::rotary", "").typed<decltype(rotary)>();
-  return op.call(x, heads, base, inverse);
-}
-
 TORCH_LIBRARY_FRAGMENT(modewise, m) {
   m.def(
       "mode_scores(Tensor q, Tensor k, int heads, Tensor? key_mask=None, Tensor? mode_mask=None) -> Tensor");
   m.def(
       "mode_scores_backward(Tensor grad, Tensor scores, Tensor q, Tensor k, int heads) -> (Tensor, Tensor)");
-  m.def("rotary(Tensor x, int heads, float base=10000., bool inverse=False) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(modewise, Meta, m) {
   m.impl("mode_scores", mode_scores_meta);
   m.impl("mode_scores_backward", mode_scores_backward_meta);
-  m.impl("rotary", rotary_meta);
 }
 
 }  // namespace modewise::ops

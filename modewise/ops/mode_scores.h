@@ -1,6 +1,5 @@
 #pragma once
-// The factor matrices of attention along a mode, from pooled and projected queries and keys, and their rotary
-// codes.
+// The factor matrices of attention along a mode, from pooled and projected queries and keys.
 
 #include <ATen/core/Tensor.h>
 
@@ -17,14 +16,9 @@ at::Tensor mode_scores(const at::Tensor& q, const at::Tensor& k, int64_t heads,
                        const std::optional<at::Tensor>& key_mask = {},
                        const std::optional<at::Tensor>& mode_mask = {});
 
-/// Rotary position codes (Su et al. 2021, in Llama's rotate_half form) of positions 0 … N−1 on each head of
-/// x [B, N, H·d], d even; `inverse` turns back.
-at::Tensor rotary(const at::Tensor& x, int64_t heads, double base = 10000, bool inverse = false);
-
 void check_mode_scores_args(const at::Tensor& q, const at::Tensor& k, int64_t heads,
                             const std::optional<at::Tensor>& key_mask,
                             const std::optional<at::Tensor>& mode_mask);
-void check_rotary_args(const at::Tensor& x, int64_t heads, double base);
 
 /// Gradients of mode_scores in q and k, given the scores (masked entries are 0 there, so the masks are not
 /// needed).

@@ -11,6 +11,7 @@ import os
 import pathlib
 from collections.abc import Callable
 
+import numpy
 import torch
 
 BUILD = pathlib.Path(os.environ.get("MODEWISE_BUILD", pathlib.Path(__file__).parents[2] / "build"))
@@ -110,14 +111,15 @@ def mode_scores(q, k, heads, key_mask=None, mode_mask=None):
     return torch.softmax(logits, -1).masked_fill(~any_key, 0)
 
 
-def rotary(x, heads, base=10000.0, inverse=False):
-    t = x.unflatten(-1, (heads, -1))
-    d = t.size(-1)
-    frequency = base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
-    angle = torch.outer(torch.arange(x.size(1), dtype=torch.float64), frequency)
-    angle = torch.cat([angle, angle], -1) * (-1 if inverse else 1)
-    turned = torch.cat([-t[..., d // 2 :], t[..., : d // 2]], -1)  # rotate_half as in transformers' Llama
-    return (t * angle.cos().to(t.dtype).unsqueeze(1) + turned * angle.sin().to(t.dtype).unsqueeze(1)).flatten(-2)
+def rotary(x, angles, gain=1.0, inverse=False):
+    angle = torch.cat([angles, angles], -1) * (-1 if inverse else 1)
+    d = x.size(-1)
+    turned = torch.cat([-x[..., d // 2 :], x[..., : d // 2]], -1)  # rotate_half as in transformers' Llama
+    return (x * angle.cos().to(x.dtype).unsqueeze(1) + turned * angle.sin().to(x.dtype).unsqueeze(1)) * gain
+
+
+def rotary_angles(n, d, base=10000.0):
+    return torch.outer(torch.arange(n, dtype=torch.float64), base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d))
 
 
 def layer_norm(x, weight=None, bias=None, eps=1e-5):
@@ -218,7 +220,10 @@ def kronecker_factors(x, qw, qb, kw, kb, qnw, qnb, knw, knb, *, heads, pooling="
             if nw is not None or nb is not None:
                 t = layer_norm(t, nw, nb)
             t = t.flatten(-2)
-            sides.append(rotary(t, heads, rope_base) if i in rope_modes else t)
+            if i in rope_modes:
+                t = t.unflatten(-1, (heads, -1))
+                t = rotary(t, rotary_angles(t.size(1), t.size(-1), rope_base)).flatten(-2)
+            sides.append(t)
         key_mask = None
         if token_mask is not None:
             others = [j + 1 for j in range(modes) if j != i]
@@ -265,6 +270,127 @@ def kronecker_attention(x, value, qw, qb, kw, kb, qnw=None, qnb=None, knw=None, 
 
 def mode_attention(x, qw, qb, kw, kb, qnw=None, qnb=None, knw=None, knb=None, **options):
     return list(kronecker_factors(x, qw, qb, kw, kb, qnw, qnb, knw, knb, **options).values())
+
+
+def turned(x, position, frequencies, gains, level):
+    """x [..., d] with the rotary code of one position at a level."""
+    if frequencies is None:
+        return x
+    angle = float(position) * frequencies[min(level, len(frequencies) - 1)]
+    gain = gains[min(level, len(gains) - 1)] if gains else 1.0
+    cos, sin = torch.cat([angle.cos()] * 2).to(x.dtype) * gain, torch.cat([angle.sin()] * 2).to(x.dtype) * gain
+    a, b = x.chunk(2, -1)
+    return x * cos + torch.cat([-b, a], -1) * sin
+
+
+def visible_blocks(fold, t):
+    """(level, tokens in a block, blocks t sees, its own block), all counted from the group's beginning."""
+    tokens = 1
+    for level, mode in enumerate(range(len(fold) - 1, 0, -1), 1):
+        tokens *= fold[mode]
+        own = t // tokens
+        group = 0 if mode == 1 else own // fold[mode - 1] * fold[mode - 1]
+        yield level, tokens, range(group, own), own - group, group
+
+
+def tensor_attention(q, k, v, latents=None, frequencies=None, positions=None, *, form="causal", fold=(), window=0, sinks=0,
+                     causal=True, scale=0.0, gains=()):
+    """Token by token: its keys are gathered in a list, as the definitions say it."""
+    n, repeats = q.size(1), q.size(2) // k.size(2)
+    k, v = k.repeat_interleave(repeats, 2), v.repeat_interleave(repeats, 2)
+    z = None if latents is None else latents.repeat_interleave(repeats, 1)
+    scale = scale or q.size(-1) ** -0.5
+    window = window or (2 * fold[-1] if len(fold) > 1 else n)
+    if form == "full":
+        window = n
+    place = (lambda t: t) if positions is None else (lambda t: positions[t].item())
+    slots = {}
+
+    def block_slots(level, block):
+        if (level, block) not in slots:
+            size = fold[-level]
+            if level == 1:
+                keys, values = k[:, block * size : (block + 1) * size], v[:, block * size : (block + 1) * size]
+            else:
+                parts = [block_slots(level - 1, block * size + i) for i in range(size)]
+                keys, values = torch.cat([p[0] for p in parts], 1), torch.cat([p[1] for p in parts], 1)
+            a = torch.softmax((keys.unsqueeze(2) * z[level - 1].transpose(0, 1)).sum(-1), 1)  # [B, c, r, H]
+            slots[level, block] = [(a.unsqueeze(-1) * x.unsqueeze(2)).sum(1) for x in (keys, values)]
+        return slots[level, block]
+
+    rows = []
+    for t in range(n):
+        logits, values = [], []
+
+        def see(query_at, keys, key_at, level, seen):
+            query = turned(q[:, t], query_at, frequencies, gains, level).unsqueeze(1)
+            logits.append((query * turned(keys, key_at, frequencies, gains, level)).sum(-1) * scale)
+            values.append(seen)
+
+        last = n if form == "full" and not causal else t + 1
+        for s in range(max(0, t - window + 1), last):
+            see(place(t), k[:, s : s + 1], place(s), 0, v[:, s : s + 1])
+        for s in range(min(sinks, t - window + 1) if form == "lambda" else 0):
+            see(window, k[:, s : s + 1], 0, 0, v[:, s : s + 1])
+        if form == "causal":
+            for level, _, blocks, own, group in visible_blocks(fold, t):
+                for block in blocks:
+                    keys, seen = block_slots(level, block)
+                    see(own, keys, block - group, level, seen)
+        weights = torch.softmax(torch.cat(logits, 1), 1).unsqueeze(-1)
+        rows.append((weights * torch.cat(values, 1)).sum(1))
+    return torch.stack(rows, 1)
+
+
+def along_modes(q, k, v, latents=None, frequencies=None, positions=None, *, form, fold, causal=True, scale=0.0, gains=(), **_):
+    """Forms axial and pooled with the matrices along each mode formed over all tokens."""
+    n, repeats, d = q.size(1), q.size(2) // k.size(2), q.size(-1)
+    k, out = k.repeat_interleave(repeats, 2), v.repeat_interleave(repeats, 2)
+    sizes = list(fold)
+    rest = math.prod(sizes[1:])
+    sizes[0] = sizes[0] or -(-n // rest)
+    cells = [numpy.unravel_index(t, sizes) for t in range(n)]
+    for mode in range(len(sizes)):
+        level = len(sizes) - 1 - mode
+        pairs = [(t, s) for t in range(n) for s in range(n)]
+        if form == "axial":
+            same = lambda t, s: all(a == b for i, (a, b) in enumerate(zip(cells[t], cells[s])) if i != mode)
+            mixed = []
+            for t in range(n):
+                keys = [s for s in range(n) if same(t, s) and (s <= t or not causal)]
+                query = turned(q[:, t], cells[t][mode], frequencies, gains, level)
+                logits = torch.stack([(query * turned(k[:, s], cells[s][mode], frequencies, gains, level)).sum(-1)
+                                      for s in keys], 1) * (scale or d**-0.5)
+                mixed.append((torch.softmax(logits, 1).unsqueeze(-1) * out[:, keys]).sum(1))
+            out = torch.stack(mixed, 1)
+        else:
+            width = d * math.prod(sizes) // sizes[mode]
+            logits = {}
+            for t, s in pairs:
+                if all(a == b for i, (a, b) in enumerate(zip(cells[t], cells[s])) if i != mode):
+                    a, b = int(cells[t][mode]), int(cells[s][mode])
+                    product = (turned(q[:, t], a, frequencies, gains, level) * turned(k[:, s], b, frequencies, gains, level)).sum(-1)
+                    logits[a, b] = logits.get((a, b), 0) + product * (scale or width**-0.5)
+            mixed = []
+            for t in range(n):
+                at = int(cells[t][mode])
+                zero = torch.zeros_like(q[:, 0, :, 0])
+                weights = torch.softmax(torch.stack([logits.get((at, b), zero) for b in range(sizes[mode])], 1), 1)
+                total, share = 0, 0  # empty cells are left out
+                for b in range(sizes[mode]):
+                    cell = list(cells[t])
+                    cell[mode] = b
+                    s = int(numpy.ravel_multi_index(cell, sizes))
+                    if s < n:
+                        total = total + weights[:, b].unsqueeze(-1) * out[:, s]
+                        share = share + weights[:, b].unsqueeze(-1)
+                mixed.append(total / share)
+            out = torch.stack(mixed, 1)
+    return out
+
+
+def tensor_formula(q, k, v, *args, form="causal", **options):
+    return (along_modes if form in ("axial", "pooled") else tensor_attention)(q, k, v, *args, form=form, **options)
 
 
 # ---- samples ----
@@ -445,6 +571,43 @@ def axis_samples(rand):
     return cases
 
 
+def frequency_rows(levels, d):
+    base = 10000.0 ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+    return torch.stack([base / (level + 1) for level in range(levels)])
+
+
+def sequences(rand, b, n, heads, groups, d, e=0, *, fold=(), slots=0, codes=0, positions=None, **options):
+    """Arguments of tensor_attention: slots latents a level, codes rows of frequencies."""
+    latents = rand(len(fold) - 1, groups, slots, d) if slots else None
+    return ((rand(b, n, heads, d), rand(b, n, groups, d), rand(b, n, groups, e or d), latents,
+             frequency_rows(codes, d) if codes else None, positions), dict(fold=list(fold), **options))
+
+
+def tensor_samples(rand):
+    return [
+        sequences(rand, 2, 17, 3, 3, 5, fold=(4, 5), slots=1),
+        sequences(rand, 1, 33, 4, 2, 8, 6, fold=(0, 4, 3), slots=2, codes=2),
+        sequences(rand, 2, 31, 2, 1, 16, 33, fold=(0, 2, 3, 2), slots=3, codes=1, window=3, gains=[1.25, 0.75]),
+        sequences(rand, 1, 65, 2, 2, 17, fold=(8, 9), slots=4, window=20, scale=0.5),
+        sequences(rand, 1, 7, 2, 1, 4, fold=(2, 31), slots=1, codes=2, window=63),
+        sequences(rand, 1, 9, 2, 1, 4, fold=(0,), codes=1),
+        sequences(rand, 1, 33, 2, 1, 4, fold=(0, 4, 4), slots=1, codes=3, positions=torch.arange(33) * 2 + 5),
+        sequences(rand, 2, 63, 2, 2, 8, form="window", window=7, codes=1),
+        sequences(rand, 1, 65, 4, 1, 8, 3, form="lambda", window=5, sinks=3, codes=1),
+        sequences(rand, 1, 5, 2, 1, 8, form="lambda", window=31, sinks=3, codes=1),
+        sequences(rand, 2, 33, 4, 2, 8, form="full", codes=1),
+        sequences(rand, 2, 17, 2, 2, 8, form="full", causal=False),
+        sequences(rand, 2, 24, 4, 2, 8, 5, form="axial", fold=(2, 3, 4), codes=3),
+        sequences(rand, 1, 21, 2, 1, 8, form="axial", fold=(0, 2, 5)),
+        sequences(rand, 2, 17, 2, 1, 8, form="axial", fold=(0, 2, 3), causal=False, codes=1),
+        sequences(rand, 2, 12, 4, 2, 3, 5, form="pooled", fold=(3, 4), causal=False),
+        sequences(rand, 1, 11, 2, 2, 4, form="pooled", fold=(3, 4), causal=False, codes=2),
+        sequences(rand, 1, 7, 2, 2, 4, form="pooled", fold=(3, 4), causal=False),
+        sequences(rand, 0, 7, 2, 2, 4, form="window", window=2),
+        sequences(rand, 1, 1, 1, 1, 2, fold=(0, 1, 1), slots=1, codes=1),
+    ]
+
+
 def small_of(build):
     """Samples of a record made of inputs that need gradients."""
     return lambda rand: build(lambda *shape: rand(*shape, grad=True))
@@ -493,11 +656,46 @@ RECORDS = [
         kernels={"mode_scores": "fused"}),
     Record(
         "rotary", rotary,
-        lambda r: [((r(2, 5, 12), 3), {}), ((r(3, 33, 32), 2, 500.0), {}), ((r(2, 7, 8), 1, 10000.0, True), {}),
-                   ((r(0, 7, 8), 1), {}), ((r(7, 2, 8).transpose(0, 1), 2), {})],
-        small_of(lambda r: [((r(2, 3, 4), 1), {}), ((r(1, 3, 4), 2, 100.0, True), {})]),
-        errors=[(lambda r: ((r(2, 3, 6), 2), {}), r"the head width must be even, got 3")],
+        lambda r: [((r(2, 5, 3, 4), rotary_angles(5, 4)), {}), ((r(3, 33, 2, 16), rotary_angles(33, 16, 500.0), 1.25), {}),
+                   ((r(2, 7, 1, 8), rotary_angles(7, 8), 1.0, True), {}), ((r(0, 7, 1, 8), rotary_angles(7, 8)), {}),
+                   ((r(7, 2, 3, 8).transpose(0, 1), rotary_angles(7, 8)), {}),
+                   ((r(2, 8, 3, 5).transpose(1, 3), rotary_angles(5, 8)[:, ::1].t().contiguous().t()), {})],
+        small_of(lambda r: [((r(2, 3, 1, 4), rotary_angles(3, 4)), {}), ((r(1, 3, 2, 2), rotary_angles(3, 2, 100.0), 0.5, True), {})]),
+        errors=[(lambda r: ((r(2, 3, 2, 3), rotary_angles(3, 2)), {}), r"the head width must be even, got 3"),
+                (lambda r: ((r(2, 3, 4), rotary_angles(3, 4)), {}), r"x must be \[B, N, H, d\], got \[2, 3, 4\]"),
+                (lambda r: ((r(2, 3, 1, 4), rotary_angles(4, 4)), {}), r"angles must be \[3, 2\] .* got \[4, 2\]"),
+                (lambda r: ((r(2, 3, 1, 4), rotary_angles(3, 4).float()), {}), r"angles must be float64, got Float")],
         kernels={"rotary": "rows"}, second_order=True),
+    Record(
+        "tensor_attention", tensor_formula, tensor_samples,
+        small_of(lambda r: [
+            sequences(r, 1, 7, 2, 1, 4, 3, fold=(0, 2, 2), slots=2, codes=2, window=3, gains=[1.5]),
+            sequences(r, 2, 5, 1, 1, 2, fold=(3, 2), slots=1),
+            sequences(r, 1, 6, 2, 1, 2, form="lambda", window=2, sinks=2, codes=1),
+            sequences(r, 1, 5, 2, 1, 2, form="axial", fold=(2, 3), codes=1),
+            sequences(r, 1, 5, 2, 1, 2, form="pooled", fold=(2, 3), causal=False),
+            sequences(r, 1, 4, 2, 1, 2, form="full", codes=1),
+        ]),
+        errors=[
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, form="pooled", fold=(2, 3)), r"form pooled cannot be causal: .* later ones too"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, form="tree"), r"form must be full, .* or causal, got tree"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4), r"form causal needs a fold"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, 0), slots=1), r"sizes of a fold must be positive .* got 2 0"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, -3), slots=1), r"sizes of a fold must be positive"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2**40, 2**40), slots=1, window=2**41), r"product of the fold .* is too large"),
+            (lambda r: sequences(r, 1, 7, 2, 1, 4, fold=(2, 3), slots=1), r"fold 2 3 holds 6 tokens, the sequence has 7"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, 3), slots=1, window=2), r"window must hold the finest mode, 3 tokens .* got 2"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, form="window"), r"form window needs a window of at least 1"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, 3), slots=1, window=-1), r"window and sinks must not be negative"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, 3)), r"needs latents \[1, 1, r, 4\]"),
+            (lambda r: sequences(r, 1, 6, 3, 2, 4, fold=(2, 3), slots=1), r"heads of k 2 must divide those of q, 3"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 3, fold=(2, 3), slots=1, codes=1), r"rotary codes need heads of even width, got 3"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, 3), slots=1, codes=1, positions=torch.arange(5)), r"positions must be int64 \[6\]"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, form="axial", fold=(2, 3), codes=1, positions=torch.arange(6)), r"takes no positions of tokens"),
+            (lambda r: ((r(1, 6, 2, 4), r(1, 5, 2, 4), r(1, 6, 2, 4)), dict(form="full")), r"k must be \[1, 6, G, d\] .* got \[1, 5, 2, 4\]"),
+            (lambda r: ((r(1, 6, 2, 4), r(1, 6, 2, 5), r(1, 6, 2, 4)), dict(form="full")), r"k must have heads of width 4 as q, got 5"),
+            (lambda r: ((r(6, 2, 4), r(6, 2, 4), r(6, 2, 4)), dict(form="full")), r"q must be \[B, n, H, d\], got \[6, 2, 4\]"),
+        ]),
     Record(
         "layer_norm", layer_norm, norm_samples,
         small_of(lambda r: [((r(3, 5), r(5), r(5)), {}), ((r(2, 2, 3),), {}), ((r(3, 4), r(4), None, 1e-2), {})]),

@@ -1,5 +1,4 @@
-// mode_scores to first order, from its own output; rotary to any order, since it is linear and its transpose
-// is the rotation back.
+// mode_scores to first order, from its own output.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
@@ -33,24 +32,6 @@ struct ModeScores : torch::autograd::Function<ModeScores> {
   }
 };
 
-struct Rotary : torch::autograd::Function<Rotary> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, int64_t heads, double base,
-                            bool inverse) {
-    const at::AutoDispatchBelowADInplaceOrView below;
-    context->saved_data["heads"] = heads;
-    context->saved_data["base"] = base;
-    context->saved_data["inverse"] = inverse;
-    return rotary(x, heads, base, inverse);
-  }
-  static variable_list backward(AutogradContext* context, const variable_list& grads) {
-    return {rotary(grads[0], context->saved_data["heads"].toInt(), context->saved_data["base"].toDouble(),
-                   !context->saved_data["inverse"].toBool()),
-            {},
-            {},
-            {}};
-  }
-};
-
 at::Tensor mode_scores_autograd(const at::Tensor& q, const at::Tensor& k, int64_t heads,
                                 const std::optional<at::Tensor>& key_mask,
                                 const std::optional<at::Tensor>& mode_mask) {
@@ -58,17 +39,11 @@ at::Tensor mode_scores_autograd(const at::Tensor& q, const at::Tensor& k, int64_
   return ModeScores::apply(q, k, heads, key_mask, mode_mask);
 }
 
-at::Tensor rotary_autograd(const at::Tensor& x, int64_t heads, double base, bool inverse) {
-  check_rotary_args(x, heads, base);
-  return Rotary::apply(x, heads, base, inverse);
-}
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(modewise, Autograd, m) {
   m.impl("mode_scores", mode_scores_autograd);
   m.impl("mode_scores_backward", torch::autograd::autogradNotImplementedFallback());
-  m.impl("rotary", rotary_autograd);
 }
 
 }  // namespace modewise::ops

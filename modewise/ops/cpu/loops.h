@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "modewise/ops/cpu/summary_plan.h"
+
 namespace modewise::ops {
 
 /// Storage of a bfloat16.
@@ -154,6 +156,7 @@ struct TensorLoops {
   const PoolLoops<T>* pool;
   const ScoreLoops<T>* score;
   const ElementLoops<T>* element;
+  const SummaryLoops<T>* summary;
 };
 
 struct Loops {

@@ -1,8 +1,6 @@
 // q, k [B, N, H·d]; a task is one (sample, head) and writes scores[b, h] [N, N], or in the backward pass the
 // channels of head h of sample b of both gradients.
 
-#include <ATen/AccumulateType.h>
-#include <ATen/Dispatch.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
@@ -107,56 +105,11 @@ std::tuple<at::Tensor, at::Tensor> mode_scores_backward_cpu(const at::Tensor& gr
   return {grad_q, grad_k};
 }
 
-at::Tensor rotary_rows(const at::Tensor& input, int64_t heads, double base, bool inverse) {
-  const auto x = input.contiguous();
-  const auto out = at::empty(x.sizes(), x.options());
-  const int64_t n = x.size(1), width = x.size(2) / heads, half = width / 2;
-  std::vector<double> cosine(static_cast<size_t>(n * half)), sine(cosine.size());
-  for (int64_t i = 0; i < n; ++i) {
-    for (int64_t c = 0; c < half; ++c) {
-      const double angle =
-          static_cast<double>(i) * std::pow(base, -2.0 * static_cast<double>(c) / static_cast<double>(width));
-      cosine[static_cast<size_t>(i * half + c)] = std::cos(angle);
-      sine[static_cast<size_t>(i * half + c)] = inverse ? -std::sin(angle) : std::sin(angle);
-    }
-  }
-  AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, x.scalar_type(), "rotary", [&] {
-    using F = at::acc_type<scalar_t, false>;
-    const auto* from = x.const_data_ptr<scalar_t>();
-    auto* to = out.mutable_data_ptr<scalar_t>();
-    for_row_chunks(x.size(0) * n, chunk_rows(x.size(2)), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const double* cos_row = cosine.data() + row % n * half;
-        const double* sin_row = sine.data() + row % n * half;
-        for (int64_t first = row * x.size(2); first < (row + 1) * x.size(2); first += width) {
-          for (int64_t c = 0; c < half; ++c) {
-            const F a = from[first + c], b = from[first + half + c];
-            const F cos_angle = static_cast<F>(cos_row[c]), sin_angle = static_cast<F>(sin_row[c]);
-            to[first + c] = a * cos_angle - b * sin_angle;
-            to[first + half + c] = b * cos_angle + a * sin_angle;
-          }
-        }
-      }
-    });
-  });
-  return out;
-}
-
-const KernelList<at::Tensor(const at::Tensor&, int64_t, double, bool)> rotary_kernels(
-    "rotary", {{"rows", decltype(rotary_kernels)::takes_all, rotary_rows},
-               {"reference", decltype(rotary_kernels)::takes_all, reference::rotary}});
-
-at::Tensor rotary_cpu(const at::Tensor& x, int64_t heads, double base, bool inverse) {
-  check_rotary_args(x, heads, base);
-  return rotary_kernels.run(x, heads, base, inverse);
-}
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(modewise, CPU, m) {
   m.impl("mode_scores", mode_scores_cpu);
   m.impl("mode_scores_backward", mode_scores_backward_cpu);
-  m.impl("rotary", rotary_cpu);
 }
 
 }  // namespace modewise::ops

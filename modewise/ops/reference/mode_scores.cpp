@@ -1,9 +1,5 @@
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/matmul.h>
-#include <ATen/ops/outer.h>
-#include <ATen/ops/pow.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -33,21 +29,6 @@ at::Tensor mode_scores(const at::Tensor& q, const at::Tensor& k, int64_t heads,
   logits = at::where(*kept, logits, none - std::numeric_limits<double>::infinity());
   const auto any = kept->any(-1, true);
   return at::where(any, at::softmax(at::where(any, logits, none), -1), none).to(q.scalar_type());
-}
-
-at::Tensor rotary(const at::Tensor& x, int64_t heads, double base, bool inverse) {
-  const auto type = accumulate_type(x.scalar_type());
-  const int64_t width = x.size(-1) / heads, half = width / 2;
-  const auto options = x.options().dtype(at::kDouble);
-  const auto frequency = at::pow(base, at::arange(half, options) * (-2.0 / static_cast<double>(width)));
-  auto angle = at::outer(at::arange(x.size(1), options), frequency);
-  if (inverse) angle = -angle;
-  const auto cosine = angle.cos().to(type).unsqueeze(1), sine = angle.sin().to(type).unsqueeze(1);
-  const auto t = x.to(type).unflatten(-1, {heads, width});
-  const auto first = t.narrow(-1, 0, half), second = t.narrow(-1, half, half);
-  return at::cat({first * cosine - second * sine, second * cosine + first * sine}, -1)
-      .flatten(-2)
-      .to(x.scalar_type());
 }
 
 }  // namespace modewise::ops::reference

@@ -6,11 +6,13 @@
 
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "modewise/ops/dropout_key.h"
 #include "modewise/ops/layer_norm.h"
 #include "modewise/ops/mode_pool.h"
+#include "modewise/ops/summary_attention.h"
 
 namespace modewise::ops::reference {
 
@@ -26,8 +28,7 @@ at::Tensor mode_pool_backward(at::TensorList grads, at::IntArrayRef sizes, Pooli
 /// bool, true = kept. Rows without a key are 0.
 at::Tensor mode_scores(const at::Tensor& q, const at::Tensor& k, int64_t heads,
                        const std::optional<at::Tensor>& key_mask, const std::optional<at::Tensor>& mode_mask);
-/// Rotary codes (Llama's rotate_half) of positions 0 … N−1 on each head of x [B, N, D].
-at::Tensor rotary(const at::Tensor& x, int64_t heads, double base, bool inverse);
+at::Tensor rotary(const at::Tensor& x, const at::Tensor& angles, double gain, bool inverse);
 
 at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, double eps);
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
@@ -35,6 +36,10 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
 at::Tensor dropout_scale(const at::Tensor& x, double p, DropoutKey key);
 at::Tensor dropout_add(const at::Tensor& residual, const at::Tensor& x, double p, DropoutKey key);
 at::Tensor swiglu(const at::Tensor& gate_and_up);
+std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const at::Tensor& k,
+                                                     const at::Tensor& v,
+                                                     const std::optional<at::Tensor>& latents,
+                                                     const SummaryOptions& options, const RotaryCode& code);
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
 
 }  // namespace modewise::ops::reference

@@ -1,0 +1,79 @@
+#pragma once
+// What the loops of summary_attention work on: raw pointers and the tree of blocks. Plain structs, for
+// cpu/loops.h.
+
+#include <cstdint>
+
+namespace modewise::ops {
+
+constexpr int kMaxLevels = 15;  // of blocks
+
+/// Blocks of one level over the slots (or, at level 0, tokens) of the level below. F is the accumulate type.
+struct SlotLevel {
+  int64_t children, tokens, siblings, finished;  // of ops/fold_levels.h
+  void* keys;                                    // F [B, G, finished·r, d_row], not rotated
+  void* values;                                  // F [B, G, finished·r, e_row]
+  void* grad_keys;      // F, as keys; backward only. First in the rotated code, then turned back
+  void* grad_values;    // F, as values
+  const void* latents;  // F [G, r, d_row]
+  const void* cosine;   // F [siblings, d/2], or null without codes
+  const void* sine;
+};
+
+struct SummaryPlan {
+  int64_t n, heads, kv_heads, d, e, slots;  // slots: r
+  int64_t d_row, e_row;                     // d and e padded to whole vectors of every type: multiples of 16
+  const void *q, *k, *v;                    // channels dense
+  int64_t q_batch, q_row, q_head, k_batch, k_row, k_head, v_batch, v_row, v_head;
+  void* out;        // [B, n, H, e] dense
+  void* logsumexp;  // F [B, H, n]
+  int64_t window, sinks;
+  double query_scale[kMaxLevels + 1];  // scale · gain² of a level, level 0 the tokens
+  // Tokens are turned by row t − base of the table, where base is 0 when positions are given and the first
+  // key of the strip otherwise: only differences matter.
+  const void *cosine, *sine;
+  bool given_positions;
+  const void *far_cosine, *far_sine;  // F [d/2]: the query's code for the first tokens
+
+  int levels;
+  SlotLevel level[kMaxLevels];
+
+  // Strips are the unit of packing, chunks (whole strips) the unit of backward work.
+  int64_t strip, chunk;
+
+  // Backward only.
+  const void* grad;           // [B, n, H, e] dense
+  void* grad_q;               // [B, n, H, d] dense
+  void *sum_k, *sum_v;        // F [B, G, n, d_row], [B, G, n, e_row]
+  void *halo_k, *halo_v;      // F [B, G, chunks, window − 1, row]: for tokens before the chunk
+  void *sink_k, *sink_v;      // F [B, G, chunks, sinks, row]
+  void *part_k, *part_v;      // F [B, G, part_rows, row]: for slots, chunk after chunk, level after level
+  const int64_t* part_row;    // [chunks, levels]: row of the slot part_first in part_k
+  const int64_t* part_first;  // [chunks, levels]
+  int64_t part_rows, chunks;
+  void *grad_k, *grad_v;  // [B, n, G, d], [B, n, G, e] dense
+};
+
+template <class T>
+struct SummaryLoops {
+  /// Blocks [begin, end) of a level (0: of n_m tokens) are summarised into their slots.
+  int64_t (*slot_scratch)(const SummaryPlan&, int level);
+  void (*summarise)(const SummaryPlan&, int level, int64_t b, int64_t g, int64_t begin, int64_t end,
+                    void* scratch);
+  /// The query heads of key head g for tokens [first, last), at most a strip that does not cross a strip's
+  /// border.
+  int64_t (*attend_scratch)(const SummaryPlan&, bool backward);
+  void (*attend)(const SummaryPlan&, int64_t b, int64_t g, int64_t first, int64_t last, void* scratch);
+  void (*attend_backward)(const SummaryPlan&, int64_t b, int64_t g, int64_t chunk, void* scratch);
+  /// Adds up what the chunks found for tokens [first, last) and turns it back.
+  void (*gather_tokens)(const SummaryPlan&, int64_t b, int64_t g, int64_t first, int64_t last);
+  /// The same for all slots of a level.
+  void (*gather_slots)(const SummaryPlan&, int level, int64_t b, int64_t g);
+  /// From the gradients of the slots of blocks [begin, end) to those of their children and, into grad_latents
+  /// F [r, d_row], which is overwritten, of the latents.
+  void (*summarise_backward)(const SummaryPlan&, int level, int64_t b, int64_t g, int64_t begin, int64_t end,
+                             void* grad_latents, void* scratch);
+  void (*store_tokens)(const SummaryPlan&, int64_t b, int64_t g, int64_t first, int64_t last);
+};
+
+}  // namespace modewise::ops

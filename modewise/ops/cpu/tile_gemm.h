@@ -1,0 +1,62 @@
+#pragma once
+// Products of small dense matrices for attention tiles: nothing is packed, since one operand is read by
+// broadcast and the other in whole vectors.
+
+#include "modewise/ops/cpu/vector.h"
+
+namespace modewise::ops::MODEWISE_ISA {
+
+constexpr int kGemmRows = kVectorBytes == 64 ? 8 : 4;
+constexpr int kGemmVectors = 2;
+
+// out[m, j] (+)= Σ_i a[m · a_row + i · a_col] · b[i · b_row + j], i ascending.
+template <class F, int Rows, int Vectors, bool Add>
+inline void gemm_tile(const F* a, int64_t a_row, int64_t a_col, int64_t depth, const F* b, int64_t b_row,
+                      F* out, int64_t out_row) {
+  Vector<F> sum[Rows][Vectors];
+#pragma GCC unroll 8
+  for (int m = 0; m < Rows; ++m) {
+#pragma GCC unroll 4
+    for (int j = 0; j < Vectors; ++j) sum[m][j] = Add ? load(out + m * out_row + j * kLanes<F>) : Vector<F>{};
+  }
+  for (int64_t i = 0; i < depth; ++i, a += a_col, b += b_row) {
+    Vector<F> x[Vectors];
+#pragma GCC unroll 4
+    for (int j = 0; j < Vectors; ++j) x[j] = load(b + j * kLanes<F>);
+#pragma GCC unroll 8
+    for (int m = 0; m < Rows; ++m) {
+#pragma GCC unroll 4
+      for (int j = 0; j < Vectors; ++j) sum[m][j] += a[m * a_row] * x[j];
+    }
+  }
+#pragma GCC unroll 8
+  for (int m = 0; m < Rows; ++m) {
+#pragma GCC unroll 4
+    for (int j = 0; j < Vectors; ++j) store(out + m * out_row + j * kLanes<F>, sum[m][j]);
+  }
+}
+
+template <class F, int Vectors, bool Add>
+inline void gemm_columns(const F* a, int64_t a_row, int64_t a_col, int64_t rows, int64_t depth, const F* b,
+                         int64_t b_row, F* out, int64_t out_row) {
+  int64_t m = 0;
+  for (; m + kGemmRows <= rows; m += kGemmRows)
+    gemm_tile<F, kGemmRows, Vectors, Add>(a + m * a_row, a_row, a_col, depth, b, b_row, out + m * out_row,
+                                          out_row);
+  for (; m < rows; ++m)
+    gemm_tile<F, 1, Vectors, Add>(a + m * a_row, a_row, a_col, depth, b, b_row, out + m * out_row, out_row);
+}
+
+/// out [rows, columns] = a · b, or added to it; columns a multiple of the lanes.
+template <class F, bool Add>
+inline void gemm(const F* a, int64_t a_row, int64_t a_col, int64_t rows, int64_t depth, const F* b,
+                 int64_t b_row, int64_t columns, F* out, int64_t out_row) {
+  int64_t column = 0;
+  for (; column + kGemmVectors * kLanes<F> <= columns; column += kGemmVectors * kLanes<F>)
+    gemm_columns<F, kGemmVectors, Add>(a, a_row, a_col, rows, depth, b + column, b_row, out + column,
+                                       out_row);
+  for (; column < columns; column += kLanes<F>)
+    gemm_columns<F, 1, Add>(a, a_row, a_col, rows, depth, b + column, b_row, out + column, out_row);
+}
+
+}  // namespace modewise::ops::MODEWISE_ISA

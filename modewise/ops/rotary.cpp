@@ -1,0 +1,58 @@
+#include "modewise/ops/rotary.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/outer.h>
+#include <ATen/ops/pow.h>
+#include <torch/library.h>
+
+#include "modewise/ops/arguments.h"
+
+namespace modewise::ops {
+
+void check_rotary_args(const at::Tensor& x, const at::Tensor& angles) {
+  check_floating("rotary", "x", x);
+  TORCH_CHECK_VALUE(x.dim() == 4, "rotary: x must be [B, N, H, d], got ", x.sym_sizes());
+  TORCH_CHECK_VALUE(x.sym_size(-1) % 2 == 0, "rotary: the head width must be even, got ", x.sym_size(-1),
+                    " for x ", x.sym_sizes());
+  TORCH_CHECK_VALUE(angles.scalar_type() == at::kDouble, "rotary: angles must be float64, got ",
+                    angles.scalar_type());
+  TORCH_CHECK_VALUE(
+      angles.dim() == 2 && angles.sym_size(0) == x.sym_size(1) && angles.sym_size(1) * 2 == x.sym_size(-1),
+      "rotary: angles must be [", x.sym_size(1), ", ", x.sym_size(-1) / 2, "] for x ", x.sym_sizes(),
+      ", got ", angles.sym_sizes());
+}
+
+at::Tensor rotary_angles(int64_t positions, int64_t width, double base) {
+  const auto frequencies =
+      at::pow(base, at::arange(width / 2, at::kDouble) * (-2.0 / static_cast<double>(width)));
+  return at::outer(at::arange(positions, at::kDouble), frequencies);
+}
+
+at::Tensor rotary(const at::Tensor& x, const at::Tensor& angles, double gain, bool inverse) {
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("modewise::rotary", "")
+                             .typed<at::Tensor(const at::Tensor&, const at::Tensor&, double, bool)>();
+  return op.call(x, angles, gain, inverse);
+}
+
+namespace {
+
+at::Tensor rotary_meta(const at::Tensor& x, const at::Tensor& angles, double, bool) {
+  check_rotary_args(x, angles);
+  return at::empty_symint(x.sym_sizes(), x.options());
+}
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(modewise, m) {
+  m.def("rotary(Tensor x, Tensor angles, float gain=1., bool inverse=False) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(modewise, Meta, m) {
+  m.impl("rotary", rotary_meta);
+}
+
+}  // namespace modewise::ops

@@ -1,0 +1,125 @@
+#include "modewise/ops/summary_attention.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
+#include <torch/library.h>
+
+#include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/arguments.h"
+
+namespace modewise::ops {
+
+namespace {
+
+constexpr auto kOp = "summary_attention";
+using Optional = std::optional<at::Tensor>;
+
+}  // namespace
+
+void check_summary_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                  const Optional& latents, const SummaryOptions& options,
+                                  const RotaryCode& rotary) {
+  check_floating(kOp, "q", q);
+  check_same(kOp, "k", k, "q", q);
+  check_same(kOp, "v", v, "q", q);
+  TORCH_CHECK_VALUE(q.dim() == 4 && k.dim() == 4 && v.dim() == 4 && q.sym_size(0) == k.sym_size(0) &&
+                        q.sym_size(1) == k.sym_size(1) && q.sym_size(3) == k.sym_size(3) &&
+                        k.sym_size(2) > 0 && q.sym_size(2) % k.sym_size(2) == 0 &&
+                        v.sym_sizes().slice(0, 3) == k.sym_sizes().slice(0, 3),
+                    kOp, ": wanted q [B, n, H, d], k [B, n, G, d] and v [B, n, G, e], G a divisor of H; got ",
+                    q.sym_sizes(), ", ", k.sym_sizes(), " and ", v.sym_sizes());
+  TORCH_CHECK_VALUE(!options.fold.empty() && options.window >= 1 && options.sinks >= 0, kOp,
+                    ": wanted a fold, a window of at least 1 and sinks of at least 0; got ", options.fold,
+                    ", ", options.window, " and ", options.sinks);
+  const auto levels = static_cast<int64_t>(options.fold.size()) - 1;
+  for (int64_t l = 1; l <= levels; ++l)
+    TORCH_CHECK_VALUE(options.fold[static_cast<size_t>(l)] > 0, kOp,
+                      ": the sizes of a fold must be positive behind the first, got ", options.fold);
+  if (levels > 0) {
+    TORCH_CHECK_VALUE(latents.has_value(), kOp, ": fold ", options.fold, " needs latents [", levels, ", ",
+                      k.sym_size(2), ", r, ", k.sym_size(3), "]");
+    check_same(kOp, "latents", *latents, "q", q);
+    TORCH_CHECK_VALUE(
+        latents->dim() == 4 && latents->sym_size(0) >= levels && latents->sym_size(1) == k.sym_size(2) &&
+            latents->sym_size(2) >= 1 && latents->sym_size(3) == k.sym_size(3),
+        kOp, ": latents must be [at least ", levels, ", ", k.sym_size(2), ", r, ", k.sym_size(3),
+        "] for fold ", options.fold, " and k ", k.sym_sizes(), ", got ", latents->sym_sizes());
+  }
+  if (rotary.used())
+    TORCH_CHECK_VALUE(rotary.frequencies.scalar_type() == at::kDouble && rotary.frequencies.dim() == 2 &&
+                          rotary.frequencies.sym_size(0) > 0 &&
+                          rotary.frequencies.sym_size(1) * 2 == q.sym_size(3),
+                      kOp, ": frequencies must be float64 [levels, d/2] for q ", q.sym_sizes(), ", got ",
+                      rotary.frequencies.scalar_type(), " ", rotary.frequencies.sym_sizes());
+}
+
+namespace {
+
+std::tuple<at::Tensor, at::Tensor> summary_attention_meta(const at::Tensor& q, const at::Tensor& k,
+                                                          const at::Tensor& v, const Optional& latents,
+                                                          const Optional& frequencies,
+                                                          const Optional& positions, at::IntArrayRef fold,
+                                                          int64_t window, int64_t sinks, double scale,
+                                                          at::ArrayRef<double> gains) {
+  check_summary_attention_args(
+      q, k, v, latents, {fold.vec(), window, sinks, scale},
+      {frequencies.value_or(at::Tensor()), gains.vec(), positions.value_or(at::Tensor())});
+  return {at::empty_symint({q.sym_size(0), q.sym_size(1), q.sym_size(2), v.sym_size(3)}, q.options()),
+          at::empty_symint({q.sym_size(0), q.sym_size(2), q.sym_size(1)},
+                           q.options().dtype(accumulate_type(q.scalar_type())))};
+}
+
+using Gradients = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
+
+Gradients summary_attention_backward_meta(const at::Tensor&, const at::Tensor& q, const at::Tensor& k,
+                                          const at::Tensor& v, const Optional& latents, const at::Tensor&,
+                                          const at::Tensor&, const Optional&, const Optional&,
+                                          at::IntArrayRef, int64_t, int64_t, double, at::ArrayRef<double>) {
+  const auto like = [](const at::Tensor& x) { return at::empty_symint(x.sym_sizes(), x.options()); };
+  return {like(q), like(k), like(v), latents ? like(*latents) : at::empty({0}, q.options())};
+}
+
+}  // namespace
+
+std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const at::Tensor& k,
+                                                     const at::Tensor& v, const Optional& latents,
+                                                     const SummaryOptions& options,
+                                                     const RotaryCode& rotary) {
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("modewise::summary_attention", "")
+                             .typed<decltype(summary_attention_meta)>();
+  return op.call(q, k, v, latents, optional(rotary.frequencies), optional(rotary.positions), options.fold,
+                 options.window, options.sinks, options.scale, rotary.gains);
+}
+
+Gradients summary_attention_backward(const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
+                                     const at::Tensor& v, const Optional& latents, const at::Tensor& out,
+                                     const at::Tensor& logsumexp, const SummaryOptions& options,
+                                     const RotaryCode& rotary) {
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("modewise::summary_attention_backward", "")
+                             .typed<decltype(summary_attention_backward_meta)>();
+  return op.call(grad, q, k, v, latents, out, logsumexp, optional(rotary.frequencies),
+                 optional(rotary.positions), options.fold, options.window, options.sinks, options.scale,
+                 rotary.gains);
+}
+
+TORCH_LIBRARY_FRAGMENT(modewise, m) {
+  m.def(
+      "summary_attention(Tensor q, Tensor k, Tensor v, Tensor? latents, Tensor? frequencies, Tensor? "
+      "positions, "
+      "int[] fold, int window, int sinks, float scale, float[] gains) -> (Tensor, Tensor)");
+  m.def(
+      "summary_attention_backward(Tensor grad, Tensor q, Tensor k, Tensor v, Tensor? latents, Tensor out, "
+      "Tensor "
+      "logsumexp, Tensor? frequencies, Tensor? positions, int[] fold, int window, int sinks, float scale, "
+      "float[] "
+      "gains) -> (Tensor, Tensor, Tensor, Tensor)");
+}
+
+TORCH_LIBRARY_IMPL(modewise, Meta, m) {
+  m.impl("summary_attention", summary_attention_meta);
+  m.impl("summary_attention_backward", summary_attention_backward_meta);
+}
+
+}  // namespace modewise::ops

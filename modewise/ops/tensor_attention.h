@@ -1,0 +1,47 @@
+#pragma once
+// Attention of a sequence folded into a tensor (Tensorized Attention, section 3 and Algorithm 1), its exactly
+// causal form by summaries of blocks, and the forms they are compared with.
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "modewise/ops/rotary_code.h"
+
+namespace modewise::ops {
+
+struct TensorAttentionOptions {
+  /// full: every token, or every earlier one. window: the last `window` tokens. lambda: those and the first
+  /// `sinks` ones, at distances of at most `window` (LM-Infinite). axial: along one mode after another at
+  /// fixed positions of the others (the paper's Eqs. 3 and 4). pooled: along one mode after another with
+  /// weights that all fibres share (the paper's Fig. 2). causal: the window and learned summaries of finished
+  /// blocks, in one softmax.
+  std::string form = "causal";
+  std::vector<int64_t> fold;  // n_1 … n_m, the last mode fastest; n_1 = 0: as large as the sequence needs
+  int64_t window = 0;         // tokens seen, a token itself included; 0: 2·n_m (form causal only)
+  int64_t sinks = 0;
+  bool causal = true;  // full, axial; window, lambda and causal always are, pooled cannot be
+  double scale = 0;    // of the logits; 0: 1/√d, and for pooled 1/√(d·n/n_i)
+};
+
+/// q [B, n, H, d], k [B, n, G, d], v [B, n, G, e] -> [B, n, H, e]; query head h reads key head h·G/H. q and k
+/// are not rotated yet: `rotary` is applied to the positions that a form compares. latents [at least m−1, G,
+/// r, d], form causal with m ≥ 2 only: latents[l] are the r queries by which blocks of level l+1 (of n_m
+/// tokens, then of n_{m−1} such blocks, …) are summarised: a = softmax(z Kᵀ), r slots with keys a K and
+/// values a V. Zeros pool by the mean.
+/// Sequences that do not fill the fold are taken as they are. float32, float64, bfloat16 (softmax in
+/// float32).
+at::Tensor tensor_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            const TensorAttentionOptions& options, const at::Tensor& latents = {},
+                            const RotaryCode& rotary = {});
+
+/// Bad options, or shapes that do not fit them, as ValueError.
+void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                 const TensorAttentionOptions& options, const at::Tensor& latents,
+                                 const RotaryCode& rotary);
+/// Tokens that a token sees nearby: options.window, or its default; n for the forms without one.
+int64_t window_of(const TensorAttentionOptions& options, int64_t n);
+
+}  // namespace modewise::ops

@@ -1,0 +1,97 @@
+"""What tensor attention promises about a folded sequence: who reaches whom, kernels, long sequences, memory."""
+
+import math
+
+import pytest
+import torch
+
+from ops_records import drawer, frequency_rows, ops, sequences
+
+
+def reach(form, fold, n, slots=0, **options):
+    """[n, n] bool: whether the output of token t depends on the inputs of token s, by the gradient."""
+    rand = drawer(torch.float64, seed=3)
+    args, kwargs = sequences(lambda *s: rand(*s, grad=True), 1, n, 1, 1, 4, fold=fold, slots=slots, codes=1, form=form, **options)
+    out = ops.tensor_attention(*args, **kwargs)
+    seen = torch.zeros(n, n, dtype=torch.bool)
+    for t in range(n):
+        grads = torch.autograd.grad(out[0, t].sum(), args[:3], retain_graph=True)
+        seen[t] = sum(g[0].abs().sum((-1, -2)) for g in grads) > 0
+    return seen
+
+
+FOLDS = [((8, 8), 64), ((4, 4, 4), 64), ((3, 5, 2), 30), ((7, 3, 2, 2), 84), ((4, 4, 4), 53), ((8, 8), 59), ((0, 3, 5), 50)]
+
+
+@pytest.mark.parametrize("fold, n", FOLDS, ids=str)
+@pytest.mark.parametrize("slots", [1, 3])
+@pytest.mark.parametrize("window", [0, 1])
+def test_causal_reaches_every_past_token_and_no_future_one(fold, n, slots, window):
+    seen = reach("causal", fold, n, slots, window=window and fold[-1])
+    assert torch.equal(seen, torch.ones(n, n, dtype=torch.bool).tril())
+
+
+@pytest.mark.parametrize("fold, share", [((8, 8), 0.62), ((4, 4, 4), 0.48), ((3, 3, 3, 3), 0.39)], ids=str)
+def test_axial_sees_no_future_and_this_share_of_the_past(fold, share):
+    n = math.prod(fold)
+    seen = reach("axial", fold, n)
+    assert not seen.triu(1).any()
+    assert seen.sum() / (n * (n + 1) / 2) == pytest.approx(share, abs=0.006)
+
+
+def test_pooled_sees_the_future():
+    """Why it is refused for causal models: every token depends on every other."""
+    assert reach("pooled", (4, 4), 16, causal=False).all()
+
+
+@pytest.mark.parametrize("n", [1500, 2300])
+@pytest.mark.parametrize("options", [dict(fold=(0, 16, 8), slots=2, window=40), dict(fold=(0, 100), slots=1, window=1100),
+                                     dict(fold=(0, 7, 5, 3), slots=1), dict(form="lambda", window=900, sinks=3)], ids=str)
+def test_strips_and_chunks_meet(n, options):
+    """Sequences longer than the kernel's pieces: values by the reference, gradients by the reference's own."""
+    rand = drawer(torch.float64, seed=2)
+    args, kwargs = sequences(lambda *s: rand(*s, grad=True), 1, n, 2, 1, 6, codes=2, **options)
+    weights = rand(1, n, 2, 6)
+    leaves = [a for a in args[:4] if a is not None]
+    out = ops.tensor_attention(*args, **kwargs)
+    grads = torch.autograd.grad((out * weights).sum(), leaves)
+    ops.use_reference(True)
+    try:
+        torch.testing.assert_close(out, ops.tensor_attention(*args, **kwargs), rtol=1e-11, atol=1e-12)
+    finally:
+        ops.use_reference(False)
+    step = 1e-6
+    for leaf, grad in zip(leaves, grads):
+        direction = rand(*leaf.shape)
+        moved = [[leaf + sign * step * direction if a is leaf else a for a in args] for sign in (1, -1)]
+        high, low = ((ops.tensor_attention(*m, **kwargs) * weights).sum() for m in moved)
+        assert ((high - low) / (2 * step)).item() == pytest.approx((grad * direction).sum().item(), rel=1e-6, abs=1e-5)
+
+
+def test_the_tiled_kernel_ran_and_says_so():
+    args, kwargs = sequences(drawer(torch.float32), 1, 33, 2, 1, 8, fold=(0, 4, 4), slots=2)
+    ops.tensor_attention(*args, **kwargs)
+    assert ops.last_kernel("summary_attention") == "tiled"
+    ops.use_reference(True)
+    ops.tensor_attention(*args, **kwargs)
+    ops.use_reference(False)
+    assert ops.last_kernel("summary_attention") == "reference"
+
+
+def test_mean_pooling_is_where_latents_begin():
+    """With zero latents a slot is the mean of its block, so that one block of equal tokens stands for one of them."""
+    rand = drawer(torch.float64)
+    k, v = rand(1, 1, 1, 4).expand(1, 12, 1, 4), rand(1, 1, 1, 4).expand(1, 12, 1, 4)
+    out = ops.tensor_attention(rand(1, 12, 1, 4), k, v, torch.zeros(1, 1, 2, 4, dtype=torch.float64), fold=[0, 4])
+    torch.testing.assert_close(out, v)
+
+
+def test_frequencies_of_a_level_act_on_its_blocks_alone():
+    rand = drawer(torch.float64)
+    args, kwargs = sequences(rand, 1, 24, 1, 1, 4, fold=(0, 4), slots=1)
+    args = list(args)
+    args[4] = frequency_rows(2, 4)
+    near = ops.tensor_attention(*args, **kwargs)
+    args[4] = torch.stack([args[4][0], args[4][1] * 3])
+    far = ops.tensor_attention(*args, **kwargs)
+    assert torch.equal(near[:, :4], far[:, :4]) and not torch.allclose(near[:, 8:], far[:, 8:])
