@@ -5,36 +5,21 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
 #include "modewise/models/segmenter_config.h"
 #include "modewise/nn/dropout.h"
+#include "tests/models/noise_oracle.h"
 
 namespace modewise::models {
 namespace {
 
 using testing::HasSubstr;
-
-/// The `noise` of make_segmenter_vectors.py.
-at::Tensor noise(uint64_t number, const std::vector<int64_t>& sizes) {
-  at::Tensor out = at::empty(sizes, at::kDouble);
-  double* values = out.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < out.numel(); ++i) {
-    uint64_t h = (static_cast<uint64_t>(i) * 2654435761u + number * 40503u + 12345u) & 0xffffffffu;
-    h = ((h ^ (h >> 15)) * 2246822519u) & 0xffffffffu;
-    h ^= h >> 13;
-    values[i] = static_cast<double>(h) / 4294967296.0 - 0.5;
-  }
-  return out;
-}
 
 struct Case {
   nlohmann::json record;
@@ -44,38 +29,17 @@ struct Case {
 };
 
 SegmenterConfig config_of(const std::vector<std::string>& settings) {
-  SegmenterConfig config;
-  Fields fields = fields_of(config);
-  for (const std::string& setting : settings) fields.set(setting);
-  return config;
+  return configured<SegmenterConfig>(settings);
 }
 
 Case load_case(const std::string& name, at::ScalarType dtype) {
   Case c;
-  for (const auto& record :
-       nlohmann::json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/models/vectors/segmenters.json")))
-    if (record["name"] == name) c.record = record;
+  c.record = record_of("segmenters.json", name);
   const auto& r = c.record;
   c.shape = {r["times"], r["bands"], r["classes"], r["window"], r["missing"]};
   c.model = make_segmenter(config_of(r["settings"].get<std::vector<std::string>>()), c.shape, 1);
   c.model->train(r["training"].get<bool>());
-  c.model->to(at::kDouble);
-  std::map<std::string, at::Tensor> parameters;
-  for (auto& item : c.model->named_parameters()) parameters[item.key()] = item.value();
-  EXPECT_EQ(parameters.size(), r["sizes"].size());
-  const at::NoGradGuard no_grad;
-  uint64_t number = 0;
-  for (const auto& [key, sizes] : r["sizes"].items()) {  // in the order of names
-    EXPECT_TRUE(parameters.contains(key)) << "the model has no " << key;
-    at::Tensor& target = parameters[key];
-    EXPECT_EQ(target.sizes().vec(), sizes.get<std::vector<int64_t>>()) << key;
-    at::Tensor value = noise(number++, target.sizes().vec());
-    if (target.dim() == 1)
-      value = value * 0.4 + (key.ends_with(".weight") ? 1 : 0);
-    else
-      value = value * std::sqrt(12.0 / static_cast<double>(target.numel() / target.size(0)));
-    target.copy_(value);
-  }
+  fill_with_noise(*c.model, r);
   c.model->to(dtype);
   const int64_t batch = r["batch"], side = c.shape.window, patch = r["patch"];
   c.input.image = (noise(1001, {batch, c.shape.times, side, side, c.shape.bands}) * 4).to(dtype);
@@ -84,10 +48,6 @@ Case load_case(const std::string& name, at::ScalarType dtype) {
     c.input.valid.narrow(2, 0, patch).narrow(3, 0, patch).fill_(false);
   }
   return c;
-}
-
-double largest(const at::Tensor& x) {
-  return x.abs().max().item<double>();
 }
 
 class SegmenterOracle : public testing::TestWithParam<const char*> {};
@@ -110,23 +70,7 @@ TEST_P(SegmenterOracle, GradientOfEveryParameterAgrees) {
   const Case c = load_case(GetParam(), at::kDouble);
   const at::Tensor out = c.model->forward(c.input);
   (out * noise(1003, out.sizes().vec())).sum().backward();
-  for (const auto& item : c.model->named_parameters()) {
-    const at::Tensor& gradient = item.value().grad();
-    ASSERT_TRUE(gradient.defined()) << item.key();
-    EXPECT_NEAR((gradient * noise(1004, gradient.sizes().vec())).sum().item<double>(),
-                c.record["gradient_checks"][item.key()].get<double>(),
-                1e-9 * std::max(1.0, largest(gradient) * static_cast<double>(gradient.numel())))
-        << item.key();
-  }
-  for (const auto& item : c.model->named_buffers())
-    for (const char* kind : {"running_mean", "running_var"}) {
-      if (!item.key().ends_with(kind)) continue;
-      const std::string owner = item.key().substr(0, item.key().rfind('.'));
-      if (!c.record[kind].contains(owner)) continue;
-      const auto wanted = c.record[kind][owner].get<std::vector<double>>();
-      for (size_t i = 0; i < wanted.size(); ++i)
-        EXPECT_NEAR(item.value()[static_cast<int64_t>(i)].item<double>(), wanted[i], 1e-9) << item.key();
-    }
+  expect_gradients_and_statistics(*c.model, c.record, 1004);
 }
 
 INSTANTIATE_TEST_SUITE_P(Segmenters, SegmenterOracle,

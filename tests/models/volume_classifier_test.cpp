@@ -14,37 +14,20 @@
 
 #include <cmath>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
 #include "modewise/models/volume_model_config.h"
 #include "modewise/nn/dropout.h"
+#include "tests/models/noise_oracle.h"
 
 namespace modewise::models {
 namespace {
 
 using testing::HasSubstr;
 
-/// The `noise` of make_segmenter_vectors.py.
-at::Tensor noise(uint64_t number, const std::vector<int64_t>& sizes) {
-  at::Tensor out = at::empty(sizes, at::kDouble);
-  double* values = out.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < out.numel(); ++i) {
-    uint64_t h = (static_cast<uint64_t>(i) * 2654435761u + number * 40503u + 12345u) & 0xffffffffu;
-    h = ((h ^ (h >> 15)) * 2246822519u) & 0xffffffffu;
-    h ^= h >> 13;
-    values[i] = static_cast<double>(h) / 4294967296.0 - 0.5;
-  }
-  return out;
-}
-
 VolumeModelConfig config_of(const std::vector<std::string>& settings) {
-  VolumeModelConfig config;
-  Fields fields = fields_of(config);
-  for (const std::string& setting : settings) fields.set(setting);
-  return config;
+  return configured<VolumeModelConfig>(settings);
 }
 
 std::vector<int64_t> with_ends(int64_t first, const std::vector<int64_t>& middle, std::vector<int64_t> last) {
@@ -62,30 +45,12 @@ struct Case {
 
 Case load_case(const std::string& name, at::ScalarType dtype) {
   Case c;
-  for (const auto& record :
-       nlohmann::json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/models/vectors/volumes.json")))
-    if (record["name"] == name) c.record = record;
+  c.record = record_of("volumes.json", name);
   const auto& r = c.record;
   const VolumeShape shape = {r["size"], r["channels"], r["classes"], r["missing"]};
   c.model = make_volume_classifier(config_of(r["settings"].get<std::vector<std::string>>()), shape, 1);
   c.model->train(r["training"].get<bool>());
-  c.model->to(at::kDouble);
-  std::map<std::string, at::Tensor> parameters;
-  for (auto& item : c.model->named_parameters()) parameters[item.key()] = item.value();
-  EXPECT_EQ(parameters.size(), r["sizes"].size());
-  const at::NoGradGuard no_grad;
-  uint64_t number = 0;
-  for (const auto& [key, sizes] : r["sizes"].items()) {  // in the order of names
-    EXPECT_TRUE(parameters.contains(key)) << "the model has no " << key;
-    at::Tensor& target = parameters[key];
-    EXPECT_EQ(target.sizes().vec(), sizes.get<std::vector<int64_t>>()) << key;
-    at::Tensor value = noise(number++, target.sizes().vec());
-    if (target.dim() == 1)
-      value = value * 0.4 + (key.ends_with(".weight") ? 1 : 0);
-    else
-      value = value * std::sqrt(12.0 / static_cast<double>(target.numel() / target.size(0)));
-    target.copy_(value);
-  }
+  fill_with_noise(*c.model, r);
   c.model->to(dtype);
   const int64_t batch = r["batch"], patch = r["patch"];
   c.input.values = (noise(2001, with_ends(batch, shape.size, {shape.channels})) * 4).to(dtype);
@@ -95,10 +60,6 @@ Case load_case(const std::string& name, at::ScalarType dtype) {
     c.input.valid.select(0, 1).narrow(-1, shape.size.back() - patch, patch).fill_(false);
   }
   return c;
-}
-
-double largest(const at::Tensor& x) {
-  return x.abs().max().item<double>();
 }
 
 class VolumeOracle : public testing::TestWithParam<const char*> {};
@@ -121,23 +82,7 @@ TEST_P(VolumeOracle, GradientOfEveryParameterAgrees) {
   const Case c = load_case(GetParam(), at::kDouble);
   const at::Tensor out = c.model->forward(c.input);
   (out * noise(2003, out.sizes().vec())).sum().backward();
-  for (const auto& item : c.model->named_parameters()) {
-    const at::Tensor& gradient = item.value().grad();
-    ASSERT_TRUE(gradient.defined()) << item.key();
-    EXPECT_NEAR((gradient * noise(2004, gradient.sizes().vec())).sum().item<double>(),
-                c.record["gradient_checks"][item.key()].get<double>(),
-                1e-9 * std::max(1.0, largest(gradient) * static_cast<double>(gradient.numel())))
-        << item.key();
-  }
-  for (const auto& item : c.model->named_buffers())
-    for (const char* kind : {"running_mean", "running_var"}) {
-      if (!item.key().ends_with(kind)) continue;
-      const std::string owner = item.key().substr(0, item.key().rfind('.'));
-      if (!c.record[kind].contains(owner)) continue;
-      const auto wanted = c.record[kind][owner].get<std::vector<double>>();
-      for (size_t i = 0; i < wanted.size(); ++i)
-        EXPECT_NEAR(item.value()[static_cast<int64_t>(i)].item<double>(), wanted[i], 1e-9) << item.key();
-    }
+  expect_gradients_and_statistics(*c.model, c.record, 2004);
 }
 
 INSTANTIATE_TEST_SUITE_P(Volumes, VolumeOracle,
