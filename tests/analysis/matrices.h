@@ -10,6 +10,7 @@
 
 #include <vector>
 
+#include "modewise/analysis/stable_rank.h"
 #include "modewise/core/random.h"
 
 namespace modewise::analysis {
@@ -25,6 +26,24 @@ inline at::Tensor random_matrix(std::vector<int64_t> shape, uint64_t seed) {
 /// softmax(scale · random): rows sum to 1; the larger `scale`, the more peaked.
 inline at::Tensor random_attention(std::vector<int64_t> shape, uint64_t seed, double scale = 1) {
   return (random_matrix(std::move(shape), seed) * scale).softmax(-1);
+}
+
+/// One such matrix a size, each of the next seed.
+inline std::vector<at::Tensor> attention_of(const std::vector<int64_t>& sizes, uint64_t seed, double scale) {
+  std::vector<at::Tensor> out;
+  for (const int64_t n : sizes) out.push_back(random_attention({n, n}, seed++, scale));
+  return out;
+}
+
+/// All modes attended, one sample and head.
+inline ModeFactors factors_of(const std::vector<at::Tensor>& matrices) {
+  ModeFactors out;
+  for (size_t i = 0; i < matrices.size(); ++i) {
+    out.sizes.push_back(matrices[i].size(0));
+    out.modes.push_back(static_cast<int64_t>(i));
+    out.matrices.push_back(matrices[i]);
+  }
+  return out;
 }
 
 /// S_1 ⊗ … ⊗ S_k of plain matrices.

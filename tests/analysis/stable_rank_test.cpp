@@ -22,23 +22,6 @@ void expect_close(double got, double wanted) {
   EXPECT_NEAR(got, wanted, kTolerance * std::abs(wanted));
 }
 
-/// All modes attended, one sample and head.
-ModeFactors factors_of(const std::vector<at::Tensor>& matrices) {
-  ModeFactors out;
-  for (size_t i = 0; i < matrices.size(); ++i) {
-    out.sizes.push_back(matrices[i].size(0));
-    out.modes.push_back(static_cast<int64_t>(i));
-    out.matrices.push_back(matrices[i]);
-  }
-  return out;
-}
-
-std::vector<at::Tensor> attention_of(const std::vector<int64_t>& sizes, uint64_t seed, double scale) {
-  std::vector<at::Tensor> out;
-  for (const int64_t n : sizes) out.push_back(random_attention({n, n}, seed++, scale));
-  return out;
-}
-
 class Forms : public testing::TestWithParam<std::tuple<std::vector<int64_t>, double>> {};
 
 TEST_P(Forms, AgreeWithSingularValuesOfTheWrittenOutMatrix) {

@@ -25,24 +25,8 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-std::vector<at::Tensor> attention_of(const Modes& modes, uint64_t seed, double scale) {
-  std::vector<at::Tensor> out;
-  for (const int64_t n : modes) out.push_back(random_attention({n, n}, seed++, scale));
-  return out;
-}
-
 int64_t tokens_of(const Modes& modes) {
   return std::accumulate(modes.begin(), modes.end(), int64_t{1}, std::multiplies<>());
-}
-
-ModeFactors factors_of(const std::vector<at::Tensor>& matrices) {
-  ModeFactors out;
-  for (size_t i = 0; i < matrices.size(); ++i) {
-    out.sizes.push_back(matrices[i].size(0));
-    out.modes.push_back(static_cast<int64_t>(i));
-    out.matrices.push_back(matrices[i]);
-  }
-  return out;
 }
 
 class Theorems : public testing::TestWithParam<Modes> {};
