@@ -43,12 +43,18 @@ StepRate Schedule::after_warmup(int64_t step) const {
     return {cosine_between(peak_, peak_ * config_.min_ratio, part), beta1_};
   }
   if (config_.name == "step")
-    return {peak_ * std::pow(config_.step_factor, static_cast<double>(epoch / config_.step_epochs)), beta1_};
+    return {peak_ * std::pow(config_.step_factor, static_cast<double>(cuts_before(epoch))), beta1_};
   if (config_.name == "type1")
     return {peak_ * std::pow(config_.step_factor, static_cast<double>(std::max<int64_t>(epoch - 1, 0))),
             beta1_};
   if (config_.name == "one_cycle") return one_cycle(step - config_.warmup_steps);
   fail(ErrorKind::config, "unknown schedule '{}'", config_.name);
+}
+
+int64_t Schedule::cuts_before(int64_t epoch) const {
+  const std::vector<int64_t>& cuts = config_.step_at;
+  if (cuts.empty()) return epoch / config_.step_epochs;
+  return std::count_if(cuts.begin(), cuts.end(), [&](int64_t cut) { return cut <= epoch; });
 }
 
 StepRate Schedule::one_cycle(int64_t step) const {

@@ -15,7 +15,8 @@ struct StepRate {
 /// Steps are counted from 0, epochs from 0. With r the factor on the peak rate:
 /// - constant: r = 1;
 /// - cosine: r = m + (1 − m)·(1 + cos(π t / T))/2 over the T steps after warm-up, m = min_ratio;
-/// - step: r = step_factor^⌊epoch / step_epochs⌋;
+/// - step: r = step_factor^c, c the epochs of step_at that have come (at most `epoch`), or ⌊epoch /
+///   step_epochs⌋ where step_at is empty;
 /// - type1 (TSLib's): r = step_factor^max(0, epoch − 1), so the first two epochs run at the full rate;
 /// - one_cycle: torch's OneCycleLR with cosine annealing over the T steps after warm-up.
 /// In the first W = warmup_steps steps the rate is (t + 1)/W of what step and type1 give, or of the peak.
@@ -28,6 +29,8 @@ class Schedule {
  private:
   StepRate after_warmup(int64_t step) const;
   StepRate one_cycle(int64_t step) const;
+  /// How often `step` has cut the rate before `epoch` begins.
+  int64_t cuts_before(int64_t epoch) const;
 
   ScheduleConfig config_;
   double peak_, beta1_;

@@ -1,6 +1,10 @@
 #include "modewise/train/train_config.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <array>
+#include <functional>
 
 #include "modewise/core/error.h"
 
@@ -24,6 +28,10 @@ void ScheduleConfig::fields(Fields& f) {
   f.add("min_ratio", min_ratio, "cosine: the final learning rate as a part of the peak",
         {.min = 0, .max = 1});
   f.add("step_epochs", step_epochs, "step: epochs between two reductions", {.min = 1});
+  f.add(
+      "step_at", step_at,
+      "step: epochs, from 0, before which the learning rate is reduced, ascending; empty: every step_epochs",
+      {.min = 1});
   f.add("step_factor", step_factor, "step and type1: what the learning rate is multiplied by",
         {.min = 0, .max = 1});
   f.add("peak_at", peak_at, "one_cycle: part of the steps in which the learning rate rises",
@@ -70,6 +78,12 @@ void TrainConfig::validate() const {
           "train: optimizer.betas must be two numbers, got {}", optimizer.betas.size());
   require(optimizer.betas[0] < 1 && optimizer.betas[1] < 1, ErrorKind::config,
           "train: optimizer.betas must be below 1, got {} and {}", optimizer.betas[0], optimizer.betas[1]);
+  const std::vector<int64_t>& cuts = schedule.step_at;
+  require(std::is_sorted(cuts.begin(), cuts.end(), std::less_equal<>()), ErrorKind::config,
+          "train: schedule.step_at must be ascending, got [{}]", fmt::join(cuts, ", "));
+  require(cuts.empty() || schedule.step_epochs == 1, ErrorKind::config,
+          "train: schedule.step_epochs = {} has no effect with schedule.step_at = [{}]", schedule.step_epochs,
+          fmt::join(cuts, ", "));
 }
 
 bool changes_numbers(std::string_view field_path) {

@@ -25,13 +25,14 @@ struct OptimizerConfig {
 struct ScheduleConfig {
   std::string name = "cosine";
   int64_t warmup_steps = 0;
-  double min_ratio = 0.0;       // cosine
-  int64_t step_epochs = 1;      // step
-  double step_factor = 0.5;     // step, type1
-  double peak_at = 0.3;         // one_cycle
-  double start_divisor = 25.0;  // one_cycle
-  double end_divisor = 1e4;     // one_cycle
-  bool cycle_momentum = false;  // one_cycle
+  double min_ratio = 0.0;        // cosine
+  int64_t step_epochs = 1;       // step
+  std::vector<int64_t> step_at;  // step: the epochs of its cuts; empty: every step_epochs
+  double step_factor = 0.5;      // step, type1
+  double peak_at = 0.3;          // one_cycle
+  double start_divisor = 25.0;   // one_cycle
+  double end_divisor = 1e4;      // one_cycle
+  bool cycle_momentum = false;   // one_cycle
 
   void fields(Fields& f);
 };

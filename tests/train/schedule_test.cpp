@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/error.h"
 #include "modewise/core/file.h"
 
 namespace modewise::train {
@@ -46,6 +47,28 @@ TEST(Schedule, WarmsUpStepSchedulesWithoutShiftingTheirEpochs) {
   EXPECT_DOUBLE_EQ(schedule.at(10).learning_rate, 0.5 * 11.0 / 12);
   EXPECT_DOUBLE_EQ(schedule.at(12).learning_rate, 0.5);
   EXPECT_DOUBLE_EQ(schedule.at(25).learning_rate, 0.25);
+}
+
+TEST(Schedule, CutsWhereItIsTold) {
+  // As MedMNIST's authors: a tenth at half and at three quarters of 100 epochs.
+  ScheduleConfig config = named("step");
+  config.step_factor = 0.1;
+  config.step_at = {50, 75};
+  const Schedule schedule(config, {.learning_rate = 1.0}, 3, 300);
+  for (const auto& [epoch, rate] : {std::pair(0, 1.0), std::pair(49, 1.0), std::pair(50, 0.1),
+                                    std::pair(74, 0.1), std::pair(75, 0.01), std::pair(99, 0.01)})
+    for (const int step : {0, 2})
+      EXPECT_DOUBLE_EQ(schedule.at(3 * epoch + step).learning_rate, rate) << epoch;
+}
+
+TEST(Schedule, TakesCutsInOrderAlone) {
+  TrainConfig config;
+  config.schedule.step_at = {50, 50};
+  EXPECT_THROW(config.validate(), Error);
+  config.schedule.step_at = {50, 75};
+  config.validate();
+  config.schedule.step_epochs = 2;
+  EXPECT_THROW(config.validate(), Error);
 }
 
 TEST(Schedule, IsFiniteAtEveryOddLength) {

@@ -72,6 +72,8 @@ def schedule_cases():
             add(dict(name="cosine", min_ratio=ratio, warmup_steps=warmup), 8,
                 lambda o: s.CosineAnnealingLR(o, T_max=40 - warmup, eta_min=0.02 * ratio))
     add(dict(name="step", step_epochs=2, step_factor=0.3), 8, lambda o: s.StepLR(o, 2, 0.3), by_epoch=True)
+    for cuts in ([2, 3], [1, 2, 4], [3]):
+        add(dict(name="step", step_at=cuts, step_factor=0.1), 8, lambda o: s.MultiStepLR(o, cuts, 0.1), by_epoch=True)
     # TSLib's adjust_learning_rate 'type1', called after epoch e (from 1) with lr * 0.5 ** (e - 1).
     rates, rate = [], 0.02
     for epoch in range(1, 6):
