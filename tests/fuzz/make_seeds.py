@@ -51,6 +51,10 @@ write("safetensors", "two.safetensors", safetensors.numpy.save({"a": np.ones((2,
 write("safetensors", "zero.safetensors", safetensors.numpy.save({"z": np.zeros((0, 3), "f4"), "s": np.array(1.0)}))
 write("safetensors", "empty.safetensors", safetensors.numpy.save({}))
 
+for case in json.loads((CORPUS.parent.parent / "io" / "vectors" / "llama2c.json").read_text()):
+    write("llama2c", f"version{case['version']}_{'tied' if case['tied'] else 'untied'}", bytes.fromhex(case["file"]))
+write("shard_index", "two.json", '{"metadata": {"total_size": 9, "x": [1, {"y": null}]}, "weight_map": {"a": "f", "\u00e9": "g"}}')
+
 # The image files are those of the frozen vectors, without the larger ones.
 images = json.loads((CORPUS.parent.parent / "io" / "vectors" / "images.json").read_text())
 for format_ in ("tiff", "nifti"):

@@ -1,0 +1,14 @@
+#include <string_view>
+
+#include "modewise/io/safetensors_shards.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace modewise::io;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return survive([&] {
+    const ShardMap map = parse_shard_index({reinterpret_cast<const char*>(data), size}, "file");
+    expect(!map.empty());
+    for (const auto& [tensor, file] : map) expect(!file.empty() && file.find('/') == std::string::npos);
+  });
+}
