@@ -1,0 +1,94 @@
+#include "modewise/tasks/language_run.h"
+
+#include <spdlog/spdlog.h>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/models/language_files.h"
+#include "modewise/tasks/language_scores.h"
+#include "modewise/tasks/language_task.h"
+#include "modewise/tasks/recall_scores.h"
+#include "modewise/text/load_tokenizer.h"
+#include "modewise/train/checkpoint.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+Json describe_part(const data::TokenPart& part) {
+  return {{"documents", part.spans.size()},
+          {"tokens", part.tokens()},
+          {"bytes", part.bytes()},
+          {"words", part.words()}};
+}
+
+}  // namespace
+
+Json describe(const LanguageConfig& config, const LanguageData& data) {
+  if (config.data.is_recall()) return {{"source", "recall"}, {"hash", data.hash}};
+  return {{"source", data.set.source},
+          {"hash", data.hash},
+          {"tokenizer", {{"name", data.tokenizer->name()}, {"hash", data.tokenizer->hash()}}},
+          {"train", describe_part(data.set.train)},
+          {"validation", describe_part(data.set.validation)},
+          {"test", describe_part(data.set.test)},
+          {"notes", data.set.notes}};
+}
+
+void keep_run_tokenizer(const train::RunFolder& run, const LanguageData& data) {
+  if (!data.tokenizer) return;
+  fs::create_directories(run.file("tokenizer"));
+  text::keep_tokenizer(*data.tokenizer, run.file("tokenizer"));
+}
+
+std::shared_ptr<text::Tokenizer> run_tokenizer(const train::RunFolder& run, const LanguageConfig& config) {
+  if (config.data.is_recall()) return nullptr;
+  return text::load_tokenizer(run.file("tokenizer").string());
+}
+
+Json score_part(models::LanguageModel& model, const LanguageConfig& config, const LanguageData& data,
+                const std::string& part) {
+  if (config.data.is_recall()) return to_json(score_recall(model, config, part));
+  const data::TokenStream stream = data.stream(part);
+  require(stream.size() > 1, ErrorKind::data, "{}: there is no {} text", data.set.source, part);
+  const data::TokenWindows windows(part, stream, std::min(config.model.context, stream.size() - 1));
+  return to_json(score_windows(model, windows, {config.language.evaluation_batch, 0}));
+}
+
+TrainedRun train_language_model(const LanguageConfig& config, const LanguageData& data, train::RunFolder& run,
+                                bool resume, bool accept_changes) {
+  const bool begun = resume && !train::CheckpointStore(run.checkpoints()).empty();
+  LanguageTask task(config, data, !config.init.empty() && !begun);
+  TrainedRun result;
+  result.training = train::train(task, config.train, run, resume, accept_changes);
+  if (result.training.stopped_by_signal()) return result;
+  result.metrics = run.read_metrics();
+  result.metrics["parameters"] = config.model.parameters();
+  result.metrics["validation"] = score_part(task.model(), config, data, "validation");
+  if (config.data.is_recall() || !data.set.test.spans.empty())
+    result.metrics["test"] = score_part(task.model(), config, data, "test");
+  else
+    result.metrics["test"] = result.metrics["validation"];
+  if (config.output.export_model && !config.data.is_recall()) {
+    fs::remove_all(run.file("model"));  // of an evaluation that was cut off
+    models::save_language_model(run.file("model"), task.model(), {.tokenizer = data.tokenizer});
+  }
+  run.write_metrics(result.metrics);
+  return result;
+}
+
+LanguageRun open_language_run(const fs::path& path, const std::vector<std::string>& settings) {
+  train::RunFolder folder = train::RunFolder::open(path);
+  folder.require_task("language");
+  LanguageConfig config = load_language_config(folder.file("config.toml").string(), settings);
+  LanguageRun run{std::move(folder), std::move(config), nullptr, nullptr};
+  run.tokenizer = run_tokenizer(run.folder, run.config);
+  run.model = models::make_unset_language_model(run.config.model);
+  train::load_weights(*run.model, run.folder);
+  run.model->eval();
+  return run;
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,47 @@
+#pragma once
+// How well a language model predicts tokens: sums of their losses, told per token, byte and word.
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "modewise/data/token_windows.h"
+#include "modewise/models/language_model.h"
+
+namespace modewise::tasks {
+
+/// Losses in nats over some text. Sums are taken in order, in float64.
+struct TokenScores {
+  double loss = 0;
+  int64_t tokens = 0;            // predicted ones
+  int64_t bytes = 0, words = 0;  // of the text; 0 where unknown
+
+  TokenScores& operator+=(const TokenScores& other);
+  double mean_loss() const;
+  double perplexity() const;
+  double bits_per_byte() const;  // NaN where the bytes are unknown, as the next two
+  double byte_perplexity() const;
+  double word_perplexity() const;
+};
+
+/// {"tokens", "loss", "perplexity", and where known "bytes", "bits_per_byte", …}.
+nlohmann::ordered_json to_json(const TokenScores& scores);
+
+/// −log p of each target [B, n] (models::token_losses), 0 where it is −1. Without gradients.
+at::Tensor losses_of(models::LanguageModel& model, const data::TokenBatch& batch);
+
+/// Sum of losses in float64, in order.
+double ordered_sum(const at::Tensor& losses);
+
+struct ScoreOptions {
+  int64_t batch = 8;        // windows at a time
+  int64_t most_tokens = 0;  // 0: all
+};
+
+/// All windows, and the shorter one at the end. Throws train::EvaluationInterrupted on a stop signal.
+TokenScores score_windows(models::LanguageModel& model, const data::TokenWindows& windows,
+                          const ScoreOptions& options);
+
+}  // namespace modewise::tasks

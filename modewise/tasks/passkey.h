@@ -1,0 +1,48 @@
+#pragma once
+// Passkey retrieval: a number hidden at some depth of a long, dull text is asked for at its end.
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "modewise/models/language_model.h"
+#include "modewise/report/figure.h"
+#include "modewise/text/tokenizer.h"
+
+namespace modewise::tasks {
+
+struct PasskeyOptions {
+  std::vector<int64_t> lengths;                          // tokens of the prompt
+  std::vector<double> depths = {0, 0.25, 0.5, 0.75, 1};  // 0: the number stands at the beginning
+  int64_t trials = 4;                                    // numbers for each cell
+  int64_t digits = 5;
+  uint64_t seed = 0;
+};
+
+struct PasskeyPrompt {
+  std::vector<text::Tokenizer::Id> tokens;  // exactly `length` of them
+  std::string number;
+};
+
+/// A function of its arguments. Data error when the length does not hold the sentences around the text.
+PasskeyPrompt make_passkey_prompt(const text::Tokenizer& tokenizer, const PasskeyOptions& options,
+                                  int64_t length, double depth, int64_t trial);
+
+struct PasskeyCell {
+  int64_t length = 0;
+  double depth = 0;
+  double exact = 0;   // share of the trials in which the whole number was written
+  double digits = 0;  // share of its first digits that were right
+  double seconds = 0;
+};
+
+/// One length with a model, greedily. Throws train::EvaluationInterrupted on a stop signal.
+std::vector<PasskeyCell> measure_passkeys(models::LanguageModel& model, const text::Tokenizer& tokenizer,
+                                          const PasskeyOptions& options, int64_t length);
+
+nlohmann::ordered_json to_json(const std::vector<PasskeyCell>& cells);
+/// Depth by length.
+report::HeatMap passkey_figure(const std::vector<PasskeyCell>& cells);
+
+}  // namespace modewise::tasks

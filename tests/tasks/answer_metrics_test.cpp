@@ -1,0 +1,66 @@
+// Scores of generated answers against the Python packages that LongBench uses
+// (vectors/make_answer_vectors.py).
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/tasks/answer_metrics.h"
+
+namespace modewise::tasks {
+namespace {
+
+const nlohmann::json& answers() {
+  static const auto json =
+      nlohmann::json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/tasks/vectors/answers.json"));
+  return json;
+}
+
+struct Case {
+  std::string prediction, answer;
+  explicit Case(const nlohmann::json& json) : prediction(json["prediction"]), answer(json["answer"]) {}
+};
+
+TEST(AnswerMetrics, WordsAsLongBench) {
+  for (const auto& json : answers()["pairs"]) {
+    const Case one(json);
+    EXPECT_NEAR(qa_f1(one.prediction, one.answer), json["qa_f1"].get<double>(), 1e-12) << json;
+    EXPECT_NEAR(rouge_l(one.prediction, one.answer), json["rouge_l"].get<double>(), 1e-12) << json;
+  }
+}
+
+TEST(AnswerMetrics, ClassesAndNumbersAsLongBench) {
+  const auto classes = answers()["classes"].get<std::vector<std::string>>();
+  for (const auto& json : answers()["classification"]) {
+    const Case one(json);
+    EXPECT_DOUBLE_EQ(classification_score(one.prediction, one.answer, classes), json["score"].get<double>())
+        << json;
+  }
+  for (const auto& json : answers()["count"])
+    EXPECT_DOUBLE_EQ(count_score(Case(json).prediction, Case(json).answer), json["score"].get<double>())
+        << json;
+  for (const auto& json : answers()["retrieval"])
+    EXPECT_DOUBLE_EQ(retrieval_score(Case(json).prediction, Case(json).answer), json["score"].get<double>())
+        << json;
+  EXPECT_THROW(retrieval_score("1", "Paragraph one"), Error);
+}
+
+TEST(AnswerMetrics, CodeAsDifflib) {
+  for (const auto& json : answers()["code_sim"]) {
+    const Case one(json);
+    EXPECT_NEAR(difflib_ratio(code_points(one.prediction), code_points(one.answer)),
+                json["ratio"].get<double>(), 1e-12);
+    EXPECT_DOUBLE_EQ(code_similarity(one.prediction, one.answer), json["score"].get<double>());
+  }
+}
+
+TEST(AnswerMetrics, TheBestAnswerCounts) {
+  EXPECT_DOUBLE_EQ(answer_score("exact", "The Cat!", {"dog", "cat"}, {}), 1);
+  EXPECT_DOUBLE_EQ(answer_score("qa_f1", "a dog", {"cat", "dog house"}, {}), 2.0 / 3);
+  EXPECT_THROW(answer_score("qa_f2", "a", {"b"}, {}), Error);
+}
+
+}  // namespace
+}  // namespace modewise::tasks
