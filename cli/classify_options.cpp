@@ -2,21 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "modewise/report/table.h"
+#include "cli/class_tables.h"
 
 namespace modewise::cli {
-namespace {
 
 using report::Cell;
-
-Cell percent(const nlohmann::ordered_json& json, const char* key) {
-  return Cell(json[key].is_number() ? 100 * json[key].get<double>() : std::nan(""), 1);
-}
-
-}  // namespace
 
 void ClassifyConfigOptions::add_to(CLI::App& command) {
   ConfigOptions::add_to(command, "volumes: MedMNIST NPZ, NPZ or NPY with labels, folder of NIfTI (data.path)",
@@ -34,11 +26,6 @@ tasks::ClassifyConfig load_classify_options(const std::string& file,
   return config;
 }
 
-std::string classify_config_help() {
-  tasks::ClassifyConfig defaults;
-  return "Keys of --config and --set, with their defaults:\n\n" + fields_of(defaults).to_toml(true);
-}
-
 std::string classify_text(const nlohmann::ordered_json& evaluation, bool detail) {
   std::string text = fmt::format("{}: {} volumes\n\n", evaluation["split"].get<std::string>(),
                                  Cell::count(evaluation["samples"].get<int64_t>()).text());
@@ -51,16 +38,7 @@ std::string classify_text(const nlohmann::ordered_json& evaluation, bool detail)
     classes.add_row({one["name"].get<std::string>(), one["samples"].get<int64_t>(), percent(one, "auc"),
                      percent(one, "recall"), percent(one, "precision")});
   text += "\n" + classes.to_text();
-  if (!detail) return text;
-  std::vector<report::Column> columns = {{"true \\ predicted"}};
-  for (const auto& one : evaluation["classes"]) columns.push_back({one["name"].get<std::string>()});
-  report::Table confusion(columns);
-  for (size_t k = 0; k < evaluation["classes"].size(); ++k) {
-    std::vector<Cell> cells = {evaluation["classes"][k]["name"].get<std::string>()};
-    for (const auto& count : evaluation["confusion"][k]) cells.emplace_back(count.get<int64_t>());
-    confusion.add_row(std::move(cells));
-  }
-  return text + "\n" + confusion.to_text();
+  return detail ? text + "\n" + confusion_table(evaluation, "true \\ predicted").to_text() : text;
 }
 
 }  // namespace modewise::cli

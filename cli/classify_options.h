@@ -15,9 +15,6 @@ struct ClassifyConfigOptions : ConfigOptions {
 tasks::ClassifyConfig load_classify_options(const std::string& file,
                                             const std::vector<std::string>& assignments);
 
-/// Every key of the config with its help and default, for --help.
-std::string classify_config_help();
-
 /// An evaluation (tasks/classify_metrics.h to_json) for the terminal; `detail` adds the confusion matrix.
 std::string classify_text(const nlohmann::ordered_json& evaluation, bool detail);
 

@@ -9,6 +9,8 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/io/npz.h"
+#include "modewise/tasks/classify_compare.h"
+#include "modewise/tasks/classify_explain.h"
 #include "modewise/tasks/classify_report.h"
 #include "modewise/tasks/classify_run.h"
 #include "modewise/tasks/score_file.h"
@@ -22,10 +24,7 @@ using Json = nlohmann::ordered_json;
 void print_evaluation(const Program& program, const tasks::ScoreTable& table, const std::string& split,
                       const std::vector<std::string>& classes, bool detail) {
   const Json result = to_json(tasks::class_metrics(table), split, classes);
-  if (program.json())
-    program.print(result);
-  else
-    program.print(classify_text(result, detail));
+  print_result(program, result, classify_text(result, detail));
 }
 
 /// A file of scores against the labels of its data set.
@@ -86,12 +85,9 @@ std::string predictions_csv(const tasks::ScoreTable& table, const data::VolumeSe
 
 int predict(const Program& program, const PredictOptions& options) {
   const fs::path out = options.out;
-  const bool npz = out.extension() == ".npz";
-  require(options.steps == 0, ErrorKind::usage, "--steps is for forecasts; {} is a classifier", options.run);
-  require(out.empty() || npz || out.extension() == ".csv", ErrorKind::usage,
-          "--out must end in .csv or .npz, got '{}'", options.out);
-  require(out.empty() || options.force || !fs::exists(out), ErrorKind::cannot_create,
-          "{} exists already: --force overwrites it", options.out);
+  const bool npz = wants_npz(options);
+  refuse_steps(options, "a classifier");
+  require_new(out, options.force);
   const tasks::ClassifyRun run = tasks::open_classify_run(options.run);
   const data::VolumeSet set = tasks::load_run_volumes(run, options.data);
   // Of new data everything, of the run's own the test volumes.
@@ -128,40 +124,14 @@ int predict(const Program& program, const PredictOptions& options) {
   return 0;
 }
 
-int report(const Program& program, const ReportOptions& options) {
-  const fs::path out = report_path(options);
-  if (options.runs.size() == 1) {
-    const tasks::ClassifyRun run = tasks::open_classify_run(options.runs.front());
-    tasks::write_classify_report(run, tasks::load_run_volumes(run, options.data), out);
-  } else {
-    std::vector<tasks::FinishedRun> runs;
-    for (const std::string& path : options.runs) runs.push_back(tasks::read_finished_classifier(path));
-    tasks::write_classify_comparison(runs, out);
-  }
-  if (program.json())
-    program.print(Json{{"report", out.string()}});
-  else
-    program.print(out.string());
-  return 0;
+void write_report(const std::string& path, const std::string& data, const fs::path& out) {
+  const tasks::ClassifyRun run = tasks::open_classify_run(path);
+  tasks::write_classify_report(run, tasks::load_run_volumes(run, data), out);
 }
 
-int compare(const Program& program, const CompareOptions& options) {
-  std::vector<tasks::FinishedRun> runs;
-  for (const std::string& path : options.runs) runs.push_back(tasks::read_finished_classifier(path));
-  const std::vector<tasks::RunGroup> groups = tasks::group_runs(std::move(runs));
-  if (program.json())
-    program.print(tasks::classify_comparison_json(groups));
-  else
-    print_table(program, tasks::classify_table(groups), options.format);
-  return 0;
-}
-
-int show_config(const Program& program, const ShowConfigOptions& options) {
-  tasks::ClassifyConfig config =
-      load_classify_options(options.run.empty() ? options.config.config : options.run + "/config.toml",
-                            options.config.all_assignments());
-  print_config(program, fields_of(config), options.help_text);
-  return 0;
+tasks::Explanation explain(const ExplainCommandOptions& options) {
+  const tasks::ClassifyRun run = tasks::open_classify_run(options.run);
+  return tasks::explain_classifier(run, tasks::load_run_volumes(run, options.data), options.options);
 }
 
 int show_data(const Program& program, const ShowDataOptions& options) {
@@ -201,6 +171,13 @@ int show_data(const Program& program, const ShowDataOptions& options) {
 
 }  // namespace
 
-const TaskVerbs classify_verbs = {"classify", evaluate, predict, report, compare, show_config, show_data};
+const TaskVerbs classify_verbs = {"classify",
+                                  evaluate,
+                                  predict,
+                                  write_report,
+                                  tasks::classify_comparison,
+                                  explain,
+                                  show_config<load_classify_options>,
+                                  show_data};
 
 }  // namespace modewise::cli

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "modewise/core/log.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/tasks/forecast_compare.h"
 #include "modewise/tasks/forecast_report.h"
 
 namespace modewise::cli {
@@ -57,34 +58,36 @@ void make_run(const Program& program, const Contestant& contestant, const DemoOp
   if (!resume) {
     folder.write_manifest(
         {"forecast", program.command_line(), config.train.seed, program.threads(), data.hash});
-    tasks::write_run_inputs(folder, config, data);
+    folder.write_config(fields_of(config).to_toml());
+    folder.write_data(to_json(tasks::summarize(data)));
   }
   folder.start_log();
   spdlog::info("{}:", path.string());
-  const tasks::TrainedForecast result = tasks::train_forecast(config, data, folder, resume);
+  const tasks::TrainedRun result = tasks::train_forecast(config, data, folder, resume);
   if (result.training.stopped_by_signal()) throw Stopped{result.training.signal};
   tasks::write_run_report(tasks::open_forecast_run(path), data, folder.file("report.html"));
 }
 
 int demo(const Program& program, const DemoOptions& options) {
   install_stop_handlers();
+  const tasks::Comparison& comparison = tasks::forecast_comparison();
   std::vector<tasks::FinishedRun> runs;
   for (const Contestant& contestant : contestants) {
     const fs::path path = fs::path(options.out) / contestant.name;
     make_run(program, contestant, options, path);
-    runs.push_back(tasks::read_finished_run(path));
+    runs.push_back(comparison.read(path));
   }
   log_to_file("");
   const std::vector<tasks::RunGroup> groups = tasks::group_runs(runs);
   const fs::path report = fs::path(options.out) / "report.html";
-  tasks::write_comparison_report(runs, report);
+  write_comparison(comparison, runs, report);
   if (program.json()) {
-    nlohmann::ordered_json json = tasks::comparison_json(groups);
+    nlohmann::ordered_json json = comparison_json(comparison, groups);
     json["report"] = report.string();
     program.print(json);
     return 0;
   }
-  program.print(tasks::comparison_table(groups));
+  program.print(comparison_table(comparison, groups));
   program.print(fmt::format("\nreport: {}\npictures of the model: {}\n", report.string(),
                             (fs::path(options.out) / "hot" / "report.html").string()));
   return 0;

@@ -4,35 +4,20 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/task_verbs.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/classify_explain.h"
-#include "modewise/tasks/forecast_explain.h"
 
 namespace modewise::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct ExplainCommandOptions {
-  std::string run, data, out;
-  tasks::ExplainOptions options;
-};
-
-tasks::Explanation explanation_of(const ExplainCommandOptions& options) {
-  const std::string task = train::RunFolder::open(options.run).task();
-  if (task == "forecast") {
-    const tasks::ForecastRun run = tasks::open_forecast_run(options.run);
-    return tasks::explain_forecast(run, tasks::load_run_data(run, options.data), options.options);
-  }
-  require(task == "classify", ErrorKind::usage, "{} is a run of '{}'; explain knows forecast and classify",
-          options.run, task);
-  const tasks::ClassifyRun run = tasks::open_classify_run(options.run);
-  return tasks::explain_classifier(run, tasks::load_run_volumes(run, options.data), options.options);
-}
-
 int explain(const Program& program, const ExplainCommandOptions& options) {
+  const TaskVerbs& verbs = verbs_of_run(options.run);
+  require(verbs.explain != nullptr, ErrorKind::usage, "{} is a run of '{}', which explain does not know",
+          options.run, verbs.task);
   const fs::path out = options.out.empty() ? fs::path(options.run) / "explain" : fs::path(options.out);
-  const tasks::Explanation explanation = explanation_of(options);
+  const tasks::Explanation explanation = verbs.explain(options);
   std::error_code error;
   fs::create_directories(out, error);
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", out.string(), error.message());

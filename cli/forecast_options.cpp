@@ -7,15 +7,11 @@ void ForecastConfigOptions::add_to(CLI::App& command) {
                         "model (model.name): hot, dlinear, patchtst, repeat, …");
 }
 
-tasks::ForecastConfig ForecastConfigOptions::load() const {
-  tasks::ForecastConfig loaded = tasks::load_forecast_config(config, all_assignments());
-  loaded.data.path = absolute_path(loaded.data.path);
-  return loaded;
-}
-
-std::string forecast_config_help() {
-  tasks::ForecastConfig defaults;
-  return "Keys of --config and --set, with their defaults:\n\n" + fields_of(defaults).to_toml(true);
+tasks::ForecastConfig load_forecast_options(const std::string& file,
+                                            const std::vector<std::string>& assignments) {
+  tasks::ForecastConfig config = tasks::load_forecast_config(file, assignments);
+  config.data.path = absolute_path(config.data.path);
+  return config;
 }
 
 }  // namespace modewise::cli

@@ -8,10 +8,9 @@ namespace modewise::cli {
 
 struct ForecastConfigOptions : ConfigOptions {
   void add_to(CLI::App& command);
-  tasks::ForecastConfig load() const;
 };
 
-/// Every key of the config with its help and default, for --help.
-std::string forecast_config_help();
+tasks::ForecastConfig load_forecast_options(const std::string& file,
+                                            const std::vector<std::string>& assignments);
 
 }  // namespace modewise::cli

@@ -4,16 +4,21 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/evaluation_text.h"
+#include "cli/forecast_options.h"
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/data/describe.h"
 #include "modewise/data/loader.h"
+#include "modewise/tasks/forecast_compare.h"
+#include "modewise/tasks/forecast_explain.h"
 #include "modewise/tasks/forecast_predict.h"
 #include "modewise/tasks/forecast_report.h"
 
 namespace modewise::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 int evaluate(const Program& program, const EvaluateOptions& options) {
   const tasks::ForecastRun run = tasks::open_forecast_run(options.run);
@@ -25,20 +30,14 @@ int evaluate(const Program& program, const EvaluateOptions& options) {
   const tasks::ForecastErrors errors = tasks::evaluate_forecaster(run.forecaster(), data, windows);
   const nlohmann::ordered_json result =
       tasks::evaluation_json(options.split, errors, run.config.forecast, data.series);
-  if (program.json())
-    program.print(result);
-  else
-    program.print(evaluation_text(result, options.detail));
+  print_result(program, result, evaluation_text(result, options.detail));
   return 0;
 }
 
 int predict(const Program& program, const PredictOptions& options) {
-  const std::filesystem::path out = options.out;
-  const bool npz = out.extension() == ".npz";
-  require(out.empty() || npz || out.extension() == ".csv", ErrorKind::usage,
-          "--out must end in .csv or .npz, got '{}'", options.out);
-  require(out.empty() || options.force || !std::filesystem::exists(out), ErrorKind::cannot_create,
-          "{} exists already: --force overwrites it", options.out);
+  const fs::path out = options.out;
+  const bool npz = wants_npz(options);
+  require_new(out, options.force);
   const tasks::ForecastRun run = tasks::open_forecast_run(options.run);
   const data::Series series = tasks::load_run_series(run, options.data);
   const tasks::Forecast forecast = tasks::predict_beyond(run, series, options.steps);
@@ -58,45 +57,14 @@ int predict(const Program& program, const PredictOptions& options) {
   return 0;
 }
 
-int report(const Program& program, const ReportOptions& options) {
-  const std::filesystem::path out = report_path(options);
-  if (options.runs.size() == 1) {
-    const tasks::ForecastRun run = tasks::open_forecast_run(options.runs.front());
-    tasks::write_run_report(run, tasks::load_run_data(run, options.data), out);
-  } else {
-    std::vector<tasks::FinishedRun> runs;
-    for (const std::string& path : options.runs) runs.push_back(tasks::read_finished_run(path));
-    tasks::write_comparison_report(runs, out);
-  }
-  if (program.json())
-    program.print(nlohmann::ordered_json{{"report", out.string()}});
-  else
-    program.print(out.string());
-  return 0;
+void write_report(const std::string& path, const std::string& data, const fs::path& out) {
+  const tasks::ForecastRun run = tasks::open_forecast_run(path);
+  tasks::write_run_report(run, tasks::load_run_data(run, data), out);
 }
 
-int compare(const Program& program, const CompareOptions& options) {
-  std::vector<tasks::FinishedRun> runs;
-  for (const std::string& path : options.runs) runs.push_back(tasks::read_finished_run(path));
-  const std::vector<tasks::RunGroup> groups = tasks::group_runs(std::move(runs));
-  if (program.json())
-    program.print(tasks::comparison_json(groups));
-  else
-    print_table(program, tasks::comparison_table(groups), options.format);
-  return 0;
-}
-
-tasks::ForecastConfig config_of(const ConfigOptions& options, const std::string& file) {
-  tasks::ForecastConfig config = tasks::load_forecast_config(file, options.all_assignments());
-  config.data.path = absolute_path(config.data.path);
-  return config;
-}
-
-int show_config(const Program& program, const ShowConfigOptions& options) {
-  tasks::ForecastConfig config =
-      config_of(options.config, options.run.empty() ? options.config.config : options.run + "/config.toml");
-  print_config(program, fields_of(config), options.help_text);
-  return 0;
+tasks::Explanation explain(const ExplainCommandOptions& options) {
+  const tasks::ForecastRun run = tasks::open_forecast_run(options.run);
+  return tasks::explain_forecast(run, tasks::load_run_data(run, options.data), options.options);
 }
 
 std::string description_text(const data::Description& d) {
@@ -126,7 +94,8 @@ std::string description_text(const data::Description& d) {
 }
 
 int show_data(const Program& program, const ShowDataOptions& options) {
-  const tasks::ForecastConfig config = config_of(options.config, options.config.config);
+  const tasks::ForecastConfig config =
+      load_forecast_options(options.config.config, options.config.all_assignments());
   require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
           "no data: give a file, or --set data.simulate=lorenz96");
   const data::Series series = data::load_series(config.data);
@@ -140,6 +109,13 @@ int show_data(const Program& program, const ShowDataOptions& options) {
 
 }  // namespace
 
-const TaskVerbs forecast_verbs = {"forecast", evaluate, predict, report, compare, show_config, show_data};
+const TaskVerbs forecast_verbs = {"forecast",
+                                  evaluate,
+                                  predict,
+                                  write_report,
+                                  tasks::forecast_comparison,
+                                  explain,
+                                  show_config<load_forecast_options>,
+                                  show_data};
 
 }  // namespace modewise::cli

@@ -87,7 +87,8 @@ int model_info(const Program& program, const InfoOptions& options) {
     settings.insert(settings.end(), config_options.assignments.begin(), config_options.assignments.end());
     config_options.assignments = settings;
   }
-  const tasks::ForecastConfig config = config_options.load();
+  const tasks::ForecastConfig config =
+      load_forecast_options(config_options.config, config_options.all_assignments());
   const models::ForecastShape shape = shape_of(options, config);
   const std::vector<NamedCost> costs = costs_of(config.model, shape);
   if (program.json()) {

@@ -2,15 +2,45 @@
 
 #include "cli/commands.h"
 #include "cli/task_verbs.h"
+#include "modewise/core/error.h"
 
 namespace modewise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReportOptions {
+  std::vector<std::string> runs;
+  std::string out, data;
+  bool force = false;
+};
+
+int report(const Program& program, const ReportOptions& options) {
+  const TaskVerbs& verbs = verbs_of_runs(options.runs);
+  require(options.runs.size() == 1 || !options.out.empty(), ErrorKind::usage,
+          "a report of several runs needs --out FILE.html");
+  // A run's own report is made from the run and may be made again; any other file is somebody's.
+  require_new(options.out, options.force);
+  const fs::path out =
+      options.out.empty() ? fs::path(options.runs.front()) / "report.html" : fs::path(options.out);
+  if (options.runs.size() == 1) {
+    verbs.write_report(options.runs.front(), options.data, out);
+  } else {
+    const tasks::Comparison& comparison = verbs.comparison();
+    tasks::write_comparison(comparison, read_finished_runs(comparison, options.runs), out);
+  }
+  print_result(program, {{"report", out.string()}}, out.string());
+  return 0;
+}
+
+}  // namespace
 
 void add_report(Program& program) {
   const auto options = std::make_shared<ReportOptions>();
   CLI::App* command = program.add_command(
       program.app(), "report", "A run in pictures, as one HTML file; or several runs side by side.",
       "modewise report runs/ETTh1-hot runs/ETTh1-dlinear --out comparison.html",
-      [&program, options] { return verbs_of_runs(options->runs).report(program, *options); });
+      [&program, options] { return report(program, *options); });
   command->add_option("runs,--run", options->runs, "run folders")->required();
   command->add_option("--out", options->out, "HTML file; RUN/report.html without it");
   command->add_option("--data", options->data, "where the data of a single run lies now");

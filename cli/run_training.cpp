@@ -6,6 +6,7 @@
 #include <CLI/Formatter.hpp>
 #include <cctype>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
@@ -51,21 +52,21 @@ int run_training(const Program& program, const ConfigOptions& config, const RunO
                                  : train::RunFolder::create(options.out, options.exist_ok);
     folder->write_manifest(
         {job.task(), program.command_line(), job.seed(), program.threads(), job.data_hash()});
-    job.write_inputs(*folder);
+    folder->write_config(job.config_toml());
+    folder->write_data(job.describe_data());
   }
   folder->start_log();
   job.announce();
-  int signal = 0;
-  auto metrics = job.train(*folder, resume, options.override_config, signal);
-  if (!metrics) throw Stopped{signal};
+  tasks::TrainedRun trained = job.train(*folder, resume, options.override_config);
+  if (trained.training.stopped_by_signal()) throw Stopped{trained.training.signal};
   if (resume && options.override_config) folder->write_config(job.config_toml());
-  job.write_report(*folder);
+  if (job.wants_report()) job.write_report(*folder);
   const std::string path = folder->path().string();
   if (program.json()) {
-    (*metrics)["run"] = path;
-    program.print(*metrics);
+    trained.metrics["run"] = path;
+    program.print(trained.metrics);
   } else {
-    program.print(job.summary(*metrics) + fmt::format("\nrun folder: {}\n", path));
+    program.print(job.summary(trained.metrics) + fmt::format("\nrun folder: {}\n", path));
   }
   return 0;
 }

@@ -7,11 +7,11 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 
 #include "cli/config_options.h"
 #include "cli/program.h"
+#include "modewise/tasks/trained_run.h"
 #include "modewise/train/run_folder.h"
 
 namespace modewise::cli {
@@ -24,6 +24,9 @@ struct RunOptions {
 
   void add_to(CLI::App& command);
 };
+
+/// `data` and `model` joined, with only letters, digits, '.', '_' and '-' left.
+std::string run_stem_of(const std::string& data, const std::string& model);
 
 /// What a task brings to its `train` command. The calls come in the order in which they stand here.
 class TrainingJob {
@@ -40,25 +43,38 @@ class TrainingJob {
   virtual std::string run_stem() const = 0;
   virtual int64_t seed() const = 0;
   virtual std::string data_hash() const = 0;
-  /// What a new folder gets before the first step.
-  virtual void write_inputs(const train::RunFolder& folder) = 0;
+  virtual std::string config_toml() = 0;
+  /// data.json of a new folder.
+  virtual nlohmann::ordered_json describe_data() const = 0;
   /// Logs what data and which model it is.
   virtual void announce() const = 0;
-  /// Trains and evaluates; the metrics, or nothing when a signal stopped it (then `signal` is set).
-  virtual std::optional<nlohmann::ordered_json> train(train::RunFolder& folder, bool resume,
-                                                      bool accept_changes, int& signal) = 0;
-  virtual std::string config_toml() = 0;
-  /// Writes report.html where the config wants one.
+  /// Trains and evaluates; without metrics when a signal stopped it.
+  virtual tasks::TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) = 0;
+  virtual bool wants_report() const = 0;
+  /// Writes report.html.
   virtual void write_report(const train::RunFolder& folder) = 0;
   /// The result for the terminal.
   virtual std::string summary(const nlohmann::ordered_json& metrics) const = 0;
+};
+
+/// A job's part that follows from its config alone.
+template <class Config>
+class ConfiguredJob : public TrainingJob {
+ public:
+  std::string run_stem() const override { return run_stem_of(data_title(config_), model_title(config_)); }
+  int64_t seed() const override { return config_.train.seed; }
+  std::string config_toml() override { return fields_of(config_).to_toml(); }
+  bool wants_report() const override { return config_.output.report; }
+
+ protected:
+  Config config_;
 };
 
 /// Runs the job; the exit code. Throws Stopped when a signal stopped it.
 int run_training(const Program& program, const ConfigOptions& config, const RunOptions& options,
                  TrainingJob& job);
 
-/// Adds `train NAME`. Config is the task's ConfigOptions with add_to; Job is made from it.
+/// Adds `train NAME`. Config is the task's ConfigOptions with add_to.
 template <class Config, class Job>
 void add_training(Program& program, CLI::App& parent, const std::string& name, const std::string& summary,
                   const std::string& example, std::function<std::string()> help_text) {
@@ -68,15 +84,12 @@ void add_training(Program& program, CLI::App& parent, const std::string& name, c
   };
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_command(parent, name, summary, example, [&program, options] {
-    Job job(options->config);
+    Job job;
     return run_training(program, options->config, options->run, job);
   });
   options->config.add_to(*command);
   options->run.add_to(*command);
   program.add_help_text(command, std::move(help_text));
 }
-
-/// `data` and `model` joined, with only letters, digits, '.', '_' and '-' left.
-std::string run_stem_of(const std::string& data, const std::string& model);
 
 }  // namespace modewise::cli

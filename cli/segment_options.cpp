@@ -5,18 +5,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "modewise/report/table.h"
+#include "cli/class_tables.h"
 
 namespace modewise::cli {
-namespace {
 
 using report::Cell;
-
-Cell percent(const nlohmann::ordered_json& json, const char* key) {
-  return Cell(json[key].is_number() ? 100 * json[key].get<double>() : std::nan(""), 1);
-}
-
-}  // namespace
 
 void SegmentConfigOptions::add_to(CLI::App& command) {
   ConfigOptions::add_to(command, "image (GeoTIFF or NPY), folder of images, or SSL4EO-L folder (data.path)",
@@ -24,18 +17,18 @@ void SegmentConfigOptions::add_to(CLI::App& command) {
   command.add_option("--masks", masks, "its mask of class ids, or the folder of masks (data.masks)");
 }
 
-tasks::SegmentConfig load_segment_options(const std::string& file, std::vector<std::string> assignments,
-                                          const std::string& masks) {
-  if (!masks.empty()) assignments.push_back("data.masks=" + masks);
-  tasks::SegmentConfig config = tasks::load_segment_config(file, std::move(assignments));
+std::vector<std::string> SegmentConfigOptions::all_assignments() const {
+  std::vector<std::string> all = ConfigOptions::all_assignments();
+  if (!masks.empty()) all.push_back("data.masks=" + masks);
+  return all;
+}
+
+tasks::SegmentConfig load_segment_options(const std::string& file,
+                                          const std::vector<std::string>& assignments) {
+  tasks::SegmentConfig config = tasks::load_segment_config(file, assignments);
   config.data.path = absolute_path(config.data.path);
   config.data.masks = absolute_path(config.data.masks);
   return config;
-}
-
-std::string segment_config_help() {
-  tasks::SegmentConfig defaults;
-  return "Keys of --config and --set, with their defaults:\n\n" + fields_of(defaults).to_toml(true);
 }
 
 std::string segment_text(const nlohmann::ordered_json& evaluation, bool detail) {
@@ -53,16 +46,7 @@ std::string segment_text(const nlohmann::ordered_json& evaluation, bool detail) 
                      Cell::count(one["pixels"].get<int64_t>()), percent(one, "iou"),
                      percent(one, "precision"), percent(one, "recall")});
   text += "\n" + classes.to_text();
-  if (!detail) return text;
-  std::vector<report::Column> columns = {{"true \\ called"}};
-  for (const auto& one : evaluation["classes"]) columns.push_back({one["name"].get<std::string>()});
-  report::Table confusion(columns);
-  for (size_t k = 0; k < evaluation["classes"].size(); ++k) {
-    std::vector<Cell> cells = {evaluation["classes"][k]["name"].get<std::string>()};
-    for (const auto& count : evaluation["confusion"][k]) cells.push_back(Cell::count(count.get<int64_t>()));
-    confusion.add_row(std::move(cells));
-  }
-  return text + "\n" + confusion.to_text();
+  return detail ? text + "\n" + confusion_table(evaluation, "true \\ called").to_text() : text;
 }
 
 }  // namespace modewise::cli

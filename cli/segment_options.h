@@ -11,14 +11,11 @@ namespace modewise::cli {
 struct SegmentConfigOptions : ConfigOptions {
   std::string masks;
   void add_to(CLI::App& command);
+  std::vector<std::string> all_assignments() const override;
 };
 
-/// `masks` ("" for none) wins over the config's.
-tasks::SegmentConfig load_segment_options(const std::string& file, std::vector<std::string> assignments,
-                                          const std::string& masks = "");
-
-/// Every key of the config with its help and default, for --help.
-std::string segment_config_help();
+tasks::SegmentConfig load_segment_options(const std::string& file,
+                                          const std::vector<std::string>& assignments);
 
 /// An evaluation (tasks/segment_metrics.h evaluation_json) for the terminal; `detail` adds the confusion
 /// matrix.

@@ -33,10 +33,7 @@ int evaluate(const Program& program, const EvaluateOptions& options) {
       tasks::evaluate_areas(*run.model, set, set.areas(split), run.config.segment);
   Json result = tasks::evaluation_json(own ? options.split : "all", errors.confusion, set.classes());
   result["loss"] = errors.loss;
-  if (program.json())
-    program.print(result);
-  else
-    program.print(segment_text(result, options.detail));
+  print_result(program, result, segment_text(result, options.detail));
   return 0;
 }
 
@@ -78,7 +75,7 @@ std::string map_text(const Json& map) {
 }
 
 int predict(const Program& program, const PredictOptions& options) {
-  require(options.steps == 0, ErrorKind::usage, "--steps is for forecasts; {} is a segmenter", options.run);
+  refuse_steps(options, "a segmenter");
   const tasks::SegmentRun run = tasks::open_segment_run(options.run);
   const std::string root = options.data.empty() ? run.config.data.path : options.data;
   const std::vector<std::string> scenes = scenes_of(run, options.data);
@@ -88,8 +85,7 @@ int predict(const Program& program, const PredictOptions& options) {
   for (const std::string& scene : scenes) {
     const fs::path map = map_path(options, root, scene, single);
     for (const fs::path& file : {map, fs::path(map).replace_extension(".png")})
-      require(options.force || !fs::exists(file), ErrorKind::cannot_create,
-              "{} exists already: --force overwrites it", file.string());
+      require_new(file, options.force);
   }
   Json results = Json::array();
   for (const std::string& scene : scenes) {
@@ -105,41 +101,10 @@ int predict(const Program& program, const PredictOptions& options) {
   return 0;
 }
 
-int report(const Program& program, const ReportOptions& options) {
-  const fs::path out = report_path(options);
-  if (options.runs.size() == 1) {
-    tasks::SegmentRun run = tasks::open_segment_run(options.runs.front());
-    if (!options.data.empty()) run.config.data.path = absolute_path(options.data);
-    tasks::write_segment_report(run, tasks::load_run_scenes(run, "", "", false), out);
-  } else {
-    std::vector<tasks::FinishedRun> runs;
-    for (const std::string& path : options.runs) runs.push_back(tasks::read_finished_segmenter(path));
-    tasks::write_segment_comparison(runs, out);
-  }
-  if (program.json())
-    program.print(Json{{"report", out.string()}});
-  else
-    program.print(out.string());
-  return 0;
-}
-
-int compare(const Program& program, const CompareOptions& options) {
-  std::vector<tasks::FinishedRun> runs;
-  for (const std::string& path : options.runs) runs.push_back(tasks::read_finished_segmenter(path));
-  const std::vector<tasks::RunGroup> groups = tasks::group_runs(std::move(runs));
-  if (program.json())
-    program.print(tasks::segment_comparison_json(groups));
-  else
-    print_table(program, tasks::segment_table(groups), options.format);
-  return 0;
-}
-
-int show_config(const Program& program, const ShowConfigOptions& options) {
-  tasks::SegmentConfig config =
-      load_segment_options(options.run.empty() ? options.config.config : options.run + "/config.toml",
-                           options.config.all_assignments());
-  print_config(program, fields_of(config), options.help_text);
-  return 0;
+void write_report(const std::string& path, const std::string& data, const fs::path& out) {
+  tasks::SegmentRun run = tasks::open_segment_run(path);
+  if (!data.empty()) run.config.data.path = absolute_path(data);
+  tasks::write_segment_report(run, tasks::load_run_scenes(run, "", "", false), out);
 }
 
 /// An image without a mask: what the file is.
@@ -212,6 +177,13 @@ int show_data(const Program& program, const ShowDataOptions& options) {
 
 }  // namespace
 
-const TaskVerbs segment_verbs = {"segment", evaluate, predict, report, compare, show_config, show_data};
+const TaskVerbs segment_verbs = {"segment",
+                                 evaluate,
+                                 predict,
+                                 write_report,
+                                 tasks::segment_comparison,
+                                 nullptr,
+                                 show_config<load_segment_options>,
+                                 show_data};
 
 }  // namespace modewise::cli

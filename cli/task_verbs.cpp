@@ -86,13 +86,11 @@ std::string task_of_data(const std::string& file) {
   return "forecast";
 }
 
-void print_table(const Program& program, const report::Table& table, const std::string& format) {
-  if (format == "markdown")
-    program.print(table.to_markdown());
-  else if (format == "csv")
-    program.print(table.to_csv());
+void print_result(const Program& program, const nlohmann::ordered_json& json, const std::string& text) {
+  if (program.json())
+    program.print(json);
   else
-    program.print(table);
+    program.print(text);
 }
 
 void print_config(const Program& program, const Fields& fields, bool help_text) {
@@ -111,13 +109,20 @@ void print_config(const Program& program, const Fields& fields, bool help_text) 
   program.print(json);
 }
 
-fs::path report_path(const ReportOptions& options) {
-  require(options.runs.size() == 1 || !options.out.empty(), ErrorKind::usage,
-          "a report of several runs needs --out FILE.html");
-  // A run's own report is made from the run and may be made again; any other file is somebody's.
-  require(options.out.empty() || options.force || !fs::exists(options.out), ErrorKind::cannot_create,
-          "{} exists already: --force overwrites it", options.out);
-  return options.out.empty() ? fs::path(options.runs.front()) / "report.html" : fs::path(options.out);
+void require_new(const fs::path& file, bool force) {
+  require(file.empty() || force || !fs::exists(file), ErrorKind::cannot_create,
+          "{} exists already: --force overwrites it", file.string());
+}
+
+bool wants_npz(const PredictOptions& options) {
+  const std::string ending = fs::path(options.out).extension().string();
+  require(options.out.empty() || ending == ".npz" || ending == ".csv", ErrorKind::usage,
+          "--out must end in .csv or .npz, got '{}'", options.out);
+  return ending == ".npz";
+}
+
+void refuse_steps(const PredictOptions& options, const std::string& what) {
+  require(options.steps == 0, ErrorKind::usage, "--steps is for forecasts; {} is {}", options.run, what);
 }
 
 }  // namespace modewise::cli

@@ -1,6 +1,6 @@
 #pragma once
-// What `evaluate`, `predict`, `report`, `compare`, `config show` and `data show` do for a run or file of each
-// task. A task is one entry of the table in task_verbs.cpp, and one file of functions here.
+// What `evaluate`, `predict`, `report`, `compare`, `explain`, `config show` and `data show` do for a run or
+// file of each task. A task is one entry of the table in task_verbs.cpp, and one file of functions here.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -10,6 +10,8 @@
 #include "cli/config_options.h"
 #include "cli/program.h"
 #include "modewise/core/fields.h"
+#include "modewise/tasks/comparison.h"
+#include "modewise/tasks/explanation.h"
 
 namespace modewise::cli {
 
@@ -24,15 +26,9 @@ struct PredictOptions {
   bool force = false;
 };
 
-struct ReportOptions {
-  std::vector<std::string> runs;
-  std::string out, data;
-  bool force = false;
-};
-
-struct CompareOptions {
-  std::vector<std::string> runs;
-  std::string format = "text";
+struct ExplainCommandOptions {
+  std::string run, data, out;
+  tasks::ExplainOptions options;
 };
 
 struct ShowConfigOptions {
@@ -47,13 +43,15 @@ struct ShowDataOptions {
   ConfigOptions config;
 };
 
-/// Each returns the exit code.
+/// Functions that return an int return the exit code.
 struct TaskVerbs {
   std::string task;  // the manifest's name
   int (*evaluate)(const Program&, const EvaluateOptions&);
   int (*predict)(const Program&, const PredictOptions&);
-  int (*report)(const Program&, const ReportOptions&);
-  int (*compare)(const Program&, const CompareOptions&);
+  /// Writes the report of one run to `out`; `data`: where its data lies now, "" where it lay.
+  void (*write_report)(const std::string& run, const std::string& data, const std::filesystem::path& out);
+  const tasks::Comparison& (*comparison)();
+  tasks::Explanation (*explain)(const ExplainCommandOptions&);  // null where nothing is explained
   int (*show_config)(const Program&, const ShowConfigOptions&);
   int (*show_data)(const Program&, const ShowDataOptions&);
 };
@@ -70,12 +68,25 @@ const TaskVerbs& verbs_of_runs(const std::vector<std::string>& paths);
 /// NIfTI files volumes, the rest series.
 std::string task_of_data(const std::string& file);
 
-/// A table in one of compare's formats: text, markdown or csv.
-void print_table(const Program& program, const report::Table& table, const std::string& format);
+/// `json`, or `text` where JSON was not asked for.
+void print_result(const Program& program, const nlohmann::ordered_json& json, const std::string& text);
 /// Every field of a config: TOML, or JSON, with or without the help of each.
 void print_config(const Program& program, const Fields& fields, bool help_text);
-/// `path` when it is given (which --force may overwrite, else it must be new), or the run's own report.
-std::filesystem::path report_path(const ReportOptions& options);
+/// The verb show_config of a task whose config `load(file, assignments)` loads.
+template <auto load>
+int show_config(const Program& program, const ShowConfigOptions& options) {
+  auto config = load(options.run.empty() ? options.config.config : options.run + "/config.toml",
+                     options.config.all_assignments());
+  print_config(program, fields_of(config), options.help_text);
+  return 0;
+}
+
+/// cannot_create error for a file that is there, unless `force` says to overwrite it; "" is no file.
+void require_new(const std::filesystem::path& file, bool force);
+/// Whether predict's --out is an NPZ, of "", .csv and .npz; usage error for another ending.
+bool wants_npz(const PredictOptions& options);
+/// Usage error when --steps was given; `what` says what the run is.
+void refuse_steps(const PredictOptions& options, const std::string& what);
 
 extern const TaskVerbs forecast_verbs, classify_verbs, segment_verbs;
 

@@ -1,7 +1,6 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/classify_options.h"
@@ -14,10 +13,8 @@
 namespace modewise::cli {
 namespace {
 
-class ClassifyJob final : public TrainingJob {
+class ClassifyJob final : public ConfiguredJob<tasks::ClassifyConfig> {
  public:
-  explicit ClassifyJob(const ClassifyConfigOptions&) {}
-
   std::string task() const override { return "classify"; }
 
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
@@ -31,16 +28,9 @@ class ClassifyJob final : public TrainingJob {
     models::validate(config_.model, config_.model_shape(data_.set));
   }
 
-  std::string run_stem() const override {
-    return run_stem_of(std::filesystem::path(config_.data.path).stem().string(), tasks::model_title(config_));
-  }
-
-  int64_t seed() const override { return config_.train.seed; }
   std::string data_hash() const override { return data_.hash; }
 
-  void write_inputs(const train::RunFolder& folder) override {
-    tasks::write_run_inputs(folder, config_, data_);
-  }
+  nlohmann::ordered_json describe_data() const override { return to_json(data_); }
 
   void announce() const override {
     const data::VolumeSet& set = data_.set;
@@ -51,21 +41,13 @@ class ClassifyJob final : public TrainingJob {
                  set.train.size(), set.validation.size(), set.test.size(), tasks::model_title(config_));
   }
 
-  std::optional<nlohmann::ordered_json> train(train::RunFolder& folder, bool resume, bool accept_changes,
-                                              int& signal) override {
-    const tasks::TrainedClassifier result =
-        tasks::train_classifier(config_, data_, folder, resume, accept_changes);
-    signal = result.training.signal;
-    if (result.training.stopped_by_signal()) return std::nullopt;
-    return result.metrics;
+  tasks::TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {
+    return tasks::train_classifier(config_, data_, folder, resume, accept_changes);
   }
 
-  std::string config_toml() override { return fields_of(config_).to_toml(); }
-
   void write_report(const train::RunFolder& folder) override {
-    if (config_.output.report)
-      tasks::write_classify_report(tasks::open_classify_run(folder.path()), data_.set,
-                                   folder.file("report.html"));
+    tasks::write_classify_report(tasks::open_classify_run(folder.path()), data_.set,
+                                 folder.file("report.html"));
   }
 
   std::string summary(const nlohmann::ordered_json& metrics) const override {
@@ -73,7 +55,6 @@ class ClassifyJob final : public TrainingJob {
   }
 
  private:
-  tasks::ClassifyConfig config_;
   tasks::ClassifyData data_;
 };
 
@@ -82,7 +63,7 @@ class ClassifyJob final : public TrainingJob {
 void add_train_classify(Program& program, CLI::App& parent) {
   add_training<ClassifyConfigOptions, ClassifyJob>(
       program, parent, "classify", "Trains a classifier of volumes, and judges it on the test volumes.",
-      "modewise train classify --data adrenalmnist3d.npz", classify_config_help);
+      "modewise train classify --data adrenalmnist3d.npz", config_help<tasks::ClassifyConfig>);
 }
 
 }  // namespace modewise::cli

@@ -1,7 +1,6 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -15,14 +14,12 @@
 namespace modewise::cli {
 namespace {
 
-class SegmentJob final : public TrainingJob {
+class SegmentJob final : public ConfiguredJob<tasks::SegmentConfig> {
  public:
-  explicit SegmentJob(const SegmentConfigOptions& options) : masks_(options.masks) {}
-
   std::string task() const override { return "segment"; }
 
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
-    config_ = load_segment_options(file, assignments, masks_);
+    config_ = load_segment_options(file, assignments);
     require(!config_.data.path.empty() && !config_.data.masks.empty(), ErrorKind::usage,
             "no data: give --data IMAGE --masks MASK, or a folder of each");
   }
@@ -32,16 +29,9 @@ class SegmentJob final : public TrainingJob {
     models::validate(config_.model, tasks::model_shape(data_->summary()));
   }
 
-  std::string run_stem() const override {
-    return run_stem_of(std::filesystem::path(config_.data.path).stem().string(), tasks::model_title(config_));
-  }
-
-  int64_t seed() const override { return config_.train.seed; }
   std::string data_hash() const override { return data_->hash(); }
 
-  void write_inputs(const train::RunFolder& folder) override {
-    tasks::write_run_inputs(folder, config_, *data_);
-  }
+  nlohmann::ordered_json describe_data() const override { return to_json(data_->summary()); }
 
   void announce() const override {
     for (const std::string& note : data_->notes()) spdlog::info("{}", note);
@@ -58,20 +48,12 @@ class SegmentJob final : public TrainingJob {
         tasks::model_title(config_));
   }
 
-  std::optional<nlohmann::ordered_json> train(train::RunFolder& folder, bool resume, bool accept_changes,
-                                              int& signal) override {
-    const tasks::TrainedSegmenter result =
-        tasks::train_segment(config_, *data_, folder, resume, accept_changes);
-    signal = result.training.signal;
-    if (result.training.stopped_by_signal()) return std::nullopt;
-    return result.metrics;
+  tasks::TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {
+    return tasks::train_segment(config_, *data_, folder, resume, accept_changes);
   }
 
-  std::string config_toml() override { return fields_of(config_).to_toml(); }
-
   void write_report(const train::RunFolder& folder) override {
-    if (config_.output.report)
-      tasks::write_segment_report(tasks::open_segment_run(folder.path()), *data_, folder.file("report.html"));
+    tasks::write_segment_report(tasks::open_segment_run(folder.path()), *data_, folder.file("report.html"));
   }
 
   std::string summary(const nlohmann::ordered_json& metrics) const override {
@@ -79,8 +61,6 @@ class SegmentJob final : public TrainingJob {
   }
 
  private:
-  std::string masks_;
-  tasks::SegmentConfig config_;
   std::optional<data::SceneSet> data_;
 };
 
@@ -89,7 +69,7 @@ class SegmentJob final : public TrainingJob {
 void add_train_segment(Program& program, CLI::App& parent) {
   add_training<SegmentConfigOptions, SegmentJob>(
       program, parent, "segment", "Trains a segmenter of images, and judges it on the part held back.",
-      "modewise train segment --data scene.tif --masks classes.tif", segment_config_help);
+      "modewise train segment --data scene.tif --masks classes.tif", config_help<tasks::SegmentConfig>);
 }
 
 }  // namespace modewise::cli

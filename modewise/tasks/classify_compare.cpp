@@ -1,62 +1,63 @@
 #include "modewise/tasks/classify_compare.h"
 
-#include "modewise/core/error.h"
-#include "modewise/core/file.h"
 #include "modewise/tasks/classify_config.h"
-#include "modewise/train/run_folder.h"
+#include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
+namespace {
 
-FinishedRun read_finished_classifier(const std::filesystem::path& path) {
-  FinishedRun run;
-  run.path = path;
-  run.metrics = read_finished_metrics(path, "classify");
-  const train::RunFolder folder = train::RunFolder::open(path);
-  ClassifyConfig config;
-  fields_of(config).load_toml_file(folder.file("config.toml").string());
-  run.model = model_title(config);
-  run.task = std::filesystem::path(config.data.path).stem().string();
-  run.settings = settings_of(fields_of(config), {"classify.evaluation_batch"});
-  run.seed = config.train.seed;
-  const auto data = nlohmann::json::parse(read_file(folder.file("data.json")), nullptr, false);
-  require(data.is_object(), ErrorKind::data, "{} is not a JSON object", folder.file("data.json").string());
-  run.data_hash = data.value("hash", "");
-  return run;
+FinishedRun read_classifier(const std::filesystem::path& path) {
+  return read_finished<ClassifyConfig>(path, "classify", {"classify.evaluation_batch"}, data_title);
 }
 
-report::Table classify_table(const std::vector<RunGroup>& groups) {
-  using Best = report::Column::Best;
-  report::Table table({{"task"},
-                       {"model"},
-                       {"seeds"},
-                       {"AUC %", Best::highest},
-                       {"accuracy %", Best::highest},
-                       {"balanced %"},
-                       {"validation AUC %"},
-                       {"log loss", Best::lowest}});
-  table.best_by_group = true;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const RunGroup& group = groups[i];
-    const bool new_task = begins_task(groups, i);
-    if (new_task && i > 0) table.add_rule();
-    table.add_row({new_task ? group.task : "", group.name, std::ssize(group.runs),
-                   statistic(group, "/test/auc", 1, 100), statistic(group, "/test/accuracy", 1, 100),
-                   statistic(group, "/test/balanced_accuracy", 1, 100),
-                   statistic(group, "/validation/auc", 1, 100), statistic(group, "/test/loss", 3)});
+/// AUC and accuracy as bars, then learning curves.
+void draw_classifiers(report::HtmlPage& page, std::span<const RunGroup> groups) {
+  std::vector<report::CaptionedFigure> figures;
+  for (const auto& [pointer, title] :
+       {std::pair("/test/auc", "AUC %"), std::pair("/test/accuracy", "Accuracy %")}) {
+    report::BarChart bars;
+    bars.title = title;
+    report::BarSeries series;
+    series.label = title;
+    for (const RunGroup& group : groups) {
+      const std::vector<double> values = group.values(pointer);
+      bars.categories.push_back(group.name);
+      series.values.push_back(100 * mean(values));
+      series.errors.push_back(100 * standard_deviation(values).value_or(0));
+    }
+    bars.series.push_back(std::move(series));
+    figures.push_back({std::move(bars), ""});
   }
-  return table;
+  page.add_figure_grid(figures);
+  figures.clear();
+  for (const RunGroup& group : groups) {
+    const auto lines = train::RunFolder::open(group.runs.front().path).read_metric_lines();
+    if (lines.size() > 1) figures.push_back({curve_figure(lines, {"val_auc", "train_loss"}, group.name), ""});
+  }
+  if (!figures.empty()) page.add_figure_grid(figures);
 }
 
-nlohmann::ordered_json classify_comparison_json(const std::vector<RunGroup>& groups) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const RunGroup& group : groups)
-    rows.push_back(group_json(group, {{"auc", "/test/auc"},
-                                      {"accuracy", "/test/accuracy"},
-                                      {"balanced_accuracy", "/test/balanced_accuracy"},
-                                      {"loss", "/test/loss"},
-                                      {"validation_auc", "/validation/auc"},
-                                      {"validation_accuracy", "/validation/accuracy"}}));
-  return {{"groups", rows}};
+}  // namespace
+
+const Comparison& classify_comparison() {
+  using Best = report::Column::Best;
+  // AUC and accuracy in percent, as the papers' tables.
+  static const Comparison comparison = {read_classifier,
+                                        {{{"AUC %", Best::highest}, "/test/auc", 1, 100},
+                                         {{"accuracy %", Best::highest}, "/test/accuracy", 1, 100},
+                                         {{"balanced %"}, "/test/balanced_accuracy", 1, 100},
+                                         {{"validation AUC %"}, "/validation/auc", 1, 100},
+                                         {{"log loss", Best::lowest}, "/test/loss", 3}},
+                                        {{"auc", "/test/auc"},
+                                         {"accuracy", "/test/accuracy"},
+                                         {"balanced_accuracy", "/test/balanced_accuracy"},
+                                         {"loss", "/test/loss"},
+                                         {"validation_auc", "/validation/auc"},
+                                         {"validation_accuracy", "/validation/accuracy"}},
+                                        "Classifiers side by side",
+                                        "Test volumes",
+                                        draw_classifiers};
+  return comparison;
 }
 
 }  // namespace modewise::tasks

@@ -1,6 +1,7 @@
 #include "modewise/tasks/classify_config.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "modewise/core/error.h"
@@ -68,13 +69,11 @@ ClassifyConfig load_classify_config(const std::string& file, std::vector<std::st
 }
 
 std::string model_title(const ClassifyConfig& config) {
-  const models::VolumeModelConfig& model = config.model;
-  std::string title = model.name;
-  if (model.name != "hot") return title;
-  if (model.preset != "default") title += " " + model.preset;
-  if (model.attention.combine != "product") title += " " + model.attention.combine;
-  if (model.attention.kernel != "softmax") title += " " + model.attention.kernel;
-  return title;
+  return config.model.name == "hot" ? title_of(config.model, config.model.attention) : config.model.name;
+}
+
+std::string data_title(const ClassifyConfig& config) {
+  return std::filesystem::path(config.data.path).stem().string();
 }
 
 }  // namespace modewise::tasks

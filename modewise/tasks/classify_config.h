@@ -52,5 +52,7 @@ ClassifyConfig load_classify_config(const std::string& file, std::vector<std::st
 
 /// A name for tables: "hot", "hot sum", "resnet18" …
 std::string model_title(const ClassifyConfig& config);
+/// The name of its data: the file's or folder's without its ending.
+std::string data_title(const ClassifyConfig& config);
 
 }  // namespace modewise::tasks

@@ -9,7 +9,7 @@
 #include "modewise/core/error.h"
 #include "modewise/report/html_page.h"
 #include "modewise/tasks/classify_scores.h"
-#include "modewise/tasks/forecast_figures.h"
+#include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
 namespace {
@@ -20,23 +20,15 @@ using report::Cell;
 
 constexpr int64_t shown_samples = 4, most_curves = 12, largest_map = 128;
 
-double number(const Json& json, const char* key) {
-  return json.contains(key) && json[key].is_number() ? json[key].get<double>() : std::nan("");
-}
-
 Cell percent(double value) {
   return Cell(100 * value, 1);
 }
 
 void add_facts(report::HtmlPage& page, const ClassifyRun& run, const data::VolumeSet& set) {
-  int64_t parameters = 0;
-  for (const at::Tensor& parameter : run.model->parameters()) parameters += parameter.numel();
-  page.add_fact("run", run.folder.path().string());
-  page.add_fact("started", run.folder.read_manifest().value("started", "unknown"));
+  add_run_facts(page, run.folder);
   page.add_fact("data", fmt::format("{}: {} volumes of {} voxels", set.source, set.count(),
                                     fmt::join(set.size(), " × ")));
-  page.add_fact("model",
-                fmt::format("{}, {} parameters", model_title(run.config), Cell::count(parameters).text()));
+  page.add_fact("model", model_fact(model_title(run.config), *run.model));
   page.add_fact("seed", std::to_string(run.config.train.seed));
 }
 
@@ -98,28 +90,6 @@ report::LineChart roc_figure(const ScoreTable& table, const std::vector<std::str
     line.y = std::move(curve.true_positive);
     chart.series.push_back(std::move(line));
   }
-  return chart;
-}
-
-report::LineChart curve_figure(const std::vector<Json>& lines, const std::vector<const char*>& names,
-                               const std::string& title) {
-  report::LineChart chart;
-  chart.title = title;
-  chart.x.label = "epoch";
-  for (const char* name : names) {
-    report::LineSeries line;
-    line.label = name;
-    for (const Json& one : lines) {
-      if (!one.contains(name)) continue;
-      line.x.push_back(number(one, "epoch"));
-      line.y.push_back(number(one, name));
-    }
-    chart.series.push_back(std::move(line));
-  }
-  double best = std::nan("");
-  for (const Json& one : lines)
-    if (one.value("best", false)) best = number(one, "epoch");
-  if (std::isfinite(best)) chart.marks.push_back({best, "best"});
   return chart;
 }
 
@@ -218,45 +188,6 @@ void write_classify_report(const ClassifyRun& run, const data::VolumeSet& set, c
   add_attention(page, run, set);
   page.add_section("Settings");
   page.add_preformatted(run.folder.read_config(), "config.toml");
-  page.write(out);
-}
-
-void write_classify_comparison(const std::vector<FinishedRun>& runs, const fs::path& out) {
-  const std::vector<RunGroup> groups = group_runs(runs);
-  report::HtmlPage page("Classifiers side by side", fmt::format("{} runs", runs.size()));
-  page.add_section("Test volumes");
-  page.add_table(classify_table(groups),
-                 "Mean ± standard deviation over seeds; the best of each task is marked.");
-  for (size_t begin = 0; begin < groups.size();) {
-    size_t end = begin + 1;
-    while (end < groups.size() && !begins_task(groups, end)) ++end;
-    page.add_section(groups[begin].task);
-    std::vector<report::CaptionedFigure> figures;
-    for (const auto& [pointer, title] :
-         {std::pair("/test/auc", "AUC %"), std::pair("/test/accuracy", "Accuracy %")}) {
-      report::BarChart bars;
-      bars.title = title;
-      report::BarSeries series;
-      series.label = title;
-      for (size_t i = begin; i < end; ++i) {
-        const std::vector<double> values = groups[i].values(pointer);
-        bars.categories.push_back(groups[i].name);
-        series.values.push_back(100 * mean(values));
-        series.errors.push_back(100 * standard_deviation(values).value_or(0));
-      }
-      bars.series.push_back(std::move(series));
-      figures.push_back({std::move(bars), ""});
-    }
-    page.add_figure_grid(figures);
-    figures.clear();
-    for (size_t i = begin; i < end; ++i) {
-      const auto lines = train::RunFolder::open(groups[i].runs.front().path).read_metric_lines();
-      if (lines.size() > 1)
-        figures.push_back({curve_figure(lines, {"val_auc", "train_loss"}, groups[i].name), ""});
-    }
-    if (!figures.empty()) page.add_figure_grid(figures);
-    begin = end;
-  }
   page.write(out);
 }
 

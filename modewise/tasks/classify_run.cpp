@@ -10,6 +10,7 @@
 #include "modewise/io/npz.h"
 #include "modewise/tasks/classify_scores.h"
 #include "modewise/tasks/classify_task.h"
+#include "modewise/tasks/load_config.h"
 #include "modewise/tasks/score_file.h"
 
 namespace modewise::tasks {
@@ -22,19 +23,6 @@ void require_labels(const data::VolumeSet& set, const std::vector<int64_t>& samp
   for (const int64_t i : samples)
     require(set.labels[static_cast<size_t>(i)] >= 0, ErrorKind::data, "{}: sample {} has no label",
             set.source, set.names[static_cast<size_t>(i)]);
-}
-
-Json describe(const ClassifyData& data) {
-  const data::VolumeSet& set = data.set;
-  return {{"source", set.source},
-          {"hash", data.hash},
-          {"flag", set.flag},
-          {"classes", set.classes},
-          {"size", set.size()},
-          {"channels", set.channels()},
-          {"missing", set.masked()},
-          {"samples",
-           {{"train", set.train.size()}, {"validation", set.validation.size()}, {"test", set.test.size()}}}};
 }
 
 void add_arrays(std::map<std::string, io::Array>& arrays, const ScoreTable& table, const std::string& split) {
@@ -84,15 +72,23 @@ ClassifyData load_classify_data(const ClassifyConfig& config) {
   return data;
 }
 
-void write_run_inputs(const train::RunFolder& run, ClassifyConfig& config, const ClassifyData& data) {
-  run.write_config(fields_of(config).to_toml());
-  write_file_atomically(run.file("data.json"), describe(data).dump(1) + "\n");
+Json to_json(const ClassifyData& data) {
+  const data::VolumeSet& set = data.set;
+  return {{"source", set.source},
+          {"hash", data.hash},
+          {"flag", set.flag},
+          {"classes", set.classes},
+          {"size", set.size()},
+          {"channels", set.channels()},
+          {"missing", set.masked()},
+          {"samples",
+           {{"train", set.train.size()}, {"validation", set.validation.size()}, {"test", set.test.size()}}}};
 }
 
-TrainedClassifier train_classifier(const ClassifyConfig& config, const ClassifyData& data,
-                                   train::RunFolder& run, bool resume, bool accept_changes) {
+TrainedRun train_classifier(const ClassifyConfig& config, const ClassifyData& data, train::RunFolder& run,
+                            bool resume, bool accept_changes) {
   ClassifyTask task(config, data.set, data.hash);
-  TrainedClassifier result;
+  TrainedRun result;
   result.training = train::train(task, config.train, run, resume, accept_changes);
   if (result.training.stopped_by_signal()) return result;
   result.metrics = run.read_metrics();
@@ -113,9 +109,7 @@ TrainedClassifier train_classifier(const ClassifyConfig& config, const ClassifyD
 ClassifyRun open_classify_run(const fs::path& path) {
   train::RunFolder folder = train::RunFolder::open(path);
   folder.require_task("classify");
-  ClassifyConfig config;
-  fields_of(config).load_toml_file(folder.file("config.toml").string());
-  config.validate(folder.file("config.toml").string());
+  ClassifyConfig config = read_run_config<ClassifyConfig>(folder);
   const std::string file = folder.file("data.json").string();
   ClassifyRun run{std::move(folder), std::move(config), {}, {}, {}, {}, nullptr};
   models::VolumeShape shape;

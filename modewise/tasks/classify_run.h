@@ -13,8 +13,8 @@
 
 #include "modewise/tasks/classify_config.h"
 #include "modewise/tasks/classify_metrics.h"
+#include "modewise/tasks/trained_run.h"
 #include "modewise/train/run_folder.h"
-#include "modewise/train/trainer.h"
 
 namespace modewise::tasks {
 
@@ -24,19 +24,13 @@ struct ClassifyData {
 };
 /// Loads what the config names, and checks that there is something to train, validate and test on.
 ClassifyData load_classify_data(const ClassifyConfig& config);
-
-struct TrainedClassifier {
-  train::TrainResult training;
-  nlohmann::ordered_json metrics;  // metrics.json; empty when a signal stopped the run
-};
-
-/// What a new run folder gets before the first step: config.toml and data.json.
-void write_run_inputs(const train::RunFolder& run, ClassifyConfig& config, const ClassifyData& data);
+/// data.json of its runs.
+nlohmann::ordered_json to_json(const ClassifyData& data);
 
 /// Trains, evaluates on the validation and test volumes, and writes all of it. With `resume` the run goes on
 /// where it was. Throws train::EvaluationInterrupted when a signal came after the training.
-TrainedClassifier train_classifier(const ClassifyConfig& config, const ClassifyData& data,
-                                   train::RunFolder& run, bool resume, bool accept_changes = false);
+TrainedRun train_classifier(const ClassifyConfig& config, const ClassifyData& data, train::RunFolder& run,
+                            bool resume, bool accept_changes = false);
 
 /// A run's classifier with its best weights.
 struct ClassifyRun {

@@ -12,7 +12,7 @@
 #include "modewise/core/file.h"
 #include "modewise/io/npz.h"
 #include "modewise/report/html_page.h"
-#include "modewise/tasks/forecast_figures.h"
+#include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
 namespace {
@@ -152,13 +152,6 @@ void add_attention(report::HtmlPage& page, const Explanation& e) {
 }
 
 }  // namespace
-
-std::vector<int64_t> spread_samples(int64_t count, int64_t wanted) {
-  const int64_t kept = std::min(count, wanted);
-  std::vector<int64_t> out;
-  for (int64_t i = 0; i < kept; ++i) out.push_back(kept > 1 ? i * (count - 1) / (kept - 1) : 0);
-  return out;
-}
 
 std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t most) {
   const int64_t groups = std::min(size, std::max<int64_t>(most, 1));

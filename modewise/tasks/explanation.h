@@ -12,6 +12,7 @@
 
 #include "modewise/analysis/layer_ranks.h"
 #include "modewise/models/mode_maps.h"
+#include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
 
@@ -46,8 +47,6 @@ struct Explanation {
   std::string effect_unit, removal;  // what the effect is measured in, what a place taken away becomes
 };
 
-/// Up to `wanted` of 0 … count − 1, evenly spread, both ends among them.
-std::vector<int64_t> spread_samples(int64_t count, int64_t wanted);
 /// 0 … size − 1 cut into at most `most` runs of neighbours: [begin, end).
 std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t most);
 

@@ -4,90 +4,92 @@
 
 #include <cmath>
 
-#include "modewise/tasks/forecast_data.h"
-#include "modewise/tasks/forecast_run.h"
+#include "modewise/tasks/forecast_config.h"
+#include "modewise/tasks/forecast_figures.h"
+#include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
 namespace {
 
-namespace fs = std::filesystem;
-using report::Cell;
+constexpr int64_t series_shown = 6;
 
-std::string task_name(const ForecastConfig& config) {
-  const std::string source =
-      config.data.simulate.empty() ? fs::path(config.data.path).stem().string() : config.data.simulate;
-  return fmt::format("{}, lookback {}, horizon {}", source, config.forecast.lookback,
+std::string forecast_title(const ForecastConfig& config) {
+  return fmt::format("{}, lookback {}, horizon {}", data_title(config), config.forecast.lookback,
                      config.forecast.longest());
 }
 
-/// The pointer of the coverage of the interval nearest to `nominal`, "" when there is none.
-std::string coverage_pointer(const RunGroup& group, double nominal) {
-  const auto& metrics = group.runs.front().metrics;
-  const nlohmann::ordered_json::json_pointer intervals("/test/quantiles/intervals");
-  if (!metrics.contains(intervals)) return "";
-  const auto& list = metrics[intervals];
-  for (size_t i = 0; i < list.size(); ++i)
-    if (std::abs(list[i].value("nominal", 0.0) - nominal) < 1e-6)
-      return fmt::format("/test/quantiles/intervals/{}/coverage", i);
-  return "";
+FinishedRun read_forecaster(const std::filesystem::path& path) {
+  return read_finished<ForecastConfig>(path, "forecast", {"forecast.evaluation_batch"}, forecast_title);
 }
 
-Cell coverage(const RunGroup& group, double nominal) {
-  const std::string pointer = coverage_pointer(group, nominal);
-  return pointer.empty() ? Cell(std::nan("")) : statistic(group, pointer, 3);
+/// The coverage of the interval whose nominal coverage is `nominal`.
+FigurePlace coverage(double nominal) {
+  return FigurePlace([nominal](const RunGroup& group) -> std::string {
+    const auto& metrics = group.runs.front().metrics;
+    const nlohmann::ordered_json::json_pointer intervals("/test/quantiles/intervals");
+    if (!metrics.contains(intervals)) return "";
+    const auto& list = metrics[intervals];
+    for (size_t i = 0; i < list.size(); ++i)
+      if (std::abs(list[i].value("nominal", 0.0) - nominal) < 1e-6)
+        return fmt::format("/test/quantiles/intervals/{}/coverage", i);
+    return "";
+  });
+}
+
+/// Errors as bars and by step, and forecasts of the same windows.
+void draw_forecasters(report::HtmlPage& page, std::span<const RunGroup> groups) {
+  report::BarChart bars;
+  bars.title = "MSE, scaled";
+  report::BarSeries series;
+  series.label = "MSE";
+  std::vector<NamedEvaluation> evaluations;
+  std::vector<NamedPredictions> predictions;
+  for (const RunGroup& group : groups) {
+    const std::vector<double> values = group.values("/test/scaled/mse");
+    bars.categories.push_back(group.name);
+    series.values.push_back(mean(values));
+    series.errors.push_back(standard_deviation(values).value_or(0));
+    evaluations.push_back({group.name, &group.runs.front().metrics["test"]});
+    const std::filesystem::path kept = group.runs.front().path / "predictions.npz";
+    if (std::filesystem::exists(kept)) predictions.push_back({group.name, read_predictions(kept)});
+  }
+  bars.series.push_back(std::move(series));
+  page.add_figure_grid({{bars, ""},
+                        {by_step_figure(evaluations, "mse", "MSE by steps ahead"), ""},
+                        {by_step_figure(evaluations, "mae", "MAE by steps ahead"), ""}});
+  // Runs keep the same windows when they keep equally many.
+  std::erase_if(predictions, [&](const NamedPredictions& p) {
+    return p.kept.times != predictions.front().kept.times || p.kept.series != predictions.front().kept.series;
+  });
+  std::vector<report::CaptionedFigure> figures;
+  if (!predictions.empty())
+    for (const int64_t s : spread_samples(predictions.front().kept.series, series_shown))
+      figures.push_back({forecasts_figure(predictions, predictions.front().kept.windows - 1, s), ""});
+  if (!figures.empty()) page.add_figure_grid(figures);
 }
 
 }  // namespace
 
-FinishedRun read_finished_run(const fs::path& path) {
-  FinishedRun run;
-  run.path = path;
-  run.metrics = read_finished_metrics(path, "forecast");
-  const train::RunFolder folder = train::RunFolder::open(path);
-  ForecastConfig config = read_run_config(folder);
-  run.model = model_title(config);
-  run.task = task_name(config);
-  run.settings = settings_of(fields_of(config), {"forecast.evaluation_batch"});
-  run.seed = config.train.seed;
-  run.data_hash = read_data_summary(folder.file("data.json")).hash;
-  return run;
-}
-
-report::Table comparison_table(const std::vector<RunGroup>& groups) {
+const Comparison& forecast_comparison() {
   using Best = report::Column::Best;
-  report::Table table({{"task"},
-                       {"model"},
-                       {"seeds"},
-                       {"MSE", Best::lowest},
-                       {"MAE", Best::lowest},
-                       {"validation MSE"},
-                       {"CRPS", Best::lowest},
-                       {"80 % holds"},
-                       {"95 % holds"}});
-  table.best_by_group = true;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const RunGroup& group = groups[i];
-    const bool new_task = begins_task(groups, i);
-    if (new_task && i > 0) table.add_rule();
-    table.add_row({new_task ? group.task : "", group.name, std::ssize(group.runs),
-                   statistic(group, "/test/scaled/mse", 4), statistic(group, "/test/scaled/mae", 4),
-                   statistic(group, "/best/val_mse", 4), statistic(group, "/test/quantiles/crps", 4),
-                   coverage(group, 0.8), coverage(group, 0.95)});
-  }
-  return table;
-}
-
-nlohmann::ordered_json comparison_json(const std::vector<RunGroup>& groups) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const RunGroup& group : groups)
-    rows.push_back(group_json(group, {{"mse", "/test/scaled/mse"},
-                                      {"mae", "/test/scaled/mae"},
-                                      {"validation_mse", "/best/val_mse"},
-                                      {"validation_mae", "/best/val_mae"},
-                                      {"crps", "/test/quantiles/crps"},
-                                      {"coverage_80", coverage_pointer(group, 0.8)},
-                                      {"coverage_95", coverage_pointer(group, 0.95)}}));
-  return {{"groups", rows}};
+  static const Comparison comparison = {read_forecaster,
+                                        {{{"MSE", Best::lowest}, "/test/scaled/mse", 4},
+                                         {{"MAE", Best::lowest}, "/test/scaled/mae", 4},
+                                         {{"validation MSE"}, "/best/val_mse", 4},
+                                         {{"CRPS", Best::lowest}, "/test/quantiles/crps", 4},
+                                         {{"80 % holds"}, coverage(0.8), 3},
+                                         {{"95 % holds"}, coverage(0.95), 3}},
+                                        {{"mse", "/test/scaled/mse"},
+                                         {"mae", "/test/scaled/mae"},
+                                         {"validation_mse", "/best/val_mse"},
+                                         {"validation_mae", "/best/val_mae"},
+                                         {"crps", "/test/quantiles/crps"},
+                                         {"coverage_80", coverage(0.8)},
+                                         {"coverage_95", coverage(0.95)}},
+                                        "Forecasters side by side",
+                                        "Errors on the test rows",
+                                        draw_forecasters};
+  return comparison;
 }
 
 }  // namespace modewise::tasks

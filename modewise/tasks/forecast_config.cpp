@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "modewise/core/error.h"
@@ -90,6 +91,15 @@ void ForecastConfig::validate(const std::string& source) const {
 
 ForecastConfig load_forecast_config(const std::string& file, std::vector<std::string> assignments) {
   return load_config<ForecastConfig>(file, std::move(assignments));
+}
+
+std::string model_title(const ForecastConfig& config) {
+  return config.model.name == "hot" ? title_of(config.model, config.model.attention) : config.model.name;
+}
+
+std::string data_title(const ForecastConfig& config) {
+  const data::DataConfig& data = config.data;
+  return data.simulate.empty() ? std::filesystem::path(data.path).stem().string() : data.simulate;
 }
 
 }  // namespace modewise::tasks

@@ -62,4 +62,9 @@ struct ForecastConfig {
 /// preset act first, since they set other fields.
 ForecastConfig load_forecast_config(const std::string& file, std::vector<std::string> assignments);
 
+/// A name for tables: "hot", "hot sum", "hot linear", "dlinear" …
+std::string model_title(const ForecastConfig& config);
+/// The name of its data: the file's without its ending, or the simulation's.
+std::string data_title(const ForecastConfig& config);
+
 }  // namespace modewise::tasks

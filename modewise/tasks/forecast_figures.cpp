@@ -6,15 +6,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "modewise/tasks/run_figures.h"
+
 namespace modewise::tasks {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using report::LineSeries;
-
-double number(const Json& json, const std::string& key) {
-  return json.contains(key) && json[key].is_number() ? json[key].get<double>() : std::nan("");
-}
 
 /// Elements [begin, begin + count) of a row of `values`.
 std::vector<double> slice(const std::vector<double>& values, int64_t begin, int64_t count) {
@@ -154,30 +152,6 @@ report::BarChart by_series_figure(const Json& evaluation, size_t most) {
   }
   chart.series.push_back(std::move(bars));
   return chart;
-}
-
-report::Panels attention_figure(const at::Tensor& factor, const std::string& title,
-                                const std::vector<std::string>& labels) {
-  const at::Tensor maps = factor.select(0, 0).to(at::kDouble).contiguous();  // [heads, N, N]
-  const int64_t heads = maps.size(0), n = maps.size(1);
-  report::Panels panels;
-  panels.title = title;
-  panels.columns = static_cast<int>(std::min<int64_t>(heads, 4));
-  panels.share_color = true;
-  for (int64_t head = 0; head < heads; ++head) {
-    const double* values = maps.const_data_ptr<double>() + head * n * n;
-    report::HeatMap map;
-    map.title = fmt::format("head {}", head + 1);
-    map.x_label = "attended";
-    map.y_label = "attending";
-    map.value_label = "weight";
-    map.rows = map.columns = n;
-    map.values.assign(values, values + n * n);
-    map.min = 0;
-    if (n <= 24) map.row_labels = map.column_labels = labels;
-    panels.panels.emplace_back(std::move(map));
-  }
-  return panels;
 }
 
 }  // namespace modewise::tasks

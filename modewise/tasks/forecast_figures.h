@@ -35,8 +35,4 @@ report::LineChart by_step_figure(const std::vector<NamedEvaluation>& runs, const
 /// Errors of the series, worst first, at most `most`.
 report::BarChart by_series_figure(const nlohmann::ordered_json& evaluation, size_t most = 30);
 
-/// The factor S_i of one layer and mode, a panel a head: row = query, column = key, of sample 0.
-report::Panels attention_figure(const at::Tensor& factor, const std::string& title,
-                                const std::vector<std::string>& labels);
-
 }  // namespace modewise::tasks

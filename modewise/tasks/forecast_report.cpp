@@ -9,6 +9,7 @@
 #include "modewise/core/error.h"
 #include "modewise/report/html_page.h"
 #include "modewise/tasks/forecast_figures.h"
+#include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
 namespace {
@@ -19,30 +20,13 @@ using report::Cell;
 
 constexpr int64_t series_shown = 6, windows_shown = 2, largest_map = 128;
 
-double number(const Json& json, const char* key) {
-  return json.contains(key) && json[key].is_number() ? json[key].get<double>() : std::nan("");
-}
-
-/// About `count` of 0 … total−1, evenly spaced, both ends among them.
-std::vector<int64_t> spread(int64_t total, int64_t count) {
-  std::vector<int64_t> result;
-  count = std::min(total, count);
-  for (int64_t i = 0; i < count; ++i) result.push_back(count > 1 ? i * (total - 1) / (count - 1) : total - 1);
-  return result;
-}
-
 void add_facts(report::HtmlPage& page, const ForecastRun& run, const ForecastData& data) {
   std::string shape;
   for (const data::SeriesMode& mode : data.series.modes)
     shape += fmt::format("{}{} {}", shape.empty() ? "" : " × ", mode.labels.size(), mode.name);
-  int64_t parameters = 0;
-  for (const at::Tensor& parameter : run.model->parameters()) parameters += parameter.numel();
-  const auto manifest = run.folder.read_manifest();
-  page.add_fact("run", run.folder.path().string());
-  page.add_fact("started", manifest.value("started", "unknown"));
+  add_run_facts(page, run.folder);
   page.add_fact("data", fmt::format("{}: {} × {} rows", data.series.source, shape, data.series.rows()));
-  page.add_fact("model",
-                fmt::format("{}, {} parameters", model_title(run.config), Cell::count(parameters).text()));
+  page.add_fact("model", model_fact(model_title(run.config), *run.model));
   page.add_fact("window", fmt::format("lookback {}, horizon {}", run.config.forecast.lookback,
                                       run.config.forecast.longest()));
   page.add_fact("seed", std::to_string(run.config.train.seed));
@@ -73,9 +57,9 @@ void add_errors(report::HtmlPage& page, const Json& evaluation) {
 
 void add_forecasts(report::HtmlPage& page, const KeptPredictions& kept) {
   page.add_section("Forecasts against truth");
-  for (const int64_t window : spread(kept.windows, windows_shown)) {
+  for (const int64_t window : spread_samples(kept.windows, windows_shown)) {
     std::vector<report::CaptionedFigure> figures;
-    for (const int64_t series : spread(kept.series, series_shown))
+    for (const int64_t series : spread_samples(kept.series, series_shown))
       figures.push_back({forecast_figure(kept, window, series), ""});
     page.add_figure_grid(figures);
   }
@@ -175,50 +159,6 @@ void write_run_report(const ForecastRun& run, const ForecastData& data, const fs
   add_calibration(page, metrics);
   page.add_section("Settings");
   page.add_preformatted(run.folder.read_config(), "config.toml");
-  page.write(out);
-}
-
-void write_comparison_report(const std::vector<FinishedRun>& runs, const fs::path& out) {
-  const std::vector<RunGroup> groups = group_runs(runs);
-  report::HtmlPage page("Forecasters side by side", fmt::format("{} runs", runs.size()));
-  page.add_section("Errors on the test rows");
-  page.add_table(comparison_table(groups),
-                 "Mean ± standard deviation over seeds; the best of each task is marked.");
-  for (size_t begin = 0; begin < groups.size();) {
-    size_t end = begin + 1;
-    while (end < groups.size() && groups[end].task == groups[begin].task) ++end;
-    page.add_section(groups[begin].task);
-    report::BarChart bars;
-    bars.title = "MSE, scaled";
-    report::BarSeries series;
-    series.label = "MSE";
-    std::vector<NamedEvaluation> evaluations;
-    std::vector<NamedPredictions> predictions;
-    for (size_t i = begin; i < end; ++i) {
-      const std::vector<double> values = groups[i].values("/test/scaled/mse");
-      bars.categories.push_back(groups[i].name);
-      series.values.push_back(mean(values));
-      series.errors.push_back(standard_deviation(values).value_or(0));
-      evaluations.push_back({groups[i].name, &groups[i].runs.front().metrics["test"]});
-      const fs::path kept = groups[i].runs.front().path / "predictions.npz";
-      if (fs::exists(kept)) predictions.push_back({groups[i].name, read_predictions(kept)});
-    }
-    bars.series.push_back(std::move(series));
-    page.add_figure_grid({{bars, ""},
-                          {by_step_figure(evaluations, "mse", "MSE by steps ahead"), ""},
-                          {by_step_figure(evaluations, "mae", "MAE by steps ahead"), ""}});
-    // Runs keep the same windows when they keep equally many.
-    std::erase_if(predictions, [&](const NamedPredictions& p) {
-      return p.kept.times != predictions.front().kept.times ||
-             p.kept.series != predictions.front().kept.series;
-    });
-    std::vector<report::CaptionedFigure> figures;
-    if (!predictions.empty())
-      for (const int64_t s : spread(predictions.front().kept.series, series_shown))
-        figures.push_back({forecasts_figure(predictions, predictions.front().kept.windows - 1, s), ""});
-    if (!figures.empty()) page.add_figure_grid(figures);
-    begin = end;
-  }
   page.write(out);
 }
 

@@ -4,9 +4,9 @@
 #include <spdlog/spdlog.h>
 
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
 #include "modewise/data/loader.h"
 #include "modewise/tasks/forecast_task.h"
+#include "modewise/tasks/load_config.h"
 #include "modewise/tasks/prediction_store.h"
 
 namespace modewise::tasks {
@@ -25,15 +25,10 @@ void require_masks_fit(const ForecastRun& run, const data::Series& series) {
 
 }  // namespace
 
-void write_run_inputs(const train::RunFolder& run, ForecastConfig& config, const ForecastData& data) {
-  run.write_config(fields_of(config).to_toml());
-  write_file_atomically(run.file("data.json"), to_json(summarize(data)).dump(1) + "\n");
-}
-
-TrainedForecast train_forecast(const ForecastConfig& config, const ForecastData& data, train::RunFolder& run,
-                               bool resume, bool accept_changes) {
+TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data, train::RunFolder& run,
+                          bool resume, bool accept_changes) {
   ForecastTask task(config, data);
-  TrainedForecast result;
+  TrainedRun result;
   result.training = train::train(task, config.train, run, resume, accept_changes);
   if (result.training.stopped_by_signal()) return result;
   CalibratedForecaster forecaster{&task.model(), &config, std::nullopt};
@@ -53,16 +48,9 @@ TrainedForecast train_forecast(const ForecastConfig& config, const ForecastData&
   return result;
 }
 
-ForecastConfig read_run_config(const train::RunFolder& folder) {
-  ForecastConfig config;
-  fields_of(config).load_toml_file(folder.file("config.toml").string());
-  config.validate(folder.file("config.toml").string());
-  return config;
-}
-
 ForecastRun open_forecast_run(const fs::path& path) {
   train::RunFolder folder = train::RunFolder::open(path);
-  ForecastConfig config = read_run_config(folder);
+  ForecastConfig config = read_run_config<ForecastConfig>(folder);
   DataSummary summary = read_data_summary(folder.file("data.json"));
   data::Series modes;  // sizes only
   modes.modes = summary.modes;
@@ -126,16 +114,6 @@ int64_t phase_offset(const ForecastRun& run, const data::Series& series) {
   const int64_t offset = row_offset(run.data, series);
   const int64_t period = std::max<int64_t>(run.config.model.window.cycle, 1);
   return offset >= 0 ? offset : (offset % period + period) % period;
-}
-
-std::string model_title(const ForecastConfig& config) {
-  const models::ModelConfig& model = config.model;
-  std::string title = model.name;
-  if (model.name != "hot") return title;
-  if (model.preset != "default") title += " " + model.preset;
-  if (model.attention.combine != "product") title += " " + model.attention.combine;
-  if (model.attention.kernel != "softmax") title += " " + model.attention.kernel;
-  return title;
 }
 
 }  // namespace modewise::tasks

@@ -12,24 +12,16 @@
 #include <string>
 
 #include "modewise/tasks/forecast_evaluate.h"
+#include "modewise/tasks/trained_run.h"
 #include "modewise/train/run_folder.h"
-#include "modewise/train/trainer.h"
 
 namespace modewise::tasks {
-
-struct TrainedForecast {
-  train::TrainResult training;
-  nlohmann::ordered_json metrics;  // metrics.json; empty when a signal stopped the run
-};
-
-/// What a new run folder gets before the first step: config.toml and data.json.
-void write_run_inputs(const train::RunFolder& run, ForecastConfig& config, const ForecastData& data);
 
 /// Trains, calibrates on the validation rows, evaluates on the test rows, and writes all of it. With `resume`
 /// the run goes on where it was (a finished one is evaluated anew). Throws train::EvaluationInterrupted when
 /// a signal came after the training.
-TrainedForecast train_forecast(const ForecastConfig& config, const ForecastData& data, train::RunFolder& run,
-                               bool resume, bool accept_changes = false);
+TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data, train::RunFolder& run,
+                          bool resume, bool accept_changes = false);
 
 /// A run's forecaster with its best weights.
 struct ForecastRun {
@@ -45,8 +37,6 @@ struct ForecastRun {
 
 /// Errors: no_input when it is no run or has no checkpoint; data when its files are damaged.
 ForecastRun open_forecast_run(const std::filesystem::path& path);
-/// The run's config alone.
-ForecastConfig read_run_config(const train::RunFolder& folder);
 
 /// The series that `run` is asked about: the file it was trained on, or `path` when that is not empty, with
 /// the checks of require_fits.
@@ -59,8 +49,5 @@ ForecastData load_run_rows(const ForecastRun& run, const std::string& path);
 /// What is added to the rows of `series` so that a periodic profile keeps its phase: how far its first row
 /// lies from that of the training data, made non-negative by whole periods.
 int64_t phase_offset(const ForecastRun& run, const data::Series& series);
-
-/// A name for tables: "hot", "hot sum", "hot linear", "dlinear" …
-std::string model_title(const ForecastConfig& config);
 
 }  // namespace modewise::tasks

@@ -1,11 +1,12 @@
 #pragma once
-// A task's config from a file and assignments, in the order in which they act.
+// A task's config: from a file and assignments, in the order in which they act, or from the folder of a run.
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/train/run_folder.h"
 
 namespace modewise::tasks {
 
@@ -25,6 +26,16 @@ Config load_config(const std::string& file, std::vector<std::string> assignments
   const std::string source = file.empty() ? "options" : file;
   fields.validate(source);
   config.validate(source);
+  return config;
+}
+
+/// The config of a run. Data and config errors name its file.
+template <class Config>
+Config read_run_config(const train::RunFolder& folder) {
+  const std::string file = folder.file("config.toml").string();
+  Config config;
+  fields_of(config).load_toml_file(file);
+  config.validate(file);
   return config;
 }
 

@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <numeric>
+
+#include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
 
 std::vector<int64_t> tracked_samples(int64_t count) {
-  const int64_t kept = std::min<int64_t>(count, 8);
-  std::vector<int64_t> out;
-  for (int64_t i = 0; i < kept; ++i) out.push_back(kept > 1 ? i * (count - 1) / (kept - 1) : 0);
-  return out;
+  return spread_samples(count, 8);
 }
 
 void add_stable_ranks(train::Metrics& metrics, const std::vector<analysis::LayerRanks>& layers) {

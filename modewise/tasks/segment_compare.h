@@ -1,18 +1,10 @@
 #pragma once
-// Finished segmentation runs side by side.
+// Finished runs of `train segment` side by side.
 
-#include <filesystem>
-#include <vector>
-
-#include "modewise/tasks/run_groups.h"
+#include "modewise/tasks/comparison.h"
 
 namespace modewise::tasks {
 
-/// Errors: no_input when a folder is no run or has not finished.
-FinishedRun read_finished_segmenter(const std::filesystem::path& path);
-
-/// Overall accuracy and intersections over unions in percent, as the papers' tables.
-report::Table segment_table(const std::vector<RunGroup>& groups);
-nlohmann::ordered_json segment_comparison_json(const std::vector<RunGroup>& groups);
+const Comparison& segment_comparison();
 
 }  // namespace modewise::tasks

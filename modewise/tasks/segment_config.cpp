@@ -1,5 +1,6 @@
 #include "modewise/tasks/segment_config.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "modewise/tasks/load_config.h"
@@ -53,13 +54,11 @@ SegmentConfig load_segment_config(const std::string& file, std::vector<std::stri
 }
 
 std::string model_title(const SegmentConfig& config) {
-  const models::SegmenterConfig& model = config.model;
-  std::string title = model.name;
-  if (model.name == "unet") return title;
-  if (model.preset != "default") title += " " + model.preset;
-  if (model.name == "hot" && model.attention.combine != "product") title += " " + model.attention.combine;
-  if (model.attention.kernel != "softmax") title += " " + model.attention.kernel;
-  return title;
+  return config.model.name != "unet" ? title_of(config.model, config.model.attention) : config.model.name;
+}
+
+std::string data_title(const SegmentConfig& config) {
+  return std::filesystem::path(config.data.path).stem().string();
 }
 
 }  // namespace modewise::tasks

@@ -47,5 +47,7 @@ SegmentConfig load_segment_config(const std::string& file, std::vector<std::stri
 
 /// A name for tables: "hot", "hot release sum", "unet" …
 std::string model_title(const SegmentConfig& config);
+/// The name of its data: the file's or folder's without its ending.
+std::string data_title(const SegmentConfig& config);
 
 }  // namespace modewise::tasks

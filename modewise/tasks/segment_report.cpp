@@ -1,7 +1,6 @@
 #include "modewise/tasks/segment_report.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +8,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/report/html_page.h"
-#include "modewise/tasks/forecast_figures.h"
-#include "modewise/tasks/segment_compare.h"
+#include "modewise/tasks/run_figures.h"
 #include "modewise/tasks/segment_pictures.h"
 
 namespace modewise::tasks {
@@ -23,26 +21,18 @@ using report::Cell;
 constexpr int64_t largest_shown = 512;  // pixels a side
 constexpr int64_t largest_table = 40;   // classes of a drawn confusion matrix
 
-double number(const Json& json, const char* key) {
-  return json.contains(key) && json[key].is_number() ? json[key].get<double>() : std::nan("");
-}
-
 Cell percent(double value, int decimals = 1) {
   return Cell(100 * value, decimals);
 }
 
 void add_facts(report::HtmlPage& page, const SegmentRun& run, const data::SceneSet& set) {
-  int64_t parameters = 0;
-  for (const at::Tensor& parameter : run.model->parameters()) parameters += parameter.numel();
-  page.add_fact("run", run.folder.path().string());
-  page.add_fact("started", run.folder.read_manifest().value("started", "unknown"));
+  add_run_facts(page, run.folder);
   page.add_fact("data",
                 fmt::format("{}: {} image{}, {} band{}{}", set.source(), set.files().size(),
                             set.files().size() == 1 ? "" : "s", set.bands(), set.bands() == 1 ? "" : "s",
                             set.times() > 1 ? fmt::format(", {} dates", set.times()) : ""));
   page.add_fact("split", set.split_rule());
-  page.add_fact("model",
-                fmt::format("{}, {} parameters", model_title(run.config), Cell::count(parameters).text()));
+  page.add_fact("model", model_fact(model_title(run.config), *run.model));
   page.add_fact("window", fmt::format("{} × {} pixels", set.window(), set.window()));
   page.add_fact("seed", std::to_string(run.config.train.seed));
 }
@@ -152,15 +142,9 @@ void add_attention(report::HtmlPage& page, const SegmentRun& run, const data::Sc
   const std::vector<data::SceneArea>& areas = set.areas(data::SceneSplit::test);
   if (areas.empty()) return;
   const at::NoGradGuard no_grad;
-  const int64_t n = set.window();
   data::SceneArea part = areas.front();
-  part.area.height = part.area.width = n;
-  data::SceneWindow window = set.read_image(part);
-  const at::Tensor image =
-      at::from_blob(window.image.data(), {1, window.times, n, n, window.bands}, at::kFloat).clone();
-  const at::Tensor valid =
-      at::from_blob(window.valid.data(), {1, window.times, n, n}, at::kByte).to(at::kBool);
-  const auto layers = run.model->attention_maps({image, valid});
+  part.area.height = part.area.width = set.window();
+  const auto layers = run.model->attention_maps(gather_windows(set, {part}));
   if (layers.empty()) return;
   page.add_section("What attends to what");
   page.add_paragraph(
@@ -169,8 +153,8 @@ void add_attention(report::HtmlPage& page, const SegmentRun& run, const data::Sc
       "looks; rows sum to 1. Attention over the whole window is the Kronecker product (or sum) of them.");
   for (size_t layer = 0; layer < layers.size(); ++layer)
     for (size_t i = 0; i < layers[layer].factors.size(); ++i) {
-      const auto modes = static_cast<int64_t>(window.times > 1 && run.config.model.time == "mode" ? 3 : 2);
-      const int64_t mode = layers[layer].modes[i] + 3 - modes;
+      const bool dates = models::dates_are_a_mode(run.config.model, run.model->shape());
+      const int64_t mode = layers[layer].modes[i] + (dates ? 0 : 1);
       const at::Tensor& factor = layers[layer].factors[i];
       if (!factor.defined() || factor.size(-1) < 2 || factor.size(-1) > 128) continue;
       page.add_figure(attention_figure(factor,
@@ -199,36 +183,6 @@ void write_segment_report(const SegmentRun& run, const data::SceneSet& set, cons
   add_attention(page, run, set);
   page.add_section("Settings");
   page.add_preformatted(run.folder.read_config(), "config.toml");
-  page.write(out);
-}
-
-void write_segment_comparison(const std::vector<FinishedRun>& runs, const fs::path& out) {
-  const std::vector<RunGroup> groups = group_runs(runs);
-  report::HtmlPage page("Segmenters side by side", fmt::format("{} runs", runs.size()));
-  page.add_section("Agreement with the masks of the test areas");
-  page.add_table(segment_table(groups),
-                 "Mean ± standard deviation over seeds; the best of each task is marked.");
-  for (size_t begin = 0; begin < groups.size();) {
-    size_t end = begin + 1;
-    while (end < groups.size() && !begins_task(groups, end)) ++end;
-    page.add_section(groups[begin].task);
-    report::BarChart bars;
-    bars.title = "IoU of each class, test areas";
-    for (const Json& one : groups[begin].runs.front().metrics["test"]["classes"])
-      bars.categories.push_back(one["name"]);
-    for (size_t i = begin; i < end; ++i) {
-      report::BarSeries series;
-      series.label = groups[i].name;
-      for (size_t c = 0; c < bars.categories.size(); ++c) {
-        const std::vector<double> values = groups[i].values(fmt::format("/test/classes/{}/iou", c));
-        series.values.push_back(mean(values));
-        series.errors.push_back(standard_deviation(values).value_or(0));
-      }
-      bars.series.push_back(std::move(series));
-    }
-    page.add_figure(bars);
-    begin = end;
-  }
   page.write(out);
 }
 

@@ -1,18 +1,14 @@
 #pragma once
 // report.html of segmentation: how good a run is, class by class, and what it makes of the test areas, in
-// pictures; or several runs side by side.
+// pictures.
 
 #include <filesystem>
-#include <vector>
 
-#include "modewise/tasks/run_groups.h"
 #include "modewise/tasks/segment_run.h"
 
 namespace modewise::tasks {
 
 /// Needs a finished run and its data.
 void write_segment_report(const SegmentRun& run, const data::SceneSet& set, const std::filesystem::path& out);
-
-void write_segment_comparison(const std::vector<FinishedRun>& runs, const std::filesystem::path& out);
 
 }  // namespace modewise::tasks

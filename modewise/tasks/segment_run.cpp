@@ -1,23 +1,18 @@
 #include "modewise/tasks/segment_run.h"
 
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
+#include "modewise/tasks/load_config.h"
 
 namespace modewise::tasks {
 
 namespace fs = std::filesystem;
 
-void write_run_inputs(const train::RunFolder& run, SegmentConfig& config, const data::SceneSet& data) {
-  run.write_config(fields_of(config).to_toml());
-  write_file_atomically(run.file("data.json"), to_json(data.summary()).dump(1) + "\n");
-}
-
-TrainedSegmenter train_segment(const SegmentConfig& config, const data::SceneSet& data, train::RunFolder& run,
-                               bool resume, bool accept_changes) {
+TrainedRun train_segment(const SegmentConfig& config, const data::SceneSet& data, train::RunFolder& run,
+                         bool resume, bool accept_changes) {
   require(!data.areas(data::SceneSplit::validation).empty(), ErrorKind::data,
           "{}: there is nothing to validate on; data.validation gives it a share", data.source());
   SegmentTask task(config, data);
-  TrainedSegmenter result;
+  TrainedRun result;
   result.training = train::train(task, config.train, run, resume, accept_changes);
   if (result.training.stopped_by_signal()) return result;
   result.metrics = run.read_metrics();
@@ -33,16 +28,9 @@ TrainedSegmenter train_segment(const SegmentConfig& config, const data::SceneSet
   return result;
 }
 
-SegmentConfig read_segment_config(const train::RunFolder& folder) {
-  SegmentConfig config;
-  fields_of(config).load_toml_file(folder.file("config.toml").string());
-  config.validate(folder.file("config.toml").string());
-  return config;
-}
-
 SegmentRun open_segment_run(const fs::path& path) {
   train::RunFolder folder = train::RunFolder::open(path);
-  SegmentConfig config = read_segment_config(folder);
+  SegmentConfig config = read_run_config<SegmentConfig>(folder);
   data::SceneSummary summary = data::read_scene_summary(folder.file("data.json").string());
   SegmentRun run{std::move(folder), std::move(config), std::move(summary), nullptr};
   run.model = models::make_segmenter(run.config.model, model_shape(run.data),

@@ -10,24 +10,16 @@
 #include <string>
 
 #include "modewise/tasks/segment_task.h"
+#include "modewise/tasks/trained_run.h"
 #include "modewise/train/run_folder.h"
-#include "modewise/train/trainer.h"
 
 namespace modewise::tasks {
-
-struct TrainedSegmenter {
-  train::TrainResult training;
-  nlohmann::ordered_json metrics;  // metrics.json; empty when a signal stopped the run
-};
-
-/// What a new run folder gets before the first step: config.toml and data.json.
-void write_run_inputs(const train::RunFolder& run, SegmentConfig& config, const data::SceneSet& data);
 
 /// Trains, evaluates on the validation and the test areas, and writes all of it. With `resume` the run goes
 /// on where it was (a finished one is evaluated anew). Throws train::EvaluationInterrupted when a signal came
 /// after the training.
-TrainedSegmenter train_segment(const SegmentConfig& config, const data::SceneSet& data, train::RunFolder& run,
-                               bool resume, bool accept_changes = false);
+TrainedRun train_segment(const SegmentConfig& config, const data::SceneSet& data, train::RunFolder& run,
+                         bool resume, bool accept_changes = false);
 
 /// A run's segmenter with its best weights.
 struct SegmentRun {
@@ -41,8 +33,6 @@ struct SegmentRun {
 
 /// Errors: no_input when it is no run or has no checkpoint; data when its files are damaged.
 SegmentRun open_segment_run(const std::filesystem::path& path);
-/// The run's config alone.
-SegmentConfig read_segment_config(const train::RunFolder& folder);
 
 /// The images that `run` is asked about: those it was trained on, or, when `path` is not empty, others with
 /// their masks; `whole`: unsplit.

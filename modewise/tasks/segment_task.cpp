@@ -86,6 +86,20 @@ SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set
   return errors;
 }
 
+models::SceneInput gather_windows(const data::SceneSet& set, const std::vector<data::SceneArea>& areas) {
+  const int64_t n = set.window();
+  models::SceneInput input{at::empty({std::ssize(areas), set.times(), n, n, set.bands()}, at::kFloat),
+                           at::empty({std::ssize(areas), set.times(), n, n}, at::kBool)};
+  float* image = input.image.mutable_data_ptr<float>();
+  bool* valid = input.valid.mutable_data_ptr<bool>();
+  for (const data::SceneArea& area : areas) {
+    const data::SceneWindow window = set.read_image(area);
+    image = std::copy(window.image.begin(), window.image.end(), image);
+    valid = std::transform(window.valid.begin(), window.valid.end(), valid, [](uint8_t v) { return v != 0; });
+  }
+  return input;
+}
+
 SegmentTask::SegmentTask(const SegmentConfig& config, const data::SceneSet& data)
     : config_(config),
       data_(data),

@@ -32,6 +32,9 @@ struct SegmentErrors {
 SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set,
                              const std::vector<data::SceneArea>& areas, const SegmentOptions& options);
 
+/// The images of `areas`, whose sides are the set's window: image [B, T, N, N, bands], valid [B, T, N, N].
+models::SceneInput gather_windows(const data::SceneSet& set, const std::vector<data::SceneArea>& areas);
+
 class SegmentTask final : public train::Task {
  public:
   /// `data` must outlive the task.

@@ -79,6 +79,10 @@ void RunFolder::write_config(std::string_view toml) const {
   write_file_atomically(file("config.toml"), toml);
 }
 
+void RunFolder::write_data(const nlohmann::ordered_json& data) const {
+  write_file_atomically(file("data.json"), data.dump(1) + "\n");
+}
+
 std::string RunFolder::read_config() const {
   return read_file(file("config.toml"));
 }

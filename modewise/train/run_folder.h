@@ -39,6 +39,8 @@ class RunFolder {
   /// The resolved configuration, from Fields::to_toml().
   void write_config(std::string_view toml) const;
   std::string read_config() const;
+  /// data.json: what the task keeps of the data it was trained on.
+  void write_data(const nlohmann::ordered_json& data) const;
   void write_manifest(const RunManifest& manifest) const;
   nlohmann::json read_manifest() const;
   /// The task in the manifest; "forecast" where there is none.
