@@ -65,8 +65,10 @@ class Llama2cReader {
     const std::string_view text(reinterpret_cast<const char*>(bytes_.data()) + at_, size);
     at_ += size;
     const auto earlier = tokenizer.pieces.find(text);
-    require(!earlier, ErrorKind::data, "{}: piece {} at byte {}, {}, stands there twice: it is piece {} too",
-            source_, id_, begin, quote_for_message(text), earlier.value_or(0));
+    if (earlier) {
+      fail(ErrorKind::data, "{}: piece {} at byte {}, {}, stands there twice: it is piece {} too", source_,
+           id_, begin, quote_for_message(text), *earlier);
+    }
     tokenizer.pieces.add(id_++, text);
     tokenizer.scores.push_back(score);
   }

@@ -6,6 +6,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/io/mapped_file.h"
+#include "modewise/text/byte_pair_tokenizer.h"
 #include "modewise/text/byte_tokenizer.h"
 #include "modewise/text/piece_tokenizer.h"
 
@@ -36,6 +37,9 @@ std::shared_ptr<Tokenizer> load_file(const fs::path& path) {
   if (ending == ".model")
     return std::make_shared<PieceTokenizer>(io::parse_sentencepiece_model(file.bytes(), source),
                                             std::move(hash), path);
+  if (ending == ".json")
+    return std::make_shared<BytePairTokenizer>(io::parse_tokenizer_json(file.bytes(), source), source,
+                                               std::move(hash), path);
   if (ending == ".txt") {
     const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
     require(content.size() < 64 && trimmed(content) == kBytes, ErrorKind::data,

@@ -7,8 +7,8 @@ namespace modewise::text {
 Tokenizer::~Tokenizer() = default;
 
 void Tokenizer::append(Id id, bool& start, std::string& text) const {
-  require(id >= 0 && id < size(), ErrorKind::data, "token {} is none of the {} of the tokenizer ({})", id,
-          size(), name());
+  if (id < 0 || id >= size()) [[unlikely]]
+    fail(ErrorKind::data, "token {} is none of the {} of the tokenizer ({})", id, size(), name());
   append_known(id, start, text);
 }
 

@@ -122,3 +122,69 @@ def test_sentencepiece_agrees(name, tmp_path):
     expect_equal_ids(ids, oracle.encode(texts), texts)
     for text, one, back in zip(texts, ids, decoded, strict=True):
         assert back.decode() == oracle.decode(one), text[:80]
+
+
+LLAMA3_PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+SPECIAL = ["<|endoftext|>", "<|begin_of_text|>", "<|end_of_text|>"]
+
+
+def byte_level_tokenizers():
+    """Trained here: GPT-2's split, Llama 3's (whole words first), and splits that nobody uses together."""
+    tokenizers = pytest.importorskip("tokenizers")
+    from tokenizers import pre_tokenizers as pre
+
+    made = {}
+    llama3 = [pre.Split(tokenizers.Regex(LLAMA3_PATTERN), "isolated"), pre.ByteLevel(add_prefix_space=False, use_regex=False)]
+    odd = [pre.Digits(individual_digits=True), pre.Split(tokenizers.Regex(r"[\u4e00-\u9fff]{1,2}|\w+_"), "merged_with_next"),
+           pre.Split(tokenizers.Regex(r"\p{L}+|\P{L}+"), "removed", invert=True), pre.Split(",", "merged_with_previous"),
+           pre.Split(tokenizers.Regex(r"\p{Lu}"), "contiguous"), pre.ByteLevel(add_prefix_space=True, use_regex=True)]
+    for name, steps, size in (("gpt2", [pre.ByteLevel(add_prefix_space=False)], 8000), ("llama3", llama3, 6000), ("odd", odd, 3000)):
+        tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(ignore_merges=name == "llama3"))
+        tokenizer.pre_tokenizer = steps[0] if len(steps) == 1 else pre.Sequence(steps)
+        tokenizer.decoder = tokenizers.decoders.ByteLevel()
+        trainer = tokenizers.trainers.BpeTrainer(vocab_size=size, special_tokens=SPECIAL, initial_alphabet=pre.ByteLevel.alphabet(), show_progress=False)
+        corpus = [(DATA / "tinyshakespeare.txt").read_text()[:400_000], (DATA / "wikitext2_valid.txt").read_text()[:400_000],
+                  (DATA / "stacks" / "etale-cohomology.tex").read_text()[:300_000], unicode_mix(30_000, 5)]
+        tokenizer.train_from_iterator(corpus, trainer)
+        if name == "odd":
+            tokenizer.add_tokens([tokenizers.AddedToken("<left>", lstrip=True), tokenizers.AddedToken("  ", normalized=False), "<word>", "<word>s", "é"])
+            tokenizer.add_special_tokens([tokenizers.AddedToken("<both>", lstrip=True, rstrip=True), "<both>x"])
+        else:
+            tokenizer.post_processor = tokenizers.processors.TemplateProcessing(single="<|begin_of_text|> $A", special_tokens=[("<|begin_of_text|>", 1)])
+        made[name] = tokenizer
+    return made
+
+
+@pytest.fixture(scope="module")
+def byte_level():
+    return byte_level_tokenizers()
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama3", "odd"])
+def test_byte_level_agrees(byte_level, name, tmp_path):
+    oracle = byte_level[name]
+    path = tmp_path / "tokenizer.json"
+    oracle.save(str(path))
+    texts = mixed_texts()
+    texts += ["a<|endoftext|>b", "<|begin_of_text|>", " <|endoftext|> <|endoftext|>\n", "x <left> y <both> \n z<both>x<word>s<words>", "<|endoftext", "  <both>  é   a"]
+    assert sum(len(text.encode()) for text in texts) > 1_000_000
+    ids, decoded, seconds = ours(path, texts, tmp_path)
+    wanted = [one.ids for one in oracle.encode_batch(texts, add_special_tokens=False)]
+    expect_equal_ids(ids, wanted, texts)
+    print(f"{sum(len(text.encode()) for text in texts) / seconds / 1e6:.1f} MB/s")
+    if name != "odd":
+        assert decoded == [text.encode() for text in texts]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama3"])
+def test_byte_level_gives_any_bytes_back(byte_level, name, tmp_path):
+    path = tmp_path / "tokenizer.json"
+    byte_level[name].save(str(path))
+    rng = random.Random(7)
+    texts = [rng.randbytes(rng.randint(0, 300)) for _ in range(500)] + [rng.randbytes(300_000), bytes(range(256)) * 9]
+    mix = bytearray(unicode_mix(50_000, 8).encode())
+    for _ in range(5000):
+        mix[rng.randrange(len(mix))] = rng.randrange(256)
+    texts += [bytes(mix), b"\xff" * 100_000, b"\xe2\x82" * 1000, b" \xf0\x9f\x98 a"]
+    ids, decoded, _ = ours(path, texts, tmp_path)
+    assert decoded == texts

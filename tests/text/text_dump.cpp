@@ -1,9 +1,10 @@
-// Answers the Python oracles: a line `TOKENIZER<tab>FILE` gives the ids of each text of FILE (records of a
-// 4-byte length and bytes) as 32-bit numbers, `decode` their bytes. Written to FILE.ids and FILE.text.
+// Answers the Python oracles: for a line `TOKENIZER<tab>FILE` the ids of each text of FILE (records of a
+// 4-byte length and bytes) go to FILE.ids as 32-bit numbers, what they decode to goes to FILE.text; a line
+// with the processor seconds that encoding took, or the error, comes back.
 
-#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 
@@ -21,7 +22,7 @@ void append_number(std::string& out, uint32_t number) {
   out.append(bytes, 4);
 }
 
-// Encodes every record; returns the seconds that took.
+// Encodes every record; returns the processor seconds that took.
 double answer(const Tokenizer& tokenizer, const std::string& path) {
   const std::string content = modewise::read_file(path);
   std::string ids_file, text_file;
@@ -31,9 +32,9 @@ double answer(const Tokenizer& tokenizer, const std::string& path) {
     std::memcpy(&length, content.data() + at, 4);
     const std::string_view text = std::string_view(content).substr(at + 4, length);
     at += 4 + length;
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     const std::vector<Tokenizer::Id> ids = tokenizer.encode(text);
-    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    seconds += static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     append_number(ids_file, static_cast<uint32_t>(ids.size()));
     for (const Tokenizer::Id id : ids) append_number(ids_file, static_cast<uint32_t>(id));
     const std::string decoded = tokenizer.decode(ids);

@@ -1,0 +1,79 @@
+#pragma once
+// JSON read from front to back without building a document: for files whose lists are long and whose form is
+// known. Strict (RFC 8259), and what is not asked for is skipped without recursion.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace modewise::io {
+
+class JsonScanner {
+ public:
+  /// A string of the file: a piece of it, decoded where it holds escapes.
+  struct Text {
+    std::string_view raw;  // between the quotes
+    size_t at = 0;
+    bool escaped = false;
+  };
+
+  /// `json` must be valid UTF-8 and, like `source`, outlive this. Messages say that the `format` is wrong.
+  JsonScanner(std::string_view json, const std::string& source, std::string_view format)
+      : json_(json), source_(&source), format_(format) {}
+
+  size_t position();  // of the next value, in bytes
+  void go_to(size_t position) { at_ = position; }
+
+  bool take(char c);
+  void expect(char c, std::string_view where);
+  bool take_null();
+  Text string();
+  std::string decode(const Text& text) const;
+  bool boolean();
+  double number();
+  int64_t integer(std::string_view what);
+  /// Passes the next value, whatever it is; the number of elements when it is an array. Deeper than 512 is
+  /// wrong.
+  size_t skip();
+  void expect_end();
+
+  /// The members of an object: `member(key)` must pass the value.
+  template <class Member>
+  void object(std::string_view what, Member&& member) {
+    expect('{', what);
+    if (take('}')) return;
+    do {
+      const std::string key = decode(string());
+      expect(':', "after a key");
+      member(key);
+    } while (take(','));
+    expect('}', "or ',' after a member");
+  }
+  /// The elements of an array: `element()` must pass each.
+  template <class Element>
+  void array(std::string_view what, Element&& element) {
+    expect('[', what);
+    if (take(']')) return;
+    do {
+      element();
+    } while (take(','));
+    expect(']', "or ',' after an element");
+  }
+
+  /// Throws with the byte's place in the file.
+  [[noreturn]] void wrong(std::string_view what) { wrong_at(position(), what); }
+  [[noreturn]] void wrong_at(size_t at, std::string_view what) const;
+
+ private:
+  void skip_space();
+  bool take_word(std::string_view word);
+  char32_t hex4(const Text& text, size_t at) const;
+
+  std::string_view json_;
+  const std::string* source_;
+  std::string_view format_;
+  size_t at_ = 0;
+};
+
+}  // namespace modewise::io

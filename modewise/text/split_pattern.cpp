@@ -1,0 +1,103 @@
+#include "modewise/text/split_pattern.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include <fmt/format.h>
+
+#include <new>
+#include <utility>
+
+#include "modewise/core/error.h"
+#include "modewise/io/utf8.h"
+
+namespace modewise::text {
+namespace {
+
+// Enough for a run of 100 million spaces that is given back one by one; what goes beyond backtracks without
+// end.
+constexpr uint32_t kMatchLimit = 200'000'000;
+constexpr uint32_t kInterpreterLimit = 20'000'000;
+constexpr uint32_t kHeapKiB = 64 * 1024;
+
+std::string reason(int code) {
+  PCRE2_UCHAR text[256];
+  pcre2_get_error_message(code, text, sizeof(text));
+  return reinterpret_cast<const char*>(text);
+}
+
+}  // namespace
+
+struct SplitPattern::Code {
+  pcre2_code* compiled = nullptr;
+  bool quick = false;  // machine code was made for it
+  ~Code() { pcre2_code_free(compiled); }
+};
+
+struct SplitPattern::Workspace::State {
+  pcre2_match_data* data = pcre2_match_data_create(1, nullptr);
+  pcre2_match_context* context = pcre2_match_context_create(nullptr);
+  ~State() {
+    pcre2_match_data_free(data);
+    pcre2_match_context_free(context);
+  }
+};
+
+SplitPattern::Workspace::Workspace() : state_(std::make_unique<State>()) {
+  if (state_->data == nullptr || state_->context == nullptr) throw std::bad_alloc();
+  pcre2_set_heap_limit(state_->context, kHeapKiB);
+}
+SplitPattern::Workspace::~Workspace() = default;
+
+SplitPattern::SplitPattern(const std::string& pattern, bool literal, const std::string& source)
+    : code_(std::make_unique<Code>()), pattern_(pattern), source_(source) {
+  const std::string text = literal ? pattern : pattern_for_pcre2(pattern, source);
+  const std::unique_ptr<pcre2_compile_context, decltype(&pcre2_compile_context_free)> context(
+      pcre2_compile_context_create(nullptr), pcre2_compile_context_free);
+  if (context == nullptr) throw std::bad_alloc();
+  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
+  int error = 0;
+  size_t at = 0;
+  const uint32_t options =
+      PCRE2_UTF | (literal ? PCRE2_LITERAL : PCRE2_NEVER_BACKSLASH_C | PCRE2_UCP | PCRE2_MULTILINE);
+  code_->compiled = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), options, &error,
+                                  &at, context.get());
+  require(code_->compiled != nullptr, ErrorKind::data,
+          "{}: the pattern {} does not compile: {} at character {}", source,
+          io::quote_for_message(pattern, 200), reason(error), at);
+  code_->quick = pcre2_jit_compile(code_->compiled, PCRE2_JIT_COMPLETE) == 0;
+}
+
+SplitPattern::~SplitPattern() = default;
+SplitPattern::SplitPattern(SplitPattern&& other) noexcept = default;
+SplitPattern& SplitPattern::operator=(SplitPattern&& other) noexcept = default;
+
+void SplitPattern::give_up(std::string_view what) const {
+  fail(ErrorKind::data, "{}: the pattern {} {}", source_, io::quote_for_message(pattern_, 200), what);
+}
+
+std::optional<SplitPattern::Match> SplitPattern::find(std::string_view text, size_t from,
+                                                      Workspace& workspace) const {
+  const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data());
+  Workspace::State& state = *workspace.state_;
+  int result = PCRE2_ERROR_JIT_STACKLIMIT;
+  if (code_->quick) {
+    pcre2_set_match_limit(state.context, kMatchLimit);
+    result = pcre2_jit_match(code_->compiled, subject, text.size(), from, PCRE2_NO_UTF_CHECK, state.data,
+                             state.context);
+  }
+  if (result == PCRE2_ERROR_JIT_STACKLIMIT) {
+    pcre2_set_match_limit(state.context, kInterpreterLimit);
+    result = pcre2_match(code_->compiled, subject, text.size(), from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT,
+                         state.data, state.context);
+  }
+  if (result == PCRE2_ERROR_NOMATCH) return std::nullopt;
+  if (result == PCRE2_ERROR_NOMEMORY) throw std::bad_alloc();
+  if (result < 0) give_up(fmt::format("gives up on the text from byte {} on: {}", from, reason(result)));
+  const size_t* ends = pcre2_get_ovector_pointer(state.data);
+  // \K can put the begin behind the end or before where the search began; neither splits a text.
+  if (ends[0] > ends[1] || ends[0] < from) give_up("matches backwards");
+  return Match{ends[0], ends[1]};
+}
+
+}  // namespace modewise::text

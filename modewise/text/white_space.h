@@ -1,0 +1,14 @@
+#pragma once
+// Unicode's White_Space characters at the ends of a text.
+
+#include <cstddef>
+#include <string_view>
+
+namespace modewise::text {
+
+/// Bytes of white space at the end of `text`.
+size_t white_space_before(std::string_view text);
+/// Bytes of white space at the front of `text`.
+size_t white_space_after(std::string_view text);
+
+}  // namespace modewise::text
