@@ -19,8 +19,9 @@ struct TensorAttentionOptions {
   /// weights that all fibres share (the paper's Fig. 2). causal: the window and learned summaries of finished
   /// blocks, in one softmax.
   std::string form = "causal";
-  std::vector<int64_t> fold;  // n_1 … n_m, the last mode fastest; n_1 = 0: as large as the sequence needs
-  int64_t window = 0;         // tokens seen, a token itself included; 0: 2·n_m (form causal only)
+  std::vector<int64_t> fold =
+      {};              // n_1 … n_m, the last mode fastest; n_1 = 0: as large as the sequence needs
+  int64_t window = 0;  // tokens seen, a token itself included; 0: 2·n_m (form causal only)
   int64_t sinks = 0;
   bool causal = true;  // full, axial; window, lambda and causal always are, pooled cannot be
   double scale = 0;    // of the logits; 0: 1/√d, and for pooled 1/√(d·n/n_i)

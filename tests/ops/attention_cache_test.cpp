@@ -1,0 +1,107 @@
+// Token by token must equal the whole text at once; that also finds leaks of the future.
+
+#include "modewise/ops/attention_cache.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/ops/tensors.h"
+
+namespace modewise::ops {
+namespace {
+
+struct Case {
+  std::string name;
+  TensorAttentionOptions options;
+  int64_t slots = 1;
+};
+
+RotaryCode code(int64_t width) {
+  const auto base =
+      at::pow(10000.0, at::arange(width / 2, at::kDouble) * (-2.0 / static_cast<double>(width)));
+  return {.frequencies = at::stack({base, base / 3}), .gains = {1.1, 0.9}, .positions = {}};
+}
+
+std::vector<Case> cases() {
+  return {{"full", {.form = "full"}},
+          {"window", {.form = "window", .window = 7}},
+          {"window of one", {.form = "window", .window = 1}},
+          {"lambda", {.form = "lambda", .window = 5, .sinks = 3}},
+          {"lambda with many sinks", {.form = "lambda", .window = 3, .sinks = 9}},
+          {"axial", {.form = "axial", .fold = {0, 3, 4}}},
+          {"causal of one mode", {.form = "causal", .fold = {0}, .window = 200}},
+          {"causal of two modes", {.form = "causal", .fold = {0, 8}}},
+          {"causal of three modes", {.form = "causal", .fold = {0, 3, 5}, .window = 6}, 3},
+          {"causal of four modes", {.form = "causal", .fold = {9, 2, 3, 2}, .window = 2}, 2}};
+}
+
+class EveryForm : public testing::TestWithParam<Case> {};
+
+TEST_P(EveryForm, GivesTokenByTokenWhatItGivesAtOnce) {
+  const Case& tried = GetParam();
+  const int64_t n = 103, heads = 4, groups = 2, d = 6, e = 5;
+  const auto q = random_tensor({2, n, heads, d}), k = random_tensor({2, n, groups, d}, at::kDouble, 2);
+  const auto v = random_tensor({2, n, groups, e}, at::kDouble, 3);
+  at::Tensor latents;
+  const auto modes = static_cast<int64_t>(tried.options.fold.size());
+  if (tried.options.form == "causal" && modes > 1)
+    latents = random_tensor({modes - 1, groups, tried.slots, d}, at::kDouble, 4);
+  for (const RotaryCode& rotary : {RotaryCode{}, code(d)}) {
+    const auto whole = tensor_attention(q, k, v, tried.options, latents, rotary);
+    for (const std::vector<int64_t>& pieces :
+         {std::vector<int64_t>{1}, {2, 1, 1, 5}, {70, 1, 1, 1}, {13}, {103}, {64, 39}}) {
+      AttentionCache cache(tried.options, latents, rotary);
+      std::vector<at::Tensor> out;
+      for (int64_t done = 0, i = 0; done < n; ++i) {
+        const int64_t count = std::min(n - done, pieces[static_cast<size_t>(i) % pieces.size()]);
+        out.push_back(
+            cache.step(q.narrow(1, done, count), k.narrow(1, done, count), v.narrow(1, done, count)));
+        done += count;
+        EXPECT_EQ(cache.length(), done);
+      }
+      EXPECT_LT(largest_difference(at::cat(out, 1), whole), 1e-13)
+          << tried.name << ", pieces of " << pieces[0];
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AttentionCache, EveryForm, testing::ValuesIn(cases()), [](const auto& tried) {
+  std::string name = tried.param.name;
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+});
+
+// The bound of the design: w + r·Σ n_l rows of keys and values instead of n, and the sums of the blocks being
+// filled.
+TEST(AttentionCache, OfCausalFormKeepsTheWindowAndTheSlots) {
+  const int64_t n = 8 * 8 * 4, d = 8, window = 8, row_bytes = 2 * d * 4;
+  const auto rows = random_tensor({1, n, 1, d}, at::kFloat);
+  for (const int64_t slots : {1, 4}) {
+    AttentionCache cache({.form = "causal", .fold = {8, 8, 4}, .window = window},
+                         at::zeros({2, 1, slots, d}, at::kFloat));
+    for (int64_t done = 0; done < n; ++done) {
+      const auto row = rows.narrow(1, done, 1);
+      cache.step(row, row, row);
+      const int64_t sums = 2 * slots * (row_bytes + 2 * 4);
+      EXPECT_LE(cache.bytes(), (window + slots * (7 + 16)) * row_bytes + sums)
+          << slots << " slots, token " << done;
+    }
+  }
+}
+
+TEST(AttentionCache, RefusesWhatCannotGoOn) {
+  const auto x = random_tensor({1, 5, 1, 4});
+  EXPECT_THAT([&] { AttentionCache({.form = "full", .causal = false}); },
+              testing::ThrowsMessage<c10::ValueError>(testing::HasSubstr("only causal forms can go on")));
+  AttentionCache cache({.form = "causal", .fold = {2, 3}}, at::zeros({1, 1, 1, 4}, at::kDouble));
+  cache.step(x, x, x);
+  EXPECT_THAT([&] { cache.step(x, x, x); }, testing::ThrowsMessage<c10::ValueError>(
+                                                testing::HasSubstr("holds 6 tokens and there would be 10")));
+}
+
+}  // namespace
+}  // namespace modewise::ops
