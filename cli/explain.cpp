@@ -73,6 +73,7 @@ void add_explain(Program& program) {
       "modewise explain runs/ETTh1-hot", [&program, options] { return explain(program, *options); });
   command->add_option("run,--run", options->run, "run folder")->required();
   command->add_option("--data", options->data, "where the data lies now, or other data that fits");
+  command->add_option("--masks", options->masks, "of segmenters, with --data: the masks of other images");
   command->add_option("--split", options->options.split, "test, validation or train")
       ->check(CLI::IsMember({"test", "validation", "train"}));
   command->add_option("--samples", options->options.samples, "samples to look at")

@@ -8,6 +8,7 @@
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
 #include "modewise/tasks/segment_compare.h"
+#include "modewise/tasks/segment_explain.h"
 #include "modewise/tasks/segment_predict.h"
 #include "modewise/tasks/segment_report.h"
 #include "modewise/tasks/segment_run.h"
@@ -107,6 +108,15 @@ void write_report(const std::string& path, const std::string& data, const fs::pa
   tasks::write_segment_report(run, tasks::load_run_scenes(run, "", "", false), out);
 }
 
+tasks::Explanation explain(const ExplainCommandOptions& options) {
+  tasks::SegmentRun run = tasks::open_segment_run(options.run);
+  if (!options.masks.empty())
+    return tasks::explain_segmenter(run, tasks::load_run_scenes(run, options.data, options.masks, false),
+                                    options.options);
+  if (!options.data.empty()) run.config.data.path = absolute_path(options.data);
+  return tasks::explain_segmenter(run, tasks::load_run_scenes(run, "", "", false), options.options);
+}
+
 /// An image without a mask: what the file is.
 void show_image(const Program& program, const tasks::SegmentConfig& config) {
   const std::string path = data::find_scene_files(config.data, false).files.front().image;
@@ -182,7 +192,7 @@ const TaskVerbs segment_verbs = {"segment",
                                  predict,
                                  write_report,
                                  tasks::segment_comparison,
-                                 nullptr,
+                                 explain,
                                  show_config<load_segment_options>,
                                  show_data};
 

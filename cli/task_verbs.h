@@ -27,7 +27,7 @@ struct PredictOptions {
 };
 
 struct ExplainCommandOptions {
-  std::string run, data, out;
+  std::string run, data, masks, out;
   tasks::ExplainOptions options;
 };
 

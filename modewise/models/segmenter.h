@@ -41,6 +41,11 @@ class Segmenter : public torch::nn::Module {
   /// One entry a layer for models made of mode-wise factors (modes: dates where they are a mode, rows,
   /// columns); empty for the others.
   virtual std::vector<ModeMaps> attention_maps(const SceneInput&) { return {}; }
+  /// One matrix over all tokens [B, heads, N, N] a layer, for models that attend all tokens at once; else
+  /// empty.
+  virtual std::vector<at::Tensor> full_attention(const SceneInput&) { return {}; }
+  /// Sizes of the token modes; empty for models without tokens.
+  virtual std::vector<int64_t> token_sizes() const { return {}; }
 
   const SceneShape& shape() const { return shape_; }
 

@@ -77,4 +77,8 @@ std::vector<ModeMaps> TokenSegmenter::attention_maps(const SceneInput& input) {
   return encoder_->attention_maps(embed(arranged(input), input.valid));
 }
 
+std::vector<at::Tensor> TokenSegmenter::full_attention(const SceneInput& input) {
+  return encoder_->full_attention(embed(arranged(input), input.valid));
+}
+
 }  // namespace modewise::models

@@ -20,6 +20,8 @@ class TokenSegmenter : public Segmenter {
 
   at::Tensor forward(const SceneInput& input) override;
   std::vector<ModeMaps> attention_maps(const SceneInput& input) override;
+  std::vector<at::Tensor> full_attention(const SceneInput& input) override;
+  std::vector<int64_t> token_sizes() const override { return encoder_->tokens().sizes; }
 
  private:
   at::Tensor arranged(const SceneInput& input) const;

@@ -76,6 +76,39 @@ def test_score_files_are_medmnists(run):
     fails(65, "23 samples", "test split", arguments=["evaluate", short, "--data", run.parent / "boxes.npz"])
 
 
+def test_explain_takes_away_what_it_says(run, tmp_path):
+    # Volumes whose means are whole numbers, so that a slab put at the mean can be written into a file of bytes.
+    arrays = dict(np.load(run.parent / "boxes.npz"))
+    images = arrays["test_images"][:4].copy()
+    for image in images:
+        image.reshape(-1)[:-int(image.sum()) % 512] += 1
+    means = images.reshape(4, -1).mean(1)
+    assert (means == means.astype(int)).all()
+
+    def scores(volumes):
+        np.savez(tmp_path / "some.npz", **{**arrays, "test_images": volumes, "test_labels": arrays["test_labels"][:4]})
+        answer = json.loads(ok("predict", run, "--data", tmp_path / "some.npz", "--json").stdout)
+        return np.array([one["scores"] for one in answer["volumes"][-4:]])
+
+    whole = scores(images)
+    result = json.loads(ok("explain", run, "--data", tmp_path / "some.npz", "--samples", 4, "--singles", 4, "--json").stdout)
+    assert result["modes"] == ["axis 0", "axis 1", "axis 2"]
+    for axis, influence in enumerate(result["influence"]):
+        assert influence["places"] == ["0 … 3", "4 … 7"]
+        for i, effect in enumerate(influence["effect"]):
+            slab = images.copy()
+            np.moveaxis(slab, axis + 1, 0)[4 * i:4 * i + 4] = means[:, None, None]
+            assert np.isclose(np.abs(scores(slab) - whole).mean(), effect, rtol=1e-3, atol=1e-6)
+    kept = np.load(run / "explain" / "explain.npz")
+    for axis in range(3):
+        single = kept[f"layer1_axis_{axis}"].astype(float)
+        assert single.shape == (4, 2, 2, 2) and np.allclose(single.sum(-1), 1, atol=1e-5)
+        assert np.allclose(single.mean(0), kept[f"layer1_axis_{axis}_mean"], atol=1e-6)
+        ranks = np.linalg.norm(single, axis=(-2, -1))**2 / np.linalg.norm(single, 2, axis=(-2, -1))**2
+        assert np.allclose(result["stable_rank"][0]["modes"][f"axis {axis}"], ranks.mean(0), rtol=1e-4)
+    assert "What attends to what" in (run / "explain" / "explain.html").read_text()
+
+
 def test_evaluate_predict_report_and_compare(run, tmp_path):
     metrics = json.loads((run / "metrics.json").read_text())
     assert json.loads(ok("evaluate", run, "--json").stdout) == metrics["test"]

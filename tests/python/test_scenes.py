@@ -102,6 +102,49 @@ def test_a_run_is_judged_and_compared(trained):
     assert "classes = 'auto'" in ok("config", "show", "segment").stdout
 
 
+def test_explain_shows_rows_columns_and_bands(trained, tmp_path):
+    folder, _, _ = trained
+    result = json.loads(ok("explain", folder / "run", "--split", "train", "--samples", 2, "--singles", 2, "--out", tmp_path,
+                           "--json").stdout)
+    assert result["modes"] == ["row", "column"] and result["combine"] == "product"
+    arrays = np.load(tmp_path / "explain.npz")
+    for mode in ("row", "column"):
+        mean, single = arrays[f"layer1_{mode}_mean"].astype(float), arrays[f"layer1_{mode}"].astype(float)
+        assert mean.shape == (4, 8, 8) and single.shape == (2, 4, 8, 8)
+        assert np.allclose(mean.sum(-1), 1, atol=1e-5) and np.allclose(single.mean(0), mean, atol=1e-6)
+        # All samples are kept, so the ranks are those of numpy, a mean over samples for each head.
+        ranks = np.linalg.norm(single, axis=(-2, -1))**2 / np.linalg.norm(single, 2, axis=(-2, -1))**2
+        assert np.allclose(result["stable_rank"][0]["modes"][mode], ranks.mean(0), rtol=1e-4)
+    bands, rows, columns = result["influence"]
+    assert [one["mode"] for one in result["influence"]] == ["band", "row", "column"]
+    assert bands["places"] == ["0", "1", "2", "3"] and len(bands["targets"]) == 13
+    assert np.allclose(np.array(bands["matrix"]).reshape(13, 4).mean(0), bands["effect"], rtol=1e-5)
+    assert min(bands["effect"]) > 0
+    assert rows["places"] == columns["places"] == [f"{4 * i} … {4 * i + 3}" for i in range(8)]
+    page = (tmp_path / "explain.html").read_text()
+    assert "Layer 1, row" in page and "Influence of band" in page
+
+
+def test_explain_says_that_a_constant_band_moves_nothing(tmp_path):
+    path, mask = write_scene(tmp_path, side=80)
+    with rasterio.open(path, "r+") as f:
+        f.write(np.full((80, 80), 77, np.uint16), 3)
+    for name, options in (("transformer", [*QUICK, "--model", "transformer"]), ("unet", UNET)):
+        ok("train", "segment", "--data", path, "--masks", mask, *options, "--out", tmp_path / name)
+        result = json.loads(ok("explain", tmp_path / name, "--samples", 3, "--json").stdout)
+        effect = result["influence"][0]["effect"]
+        assert effect[2] == 0 and min(effect[:2] + effect[3:]) > 0
+    assert result["stable_rank"] == [] and [len(i["places"]) for i in result["influence"]] == [4, 1, 1]
+    full = np.load(tmp_path / "transformer" / "explain" / "explain.npz")["layer1_full_mean"]
+    assert full.shape == (4, 64, 64) and np.allclose(full.sum(-1), 1, atol=1e-5)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    moved = path.rename(elsewhere / "scene.tif")
+    fails(66, "scene.tif", arguments=["explain", tmp_path / "unet"])
+    ok("explain", tmp_path / "unet", "--data", moved)
+    ok("explain", tmp_path / "unet", "--data", moved, "--masks", mask)
+
+
 def test_the_map_has_the_scenes_georeference(trained, tmp_path):
     folder, path, _ = trained
     out = tmp_path / "map.tif"
