@@ -1,0 +1,65 @@
+#pragma once
+// What `modewise cost` counts and measures: forms of attention in one model over one or several sizes.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "modewise/analysis/cost.h"
+#include "modewise/analysis/measured_cost.h"
+
+namespace modewise::cli {
+
+struct CostOptions {
+  analysis::GridModel model;
+  std::vector<int64_t> sides;
+  std::vector<std::string> mechanisms = {"product", "released", "linear", "full", "divided"};
+  std::string out;
+  int64_t batch = 1, repeats = 5;
+  double seconds = 20;
+  bool layers = false, measure = false, force = false;
+};
+
+struct CostMechanism {
+  const char *name, *attention, *kernel, *combine, *title;
+  analysis::Projection projection = analysis::Projection::pooled;
+  std::optional<double> printed = {};  // G, in the paper's Table 2
+};
+
+struct CostEntry {
+  const CostMechanism* mechanism;
+  std::vector<int64_t> size;
+  analysis::ModelCost cost;
+  double partial_count = 0;
+  bool paper_model = false;  // the one whose figures the paper prints
+  std::optional<analysis::MeasuredCost> measured = {};
+
+  double tokens() const {
+    double product = 1;
+    for (const int64_t n : cost.tokens) product *= static_cast<double>(n);
+    return product;
+  }
+};
+
+/// Each mechanism of `options` at each size, by formula. Usage error for an unknown mechanism.
+std::vector<CostEntry> account_costs(const CostOptions& options);
+/// Measures ascending sizes of each mechanism until one would take longer than the budget.
+void measure_costs(const CostOptions& options, std::vector<CostEntry>& entries);
+
+/// Powers of the number of tokens that measured times grow by.
+struct CostGrowth {
+  std::string title;
+  double training = 0, inference = 0;
+  double training_end = 0, inference_end = 0;  // between the two largest sizes
+  double largest = 0;
+  size_t points = 0;
+};
+
+/// One a mechanism that was measured at two sizes or more.
+std::vector<CostGrowth> growth_of(const std::vector<CostEntry>& entries);
+
+/// "28 × 28 × 28".
+std::string size_text(const std::vector<int64_t>& size);
+
+}  // namespace modewise::cli
