@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/text/load_tokenizer.h"
+#include "modewise/text/text_stream.h"
 #include "tests/text/vector_file.h"
 
 namespace modewise::text {
@@ -72,6 +73,46 @@ TEST(PieceTokenizer, KeepsACopyThatLoadsAgain) {
   keep_tokenizer(*load_tokenizer("bytes"), folder);
   EXPECT_EQ(load_tokenizer((folder / "copy").string())->hash(), tokenizer->hash());
   EXPECT_EQ(load_tokenizer(folder.string())->name(), "bytes");
+}
+
+// For texts that hold no invalid UTF-8 the model answers as sentencepiece did.
+TEST(PieceTokenizer, AnswersAsSentencepieceDoes) {
+  const nlohmann::json all = load_vectors("sentencepiece.json");
+  for (const auto& [name, vectors] : all.items()) {
+    const std::string file = from_hex(vectors["file"]);
+    const PieceTokenizer tokenizer(io::parse_sentencepiece_model(std::as_bytes(std::span(file)), name), "",
+                                   "");
+    for (const auto& one : vectors["cases"]) {
+      const std::string text = from_hex(one["text"]);
+      const Ids ids = tokenizer.encode(text);
+      EXPECT_EQ(ids, one["ids"].get<Ids>()) << name << " " << text;
+      EXPECT_EQ(tokenizer.decode(ids), from_hex(one["decoded"])) << name << " " << text;
+    }
+  }
+}
+
+TEST(PieceTokenizer, GivesAnyBytesBackThroughBytePieces) {
+  const nlohmann::json vectors = load_vectors("sentencepiece.json");
+  for (const char* name : {"bpe", "unigram_bytes"}) {
+    const std::string file = from_hex(vectors[name]["file"]);
+    const PieceTokenizer tokenizer(io::parse_sentencepiece_model(std::as_bytes(std::span(file)), name), "",
+                                   "");
+    for (const std::string text :
+         {"\xFF", "a\xC3", "\xE2\x96 x", " \xF0\x9F\x98", "\x80\x80the", "the\xED\xA0\x80"})
+      EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text) << name;
+  }
+}
+
+TEST(PieceTokenizer, StreamsWithoutTheSpaceInFront) {
+  const std::string file = from_hex(load_vectors("llama2c.json")["small"]["file"]);
+  const auto tokenizer = std::make_shared<PieceTokenizer>(
+      io::parse_llama2c_tokenizer(std::as_bytes(std::span(file)), "small.bin"), "", "");
+  for (const bool start : {true, false}) {
+    TextStream stream(tokenizer, start);
+    std::string shown;
+    for (const Tokenizer::Id id : tokenizer->encode("abc é 日")) shown += stream.push(id);
+    EXPECT_EQ(shown + stream.finish(), start ? "abc é 日" : " abc é 日");
+  }
 }
 
 // Long words go through the heap, short ones through scanning: both must take the same pairs.

@@ -1,0 +1,133 @@
+#include "modewise/text/byte_pair_tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/text/vector_file.h"
+
+namespace modewise::text {
+namespace {
+
+using Ids = std::vector<Tokenizer::Id>;
+using testing::HasSubstr;
+
+BytePairTokenizer tokenizer_of(const nlohmann::json& json) {
+  const std::string file = json.dump();
+  return {io::parse_tokenizer_json(std::as_bytes(std::span(file)), "file"), "file", "", ""};
+}
+
+// The frozen GPT-2 tokenizer with another pattern.
+nlohmann::json with_pattern(const std::string& pattern) {
+  nlohmann::json json = load_vectors("byte_level.json")["llama3"]["file"];
+  json["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = pattern;
+  return json;
+}
+
+std::string error_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_THAT(error.what(), testing::StartsWith("file: "));
+    return error.what();
+  }
+  return "";
+}
+
+TEST(BytePairTokenizer, AnswersAsTheReferenceDoes) {
+  const nlohmann::json all = load_vectors("byte_level.json");
+  for (const auto& [name, vectors] : all.items()) {
+    const BytePairTokenizer tokenizer = tokenizer_of(vectors["file"]);
+    EXPECT_EQ(tokenizer.begin_id(), 0);
+    EXPECT_EQ(tokenizer.end_id(), 1);
+    for (int repeat = 0; repeat < 2; ++repeat) {  // the second time words are remembered
+      for (const auto& one : vectors["cases"]) {
+        const std::string text = from_hex(one["text"]);
+        const Ids ids = tokenizer.encode(text);
+        EXPECT_EQ(ids, one["ids"].get<Ids>()) << name << " " << text;
+        EXPECT_EQ(tokenizer.decode(ids), from_hex(one["decoded"])) << name << " " << text;
+      }
+    }
+  }
+}
+
+TEST(BytePairTokenizer, GivesAnyBytesBack) {
+  for (const char* name : {"gpt2", "llama3"}) {
+    const BytePairTokenizer tokenizer = tokenizer_of(load_vectors("byte_level.json")[name]["file"]);
+    std::string every;
+    for (int a = 0; a < 256; ++a) {
+      for (int b = 0; b < 256; ++b) every += {static_cast<char>(a), static_cast<char>(b)};
+    }
+    for (const std::string& text :
+         {every, std::string("\xFF<s>\xFE"), std::string("the\xE2\x82 the"), std::string("\xF0\x9F")})
+      EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
+  }
+}
+
+TEST(BytePairTokenizer, TakesAMegabyteWithoutASpaceInGoodTime) {
+  const BytePairTokenizer tokenizer = tokenizer_of(load_vectors("byte_level.json")["llama3"]["file"]);
+  for (const std::string piece : {"the", " ", "z", "\n", "é", "\xFF"}) {
+    std::string text;
+    while (text.size() < (1 << 20)) text += piece;
+    EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
+  }
+}
+
+TEST(BytePairTokenizer, IsTheSameFromSeveralThreads) {
+  const BytePairTokenizer tokenizer = tokenizer_of(load_vectors("byte_level.json")["gpt2"]["file"]);
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += " word" + std::to_string(i * 7919 % 1000);
+  const Ids ids = tokenizer.encode(text);
+  std::vector<std::thread> threads;
+  std::vector<int> equal(4);
+  for (size_t t = 0; t < equal.size(); ++t)
+    threads.emplace_back([&, t] { equal[t] = tokenizer.encode(text) == ids; });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(equal, testing::Each(1));
+}
+
+TEST(BytePairTokenizer, RefusesPatternsThatItCannotUse) {
+  const std::vector<std::pair<std::string, std::string>> cases = {{"(", "does not compile"},
+                                                                  {"\\p{L}+|(?i:x", "does not compile"},
+                                                                  {"\\p{Nonsense}", "does not compile"},
+                                                                  {"a**", "does not compile"},
+                                                                  {"\\p{N}{1,3}+", "read differently"},
+                                                                  {"[a[bc]]", "a class within a class"},
+                                                                  {"[a&&b]", "intersection"},
+                                                                  {"\\bword", "\\b"},
+                                                                  {"[\\W]", "\\W within a class"},
+                                                                  {"(?<name>x)", "group of an unknown kind"},
+                                                                  {"(*ACCEPT)", "verb"},
+                                                                  {"a{x}", "'{'"},
+                                                                  {"a\\", "does not compile|at the end"},
+                                                                  {"\\u12", "hexadecimal"}};
+  for (const auto& [pattern, message] : cases) {
+    const std::string error = error_of([&, one = pattern] { tokenizer_of(with_pattern(one)); });
+    const size_t bar = message.find('|');
+    if (bar == std::string::npos)
+      EXPECT_THAT(error, HasSubstr(message)) << pattern;
+    else
+      EXPECT_THAT(error,
+                  testing::AnyOf(HasSubstr(message.substr(0, bar)), HasSubstr(message.substr(bar + 1))))
+          << pattern;
+  }
+}
+
+TEST(BytePairTokenizer, StopsPatternsThatBacktrackWithoutEnd) {
+  const BytePairTokenizer tokenizer = tokenizer_of(with_pattern("(?:a|aa|a{3})+c"));
+  EXPECT_THAT(error_of([&] { tokenizer.encode(std::string(100, 'a') + " c"); }),
+              HasSubstr("gives up on the text from byte 0"));
+  // And those that need much room for going back.
+  const BytePairTokenizer deep = tokenizer_of(with_pattern("(?:(?:ab?)+c?)+d|x"));
+  error_of([&] { deep.encode(std::string(5 << 20, 'a')); });
+}
+
+TEST(BytePairTokenizer, SplitsByPatternsThatMatchNothing) {
+  const BytePairTokenizer tokenizer = tokenizer_of(with_pattern("(?=the)|x*"));
+  EXPECT_EQ(tokenizer.decode(tokenizer.encode("onethe twothe")), "onethe twothe");
+}
+
+}  // namespace
+}  // namespace modewise::text
