@@ -1,0 +1,59 @@
+#pragma once
+// The options of a language model: Llama's and Mistral's architecture (RMSNorm, SwiGLU, grouped queries,
+// rotary codes) with any causal form of attention.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "modewise/core/fields.h"
+#include "modewise/nn/rotary_scaling.h"
+#include "modewise/ops/tensor_attention.h"
+
+namespace modewise::models {
+
+struct RopeConfig {
+  nn::RotaryScaling scaling;
+  int64_t scaled_level = -1;  // the level of positions that is scaled; −1: all
+  void fields(Fields& fields);
+};
+
+struct LanguageAttentionConfig {
+  std::string form = "causal";  // causal | full | window | lambda | axial
+  std::vector<int64_t> fold;    // causal, axial: n_1 … n_m, n_1 = 0 grows; empty: chosen for `context`
+  int64_t window = 0;           // causal, window, lambda: tokens seen; causal: 0 is 2·n_m
+  int64_t slots = 1;            // causal: latent queries, and so slots, a block
+  int64_t sinks = 0;            // lambda: first tokens that stay visible
+  void fields(Fields& fields);
+};
+
+struct LanguageModelConfig {
+  int64_t vocabulary = 256;
+  int64_t width = 128;  // D
+  int64_t hidden = 0;   // of the feed-forward; 0: 8/3 of the width, up to a multiple of 32
+  int64_t layers = 4;
+  int64_t heads = 4;
+  int64_t kv_heads = 0;    // key and value heads, divide `heads`; 0: as many
+  int64_t head_width = 0;  // 0: width / heads
+  double norm_epsilon = 1e-5;
+  bool tied = true;                   // one matrix embeds tokens and reads them out
+  int64_t context = 512;              // length of the texts trained on
+  double dropout = 0;                 // of what attention and feed-forward add
+  std::string precision = "float32";  // float32 | bf16
+  bool recompute = false;  // keep one activation a layer and compute the rest again in the backward
+  RopeConfig rope;
+  LanguageAttentionConfig attention;
+
+  void fields(Fields& fields);
+  /// Throws a config error that names the option where values do not fit together; `source` opens it.
+  void validate(const std::string& source) const;
+  /// The same config with the zeros that mean "choose" replaced by what they mean.
+  LanguageModelConfig resolved() const;
+
+  ops::TensorAttentionOptions attention_options() const;  // of a resolved config
+  ops::RotaryCode rotary_code() const;                    // of a resolved config
+  /// Parameters of the model, counted by formula.
+  int64_t parameters() const;
+};
+
+}  // namespace modewise::models

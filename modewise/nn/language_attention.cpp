@@ -1,0 +1,49 @@
+#include "modewise/nn/language_attention.h"
+
+#include <ATen/ops/zeros.h>
+
+#include <utility>
+
+namespace modewise::nn {
+
+LanguageAttention::LanguageAttention(Initializer& init, LanguageAttentionOptions options)
+    : options_(std::move(options)) {
+  const int64_t width = options_.width, d = options_.head_width;
+  const auto projection = [&](const char* name, int64_t in, int64_t out, double deviation) {
+    return register_module(name, std::make_shared<Linear>(init, in, out, deviation));
+  };
+  query_ = projection("q_proj", width, options_.heads * d, options_.deviation);
+  key_ = projection("k_proj", width, options_.kv_heads * d, options_.deviation);
+  value_ = projection("v_proj", width, options_.kv_heads * d, options_.deviation);
+  out_ = projection("o_proj", options_.heads * d, width, options_.out_deviation);
+  const auto modes = static_cast<int64_t>(options_.attention.fold.size());
+  if (options_.attention.form == "causal" && modes > 1)
+    latents_ = register_parameter("latents", at::zeros({modes - 1, options_.kv_heads, options_.slots, d}));
+}
+
+LanguageAttention::Projected LanguageAttention::project(const at::Tensor& x) const {
+  const std::vector<at::Tensor> parts = joint_linear(x, {query_.get(), key_.get(), value_.get()});
+  const auto heads = [&](const at::Tensor& t, int64_t count) {
+    return t.unflatten(-1, {count, options_.head_width});
+  };
+  return {heads(parts[0], options_.heads), heads(parts[1], options_.kv_heads),
+          heads(parts[2], options_.kv_heads)};
+}
+
+at::Tensor LanguageAttention::forward(const at::Tensor& x) const {
+  const Projected p = project(x);
+  const at::Tensor attended =
+      ops::tensor_attention(p.q, p.k, p.v, options_.attention, cast_like(latents_, x), options_.rotary);
+  return out_->forward(attended.flatten(-2));
+}
+
+at::Tensor LanguageAttention::step(const at::Tensor& x, ops::AttentionCache& cache) const {
+  const Projected p = project(x);
+  return out_->forward(cache.step(p.q, p.k, p.v).flatten(-2));
+}
+
+ops::AttentionCache LanguageAttention::new_cache(at::ScalarType type) const {
+  return {options_.attention, latents_.defined() ? latents_.detach().to(type) : latents_, options_.rotary};
+}
+
+}  // namespace modewise::nn

@@ -1,0 +1,48 @@
+#pragma once
+// Causal self-attention of a language model: projections with grouped heads around ops::tensor_attention.
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "modewise/nn/linear.h"
+#include "modewise/ops/attention_cache.h"
+#include "modewise/ops/tensor_attention.h"
+
+namespace modewise::nn {
+
+struct LanguageAttentionOptions {
+  int64_t width = 0, heads = 0, kv_heads = 0, head_width = 0;
+  int64_t slots = 1;  // latents a block (form causal)
+  double deviation = 0.02, out_deviation = 0.02;
+  ops::TensorAttentionOptions attention;
+  ops::RotaryCode rotary;
+};
+
+class LanguageAttention : public torch::nn::Module {
+ public:
+  /// Names in its state are Llama's: q_proj [H·d, D], k_proj and v_proj [G·d, D], o_proj [D, H·d]; and
+  /// `latents` [m−1, G, slots, d], zero at the start, which is mean pooling.
+  LanguageAttention(Initializer& init, LanguageAttentionOptions options);
+
+  /// [B, n, D] -> [B, n, D]
+  at::Tensor forward(const at::Tensor& x) const;
+  /// The same for t tokens that follow those in the cache.
+  at::Tensor step(const at::Tensor& x, ops::AttentionCache& cache) const;
+  /// Empty, for activations of this type.
+  ops::AttentionCache new_cache(at::ScalarType type) const;
+
+ private:
+  struct Projected {
+    at::Tensor q, k, v;  // [B, n, H or G, d]
+  };
+  Projected project(const at::Tensor& x) const;
+
+  LanguageAttentionOptions options_;
+  std::shared_ptr<Linear> query_, key_, value_, out_;
+  at::Tensor latents_;
+};
+
+}  // namespace modewise::nn
