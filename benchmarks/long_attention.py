@@ -1,0 +1,142 @@
+"""Times causal attention of long sequences: tensor attention against torch's scaled_dot_product_attention, in one run.
+
+8 heads of width 64, rotary codes applied by ours and left out by the peer. Each case is a process of its own, so that
+its peak memory can be read; ours and the peer's take turns. Prints a Markdown table of medians, the memory taken beyond
+the inputs, ratios, and the powers of the number of tokens with which time and memory of ours grow.
+
+    python benchmarks/long_attention.py [--build build] [--threads N] [--lengths 1024 4096 ...]
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+HEADS, WIDTH = 8, 64
+CHUNK = 32  # tokens in the finest block, blocks in the next, and so on
+
+
+def fold_of(tokens):
+    """Modes of 32, as many as keep the first one at 32 or less."""
+    fold = [CHUNK]
+    while math.prod(fold) * CHUNK < tokens:
+        fold.append(CHUNK)
+    return [0] + fold
+
+
+def peak_bytes():
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def case(options):
+    """Runs in the child: one kernel, length and precision."""
+    import torch
+
+    torch.set_num_threads(options.threads)
+    dtype = torch.bfloat16 if options.precision == "bf16" else torch.float32
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(1, options.tokens, HEADS, WIDTH).to(dtype).requires_grad_(options.work == "train")
+               for _ in range(3))
+    if options.kernel == "sdpa":
+        heads_first = [t.transpose(1, 2) for t in (q, k, v)]
+        call = lambda: torch.nn.functional.scaled_dot_product_attention(*heads_first, is_causal=True)
+    else:
+        torch.ops.load_library(str(options.build / "lib" / "libmodewise_ops.so"))
+        fold = fold_of(options.tokens)
+        latents = torch.zeros(len(fold) - 1, HEADS, options.slots, WIDTH, dtype=dtype, requires_grad=options.work == "train")
+        frequencies = 10000.0 ** (-torch.arange(0, WIDTH, 2, dtype=torch.float64) / WIDTH)[None]
+        call = lambda: torch.ops.modewise.tensor_attention(q, k, v, latents, frequencies, fold=fold, window=options.window)
+
+    def step():
+        if options.work == "train":
+            call().sum().backward()
+            for t in (q, k, v):
+                t.grad = None
+        else:
+            with torch.no_grad():
+                call()
+
+    before = peak_bytes()
+    times = []
+    for i in range(options.repeats + 1):
+        start = time.perf_counter()
+        step()
+        if i > 0 or options.repeats == 0:
+            times.append(time.perf_counter() - start)
+    print(json.dumps({"seconds": statistics.median(times), "bytes": peak_bytes() - before}))
+
+
+def run(options, kernel, tokens, precision, work, slots=1):
+    repeats = 0 if tokens >= 131072 or (kernel == "sdpa" and tokens > 16384) else options.repeats
+    command = [sys.executable, __file__, "--case", "--build", str(options.build), "--threads", str(options.threads),
+               "--kernel", kernel, "--tokens", str(tokens), "--precision", precision, "--work", work, "--slots", str(slots),
+               "--window", str(options.window), "--repeats", str(repeats)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def power(points):
+    """Slope of log(value) over log(tokens) by least squares."""
+    xs, ys = zip(*((math.log(n), math.log(max(value, 1e-9))) for n, value in points))
+    x, y = statistics.mean(xs), statistics.mean(ys)
+    return sum((a - x) * (b - y) for a, b in zip(xs, ys)) / sum((a - x) ** 2 for a in xs)
+
+
+def table(options, precision, work):
+    print(f"\n{precision}, {'forward and backward' if work == 'train' else 'forward'}\n")
+    print("| tokens | fold | SDPA s | MiB | " + " | ".join(f"{s} slot{'s' * (s > 1)} s | MiB | × SDPA" for s in options.slots_list) + " |")
+    print("|---" * (4 + 3 * len(options.slots_list)) + "|")
+    grown = {slots: [] for slots in options.slots_list}
+    for tokens in options.lengths:
+        if work == "train" and tokens * HEADS * WIDTH * (36 if precision == "float32" else 26) > options.memory * 2**30:
+            print(f"| {tokens:,} | | more memory than --memory {options.memory} GiB" + " | " * (1 + 3 * len(options.slots_list)) + "|")
+            continue
+        peer = run(options, "sdpa", tokens, precision, work) if tokens <= options.longest_peer else None
+        cells = [f"{tokens:,}", "·".join(map(str, fold_of(tokens))).replace("0", "n", 1)]
+        cells += [f"{peer['seconds']:.4g}", f"{peer['bytes'] / 2**20:.0f}"] if peer else ["", ""]
+        for slots in options.slots_list:
+            ours = run(options, "tensor", tokens, precision, work, slots)
+            grown[slots].append((tokens, ours))
+            cells += [f"{ours['seconds']:.4g}", f"{ours['bytes'] / 2**20:.0f}",
+                      f"{peer['seconds'] / ours['seconds']:.1f}" if peer else ""]
+        print("| " + " | ".join(cells) + " |", flush=True)
+    for slots, points in grown.items():
+        long = [p for p in points if p[0] >= 4096]
+        if len(long) > 1:
+            print(f"\n{slots} slots, from {long[0][0]:,} tokens on: time grows as tokens to the power "
+                  f"{power([(n, r['seconds']) for n, r in long]):.2f}, memory {power([(n, r['bytes']) for n, r in long]):.2f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "build")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--lengths", nargs="+", type=int, default=[512, 1024, 4096, 16384, 32768, 131072, 1048576])
+    parser.add_argument("--longest-peer", type=int, default=32768, help="tokens beyond which SDPA is not run")
+    parser.add_argument("--window", type=int, default=64)
+    parser.add_argument("--slots-list", nargs="+", type=int, default=[1, 4])
+    parser.add_argument("--precisions", nargs="+", default=["float32", "bf16"])
+    parser.add_argument("--works", nargs="+", default=["forward", "train"])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--memory", type=int, default=12, help="GiB that a training case may take")
+    parser.add_argument("--case", action="store_true", help=argparse.SUPPRESS)
+    for name in ("kernel", "precision", "work"):
+        parser.add_argument(f"--{name}", help=argparse.SUPPRESS)
+    for name in ("tokens", "slots"):
+        parser.add_argument(f"--{name}", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.case:
+        return case(options)
+    print(f"{HEADS} heads of {WIDTH}, window {options.window}, {options.threads} threads, medians of {options.repeats} runs")
+    for precision in options.precisions:
+        for work in options.works:
+            table(options, precision, work)
+
+
+if __name__ == "__main__":
+    main()
