@@ -40,22 +40,43 @@ inline double log_of(double x) {
   return __builtin_log(x);
 }
 
-template <class F>
-void turn_row(const F* from, const F* cosine, const F* sine, int64_t half, F scale, F* to) {
-  for (int64_t c = 0; c < half; ++c) {
-    const F a = from[c], b = from[half + c];
-    to[c] = (a * cosine[c] - b * sine[c]) * scale;
-    to[half + c] = (b * cosine[c] + a * sine[c]) * scale;
+/// to = from turned by the angle and scaled, or turned back by Back; in place too.
+template <class F, bool Back = false>
+inline void turn_row(const F* from, const F* cosine, const F* sine, int64_t half, F scale, F* to) {
+  constexpr int64_t kLane = kLanes<F>;
+  int64_t c = 0;
+  for (; c + kLane <= half; c += kLane) {
+    const Vector<F> a = load(from + c), b = load(from + half + c);
+    const Vector<F> x = load(cosine + c) * scale, y = load(sine + c) * (Back ? -scale : scale);
+    store(to + c, a * x - b * y);
+    store(to + half + c, b * x + a * y);
+  }
+  for (; c < half; ++c) {
+    const F a = from[c], b = from[half + c], x = cosine[c] * scale, y = sine[c] * (Back ? -scale : scale);
+    to[c] = a * x - b * y;
+    to[half + c] = b * x + a * y;
   }
 }
 
-template <class F>
-void turn_back(F* row, const F* cosine, const F* sine, int64_t half) {
-  for (int64_t c = 0; c < half; ++c) {
-    const F a = row[c], b = row[half + c];
-    row[c] = a * cosine[c] + b * sine[c];
-    row[half + c] = b * cosine[c] - a * sine[c];
+// Element i of row m to element m of row i for as many rows as there are lanes: pairs of rows exchange halves, quarters, …
+template <class F, int Step>
+inline void exchange(Vector<F>* rows) {
+  using Index = typename IndexOf<sizeof(F)>::type;
+  Vector<Index> low = {}, high = {};
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes<F>; ++i) {
+    const bool second = i / Step % 2 == 1;
+    low[i] = second ? kLanes<F> + i - Step : i;
+    high[i] = second ? kLanes<F> + i : i + Step;
   }
+#pragma GCC unroll 16
+  for (int m = 0; m < kLanes<F>; ++m) {
+    if (m / Step % 2 == 1) continue;
+    const Vector<F> a = rows[m], b = rows[m + Step];
+    rows[m] = __builtin_shuffle(a, b, low);
+    rows[m + Step] = __builtin_shuffle(a, b, high);
+  }
+  if constexpr (Step > 1) exchange<F, Step / 2>(rows);
 }
 
 template <class F>
@@ -127,6 +148,9 @@ class Strip {
     const T* v = token_row(plan_.v, plan_.v_batch, plan_.v_head);
     for (int64_t s = first_key_; s < last; ++s) {
       F* key = keys_ + (s - first_key_) * d_;
+      // Rows of one head lie far apart, which no hardware foresees.
+      fetch_row(k + (s + kAhead) * plan_.k_row, plan_.d, s + kAhead < last);
+      fetch_row(v + (s + kAhead) * plan_.v_row, plan_.e, s + kAhead < last);
       widen_row(k + s * plan_.k_row, plan_.d, d_, key);
       if (plan_.cosine != nullptr) turn_row(key, cosine(s), sine(s), half_, F{1}, key);
       widen_row(v + s * plan_.v_row, plan_.e, e_, values_ + (s - first_key_) * e_);
@@ -244,6 +268,12 @@ class Strip {
   const F* cosine(int64_t token) const { return as<F>(plan_.cosine) + (token - base_) * half_; }
   const F* sine(int64_t token) const { return as<F>(plan_.sine) + (token - base_) * half_; }
 
+  static constexpr int64_t kAhead = 12;
+  static void fetch_row(const T* row, int64_t width, bool there) {
+    if (!there) return;
+    for (int64_t i = 0; i < width; i += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(row + i);
+  }
+
   static void widen_row(const T* from, int64_t width, int64_t padded, F* to) {
     for (int64_t i = 0; i < width; ++i) to[i] = widen(from[i]);
     for (int64_t i = width; i < padded; ++i) to[i] = 0;
@@ -323,6 +353,8 @@ class Strip {
 
   void load_queries() {
     const T* q = as<T>(plan_.q) + b_ * plan_.q_batch + from_ * plan_.q_row + h_ * plan_.q_head;
+    for (int64_t m = rows_; m < 2 * rows_; ++m)  // of the next tile
+      fetch_row(q + m * plan_.q_row, plan_.d, from_ + m < plan_.n);
     F* raw = columns_;
     int loaded = -1;
     for (int i = 0; i < segments_; ++i) {
@@ -344,10 +376,17 @@ class Strip {
     }
   }
 
+  // rows [count, width] to columns [width, kRows], zeros behind the last row; width in whole vectors.
   static void transpose(const F* rows, int64_t count, int64_t width, F* columns) {
-    for (int64_t c = 0; c < width; ++c) {
-      for (int64_t m = 0; m < count; ++m) columns[c * kRows + m] = rows[m * width + c];
-      for (int64_t m = count; m < kRows; ++m) columns[c * kRows + m] = 0;
+    constexpr int64_t kLane = kLanes<F>;
+    for (int64_t first = 0; first < kRows; first += kLane) {
+      for (int64_t c = 0; c < width; c += kLane) {
+        Vector<F> block[kLane];
+        for (int64_t m = 0; m < kLane; ++m)
+          block[m] = first + m < count ? load(rows + (first + m) * width + c) : Vector<F>{};
+        exchange<F, kLanes<F> / 2>(block);
+        for (int64_t m = 0; m < kLane; ++m) store(columns + (c + m) * kRows + first, block[m]);
+      }
     }
   }
 
@@ -443,8 +482,9 @@ class Strip {
     for (int64_t m = 0; m < rows_; ++m) {
       F* row = grad_query_ + m * d_;
       const F *cos_row = nullptr, *sin_row = nullptr;
-      if (query_code(level, m, cos_row, sin_row)) turn_back(row, cos_row, sin_row, half_);
-      for (int64_t c = 0; c < d_; ++c) total_[m * d_ + c] += row[c] * scale;
+      if (query_code(level, m, cos_row, sin_row)) turn_row<F, true>(row, cos_row, sin_row, half_, F{1}, row);
+      for (int64_t c = 0; c < d_; c += kLanes<F>)
+        store(total_ + m * d_ + c, load(total_ + m * d_ + c) + load(row + c) * scale);
     }
   }
 
@@ -498,7 +538,7 @@ template <class F>
 void turn_back_token(const SummaryPlan& plan, int64_t token, int64_t chunk, F* row) {
   if (plan.cosine == nullptr) return;
   const int64_t half = plan.d / 2, at = (token - code_base(plan, chunk)) * half;
-  turn_back(row, as<F>(plan.cosine) + at, as<F>(plan.sine) + at, half);
+  turn_row<F, true>(row, as<F>(plan.cosine) + at, as<F>(plan.sine) + at, half, F{1}, row);
 }
 
 template <class T>
@@ -544,7 +584,8 @@ void gather_slots(const SummaryPlan& plan, int l, int64_t b, int64_t g) {
   const int64_t half = plan.d / 2;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t place = i / plan.slots % level.siblings;
-    turn_back(keys + i * d, as<F>(level.cosine) + place * half, as<F>(level.sine) + place * half, half);
+    turn_row<F, true>(keys + i * d, as<F>(level.cosine) + place * half, as<F>(level.sine) + place * half, half, F{1},
+                      keys + i * d);
   }
 }
 

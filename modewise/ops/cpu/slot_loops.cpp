@@ -111,17 +111,26 @@ class Blocks {
   }
 
   void softmax_weights(const F* z, F* weights) const {
-    F high = dot(z, keys_, d_), sum = 0;
-    weights[0] = high;
-    for (int64_t c = 1; c < rows_; ++c) {
-      weights[c] = dot(z, keys_ + c * d_, d_);
-      high = weights[c] > high ? weights[c] : high;
+    // The dot products of as many rows as there are lanes are added up together.
+    constexpr int64_t kLane = kLanes<F>;
+    int64_t done = 0;
+    for (; done + kLane <= rows_; done += kLane) {
+      Vector<F> sums[kLane];
+      for (int64_t c = 0; c < kLane; ++c) {
+        const F* key = keys_ + (done + c) * d_;
+        sums[c] = load(z) * load(key);
+        for (int64_t i = kLane; i < d_; i += kLane) sums[c] += load(z + i) * load(key + i);
+      }
+      store(weights + done, lane_sums<F>(sums));
     }
-    for (int64_t c = 0; c < rows_; ++c) {
-      weights[c] = exp_lanes(Vector<F>{} + (weights[c] - high))[0];
-      sum += weights[c];
-    }
-    for (int64_t c = 0; c < rows_; ++c) weights[c] /= sum;
+    for (; done < rows_; ++done) weights[done] = dot(z, keys_ + done * d_, d_);
+    F high = weights[0], sum = 0;
+    for (int64_t c = 1; c < rows_; ++c) high = weights[c] > high ? weights[c] : high;
+    int64_t c = 0;
+    for (; c + kLane <= rows_; c += kLane) store(weights + c, exp_lanes(load(weights + c) - high));
+    for (; c < rows_; ++c) weights[c] = exp_lanes(Vector<F>{} + (weights[c] - high))[0];
+    for (c = 0; c < rows_; ++c) sum += weights[c];
+    for (c = 0; c < rows_; ++c) weights[c] /= sum;
   }
 
   void weighted_sum(const F* weights, const F* rows, int64_t width, F* to) const {
