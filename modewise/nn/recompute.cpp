@@ -2,7 +2,9 @@
 
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
-#include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/utils.h>
+#include <torch/csrc/autograd/saved_variable.h>
 
 #include <memory>
 #include <utility>
@@ -12,50 +14,49 @@ namespace modewise::nn {
 namespace {
 
 using Block = std::function<at::Tensor(const at::Tensor&)>;
-using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// The block in the context of a node; autograd keeps custom classes, not functions.
-struct BlockHolder : torch::CustomClassHolder {
-  BlockHolder(Block function, std::vector<at::Tensor> wanted)
-      : block(std::move(function)), parameters(std::move(wanted)) {}
-  Block block;
-  std::vector<at::Tensor> parameters;
-};
+/// A node of its own and no torch::autograd::Function, whose arguments cannot be lists: gradients of all
+/// parameters go to them through the graph, so that .grad and torch::autograd::grad see them alike.
+struct RecomputedNode : torch::autograd::Node {
+  RecomputedNode(const at::Tensor& x, variable_list trained, Block function)
+      : input(x, /*is_output=*/false), parameters(std::move(trained)), block(std::move(function)) {}
 
-struct Recomputed : torch::autograd::Function<Recomputed> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            const std::vector<at::Tensor>& parameters, const Block& block) {
-    context->save_for_backward({x});
-    context->saved_data["block"] =
-        c10::IValue::make_capsule(c10::make_intrusive<BlockHolder>(block, parameters));
-    return block(x);
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& grads) {
-    const auto capsule = context->saved_data["block"].toCapsule();
-    const auto& holder = static_cast<const BlockHolder&>(*capsule);
+  variable_list apply(variable_list&& grads) override {
+    variable_list wanted{input.unpack().detach()};
+    wanted[0].requires_grad_(true);
+    wanted.insert(wanted.end(), parameters.begin(), parameters.end());
+    if (!grads[0].defined()) return variable_list(wanted.size());
     const at::AutoGradMode with_grad(true);
-    const at::Tensor x = context->get_saved_variables()[0].detach().requires_grad_(true);
-    variable_list wanted{x};
-    wanted.insert(wanted.end(), holder.parameters.begin(), holder.parameters.end());
-    const at::Tensor out = holder.block(x);
-    variable_list gradients =
-        torch::autograd::grad({out}, wanted, {grads[0]}, std::nullopt, false, /*allow_unused=*/true);
-    gradients.emplace_back();  // of the function itself
-    return gradients;
+    const at::Tensor out = block(wanted[0]);
+    return torch::autograd::grad({out}, wanted, {grads[0]}, std::nullopt, false, /*allow_unused=*/true);
   }
+  void release_variables() override { input.reset_data(); }
+  std::string name() const override { return "Recomputed"; }
+
+  torch::autograd::SavedVariable input;
+  variable_list parameters;
+  Block block;
 };
 
 }  // namespace
 
 at::Tensor recomputed(const at::Tensor& x, const torch::nn::Module& module, Block block) {
   if (!at::GradMode::is_enabled()) return block(x);
-  std::vector<at::Tensor> trained;
+  variable_list inputs{x};
   for (const at::Tensor& parameter : module.parameters())
-    if (parameter.requires_grad()) trained.push_back(parameter);
-  if (trained.empty() && !x.requires_grad()) return block(x);
-  return Recomputed::apply(x, trained, block);
+    if (parameter.requires_grad()) inputs.push_back(parameter);
+  if (inputs.size() == 1 && !x.requires_grad()) return block(x);
+  at::Tensor out;
+  {
+    const at::NoGradGuard no_grad;
+    out = block(x).detach();
+  }
+  const auto node = c10::make_intrusive<RecomputedNode>(x, variable_list(inputs.begin() + 1, inputs.end()),
+                                                        std::move(block));
+  node->set_next_edges(torch::autograd::collect_next_edges(inputs));
+  torch::autograd::set_history(out, node);
+  return out;
 }
 
 }  // namespace modewise::nn
