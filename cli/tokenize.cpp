@@ -1,18 +1,27 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/config_options.h"
+#include "cli/task_verbs.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/data/token_set.h"
 #include "modewise/io/utf8.h"
+#include "modewise/report/table.h"
 #include "modewise/text/load_tokenizer.h"
 
 namespace modewise::cli {
@@ -22,8 +31,9 @@ using Json = nlohmann::ordered_json;
 using text::Tokenizer;
 
 struct TokenizeOptions {
-  std::string tokenizer, file = "-";
-  bool pieces = false, count = false, decode = false;
+  data::TextConfig text;
+  std::string tokenizer = "bytes", out;
+  bool pieces = false, count = false, decode = false, force = false;
 };
 
 std::string input_text(const std::string& file) {
@@ -61,7 +71,7 @@ std::string piece_text(const Tokenizer& tokenizer, Tokenizer::Id id) {
 }
 
 int decode(const Program& program, const TokenizeOptions& options, const Tokenizer& tokenizer) {
-  const std::vector<Tokenizer::Id> ids = parse_ids(input_text(options.file), options.file);
+  const std::vector<Tokenizer::Id> ids = parse_ids(input_text(options.text.path), options.text.path);
   const std::string text = tokenizer.decode(ids);
   if (program.json())
     program.print(
@@ -89,12 +99,10 @@ Json json_of(const TokenizeOptions& options, const Tokenizer& tokenizer, size_t 
   return json;
 }
 
-int tokenize(const Program& program, const TokenizeOptions& options) {
-  require(options.decode + options.count + options.pieces < 2, ErrorKind::usage,
-          "--pieces, --count and --decode are three outputs: give one of them");
+int show_tokens(const Program& program, const TokenizeOptions& options) {
   const auto tokenizer = text::load_tokenizer(options.tokenizer);
   if (options.decode) return decode(program, options, *tokenizer);
-  const std::string text = input_text(options.file);
+  const std::string text = input_text(options.text.path);
   const std::vector<Tokenizer::Id> ids = tokenizer->encode(text);
   if (program.json()) {
     program.print(json_of(options, *tokenizer, text.size(), ids));
@@ -111,23 +119,75 @@ int tokenize(const Program& program, const TokenizeOptions& options) {
   return 0;
 }
 
+int write_tokens(const Program& program, const TokenizeOptions& options) {
+  namespace fs = std::filesystem;
+  require(options.text.path != "-", ErrorKind::usage, "--out needs the text's file or folder");
+  require(fs::path(options.out).extension() == ".safetensors", ErrorKind::usage,
+          "--out must end in .safetensors, got '{}'", options.out);
+  require(options.force || !fs::exists(options.out), ErrorKind::cannot_create,
+          "{} exists already: --force overwrites it", options.out);
+  const auto tokenizer = text::load_tokenizer(options.tokenizer);
+  const std::string source = options.tokenizer == "bytes" ? "bytes" : absolute_path(options.tokenizer);
+  std::vector<std::string> notes;
+  const auto begin = std::chrono::steady_clock::now();
+  const data::TokenFile file =
+      data::tokenize(options.text, absolute_path(options.text.path), *tokenizer, source, notes);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  file.write(options.out);
+  for (const std::string& note : notes) spdlog::info("{}", note);
+  int64_t bytes = 0;
+  for (const data::TokenSpan& document : file.documents()) bytes += document.bytes;
+  if (program.json()) {
+    program.print(nlohmann::ordered_json{{"file", options.out},
+                                         {"tokenizer", tokenizer->name()},
+                                         {"tokenizer_hash", tokenizer->hash()},
+                                         {"documents", file.documents().size()},
+                                         {"tokens", file.tokens()},
+                                         {"bytes", bytes},
+                                         {"seconds", seconds}});
+    return 0;
+  }
+  program.print(fmt::format(
+      "{}: {} documents, {} bytes, {} tokens of {} ({:.2f} bytes a token, {:.1f} MB a second)", options.out,
+      file.documents().size(), report::Cell::count(bytes).text(), report::Cell::count(file.tokens()).text(),
+      tokenizer->name(), static_cast<double>(bytes) / static_cast<double>(file.tokens()),
+      static_cast<double>(bytes) / seconds / 1e6));
+  return 0;
+}
+
+int tokenize(const Program& program, const TokenizeOptions& options) {
+  require(options.decode + options.count + options.pieces + !options.out.empty() < 2, ErrorKind::usage,
+          "--pieces, --count, --decode and --out are four outputs: give one of them");
+  return options.out.empty() ? show_tokens(program, options) : write_tokens(program, options);
+}
+
 }  // namespace
 
 void add_tokenize(Program& program) {
   const auto options = std::make_shared<TokenizeOptions>();
   CLI::App* command =
-      program.add_command(program.app(), "tokenize", "Text as the tokens of a language model, and back.",
-                          "modewise tokenize --tokenizer tokenizer.json README.md --count",
+      program.add_command(program.app(), "tokenize",
+                          "Text as tokens, shown, or with --out in a file which trainings map instead of "
+                          "reading the text again; and tokens as text.",
+                          "modewise tokenize books/ --tokenizer tokenizer.model --out books.safetensors",
                           [&program, options] { return tokenize(program, *options); });
-  command
-      ->add_option(
-          "--tokenizer", options->tokenizer,
-          "bytes, tokenizer.json, .model (sentencepiece), .bin (llama2.c), or a folder that holds one")
-      ->required();
-  command->add_option("file", options->file, "text, or with --decode token numbers; - is standard input");
+  options->text.path = "-";
+  command->add_option(
+      "text", options->text.path,
+      "text file, or - for standard input; with --out also a folder or .jsonl; with --decode the "
+      "tokens' numbers");
+  command->add_option("--tokenizer", options->tokenizer,
+                      "bytes, tokenizer.bin, sentencepiece .model, tokenizer.json, or a folder with one");
+  command->add_option("--out", options->out, "file.safetensors");
   command->add_flag("--pieces", options->pieces, "a line a token: its number and its text");
   command->add_flag("--count", options->count, "how many tokens");
   command->add_flag("--decode", options->decode, "from numbers to text");
+  command->add_option("--field", options->text.field,
+                      "of the objects of a .jsonl file: the one with the text");
+  command
+      ->add_option("--separator", options->text.separator, "between documents: auto, endoftext, blank, none")
+      ->check(CLI::IsMember({"auto", "endoftext", "blank", "none"}));
+  command->add_flag("--force", options->force, "overwrite the file");
 }
 
 }  // namespace modewise::cli
