@@ -34,6 +34,11 @@ for index, text in enumerate([
     "2016-07-01 00:00:00", "2016-07-01T09:30:15.000+02:00", "2016-07-01T09:30Z", "01.07.2016 9:30", "7/1/16 9:30 PM\n13/7/16 1:00 AM",
     "20160701", "2016-07", "01/02/2016\n02/02/2016\n13/02/2016", "2016-03-27 01:00+01:00\n2016-03-27 03:00+02:00"]):
     write("date_time", f"{index}.txt", text)
+for index, text in enumerate([
+    "#c\n@problemName x\n@timeStamps false\n@missing true\n@univariate false\n@dimensions 2\n@equalLength true\n@seriesLength 2\n@classLabel true a b\n@data\n1,?:2,3:a\n-1e5,.5:0,1:b\n",
+    "@univariate true\r\n@classLabel false\r\n@data\r\n1,2\r\n3\r\n",
+    "@timeStamps true\n@classLabel true a\n@data\n(0,1):a\n"]):
+    write("ts_file", f"{index}.ts", text)
 rng = np.random.default_rng(1)
 for dtype, order in (("<f4", "C"), (">f8", "F"), ("<f2", "C"), (">i2", "F"), ("|b1", "C"), ("<u8", "C")):
     stream = io.BytesIO()

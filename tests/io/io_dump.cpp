@@ -14,6 +14,7 @@
 #include "modewise/io/npz.h"
 #include "modewise/io/safetensors.h"
 #include "modewise/io/tiff.h"
+#include "modewise/io/ts_file.h"
 
 namespace {
 
@@ -104,6 +105,14 @@ json dump(const io::NiftiVolume& volume) {
           {"description", volume.description}};
 }
 
+json dump(const io::TsFile& file) {
+  return {{"dimensions", file.dimensions},
+          {"classes", file.classes},
+          {"labels", file.labels},
+          {"lengths", file.lengths},
+          {"values", hex(std::as_bytes(std::span(file.values)))}};
+}
+
 json dump(const std::string& format, const std::string& path) {
   if (format == "nifti") return dump(io::read_nifti(path));
   if (format == "nifti ras") return dump(io::to_ras(io::read_nifti(path)));
@@ -111,6 +120,7 @@ json dump(const std::string& format, const std::string& path) {
   if (format.starts_with("tiff")) return dump_tiff(format, path);
   if (format == "npy") return dump(io::read_npy(path));
   if (format == "csv") return dump_csv(path);
+  if (format == "ts") return dump(io::read_ts(path));
   json result = json::object();
   if (format == "npz") {
     for (const auto& [name, array] : io::read_npz(path)) result[name] = dump(array);

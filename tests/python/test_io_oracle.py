@@ -179,3 +179,47 @@ def test_csv_numbers_agree(ours):
                     assert cell in ("nan", "-nan")
                 else:
                     assert float.fromhex(cell) == float(text)
+
+
+def random_ts(rng):
+    """Cases of random series, and a .ts file of them in one of the ways in which they are written."""
+    dimensions, classes = int(rng.integers(1, 4)), ["a", "B", "3", "x-y"][:int(rng.integers(1, 5))]
+    equal = rng.random() < 0.5
+    lengths = [int(rng.integers(1, 8))] * 5 if equal else rng.integers(1, 8, 5).tolist()
+    cases = [np.where(rng.random((dimensions, n)) < 0.1, np.nan, rng.normal(0, 10.0**rng.integers(-4, 6), (dimensions, n))) for n in lengths]
+    labels = rng.integers(0, len(classes), 5).tolist()
+    form = rng.choice(["{:.4f}", "{:e}", "{!r}", " {:.2f} "])
+    header = ["@problemName Random", "@timestamps false", "@univariate " + str(dimensions == 1).lower(), "@missing true",
+              "@classLabel true " + " ".join(classes), "@equalLength " + str(equal).lower()]
+    header += [f"@dimensions {dimensions}"] if dimensions > 1 else []
+    header += [f"@seriesLength {lengths[0]}"] if equal else []
+    header = ["@" + (line[1:].upper() if rng.random() < 0.3 and "class" not in line and "problem" not in line else line[1:]) for line in header]
+    write = lambda x: "?" if np.isnan(x) else form.format(float(x))  # noqa: E731
+    lines = [":".join(",".join(map(write, row)) for row in case) + ":" + classes[label] for case, label in zip(cases, labels)]
+    end = rng.choice(["\n", "\r\n"])
+    text = end.join(["# comment", *rng.permutation(header).tolist(), "@data", *lines, ""])
+    values = np.concatenate([np.array([float("nan") if np.isnan(x) else float(write(x)) for x in case.ravel()]) for case in cases])
+    return text.encode(), {"dimensions": dimensions, "classes": classes, "labels": labels, "lengths": lengths, "values": values.astype("<f4")}
+
+
+def test_ts_values_agree(ours):
+    rng = np.random.default_rng(7)
+    for _ in range(FILES):
+        content, wanted = random_ts(rng)
+        answer = ours("ts", content)
+        values = np.frombuffer(bytes.fromhex(answer.pop("values")), "<f4")
+        assert np.array_equal(values, wanted.pop("values"), equal_nan=True)
+        assert answer == wanted
+
+
+def test_ts_reads_the_archive_as_plain_python_does(ours):
+    folder = ROOT.parent / "shared" / "data" / "uea"
+    if not folder.exists():
+        pytest.skip("the real data of ../shared/data is not here")
+    for path in sorted(folder.glob("*/*.ts")):
+        lines = [line for line in path.read_text().splitlines() if line and line[0] not in "#@"]
+        cases = [line.split(":") for line in lines]
+        answer = ours("ts", path.read_bytes())
+        values = np.concatenate([np.array(part.split(","), float) for case in cases for part in case[:-1]])
+        assert np.array_equal(np.frombuffer(bytes.fromhex(answer["values"]), "<f4"), values.astype("<f4"))
+        assert [answer["classes"][label] for label in answer["labels"]] == [case[-1] for case in cases]

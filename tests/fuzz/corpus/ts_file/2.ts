@@ -1,0 +1,4 @@
+@timeStamps true
+@classLabel true a
+@data
+(0,1):a
