@@ -4,11 +4,20 @@
 // works on whole vectors and no matrix needs packing but the tile's own queries. Everything of a (sample, key
 // head, strip or chunk) is computed by one thread in a fixed order.
 
+#include "modewise/ops/cpu/strip.h"
 #include "modewise/ops/cpu/tile_gemm.h"
 #include "modewise/ops/cpu/vector.h"
 #include "modewise/ops/cpu/vector_math.h"
 
 namespace modewise::ops::MODEWISE_ISA {
+
+// gather_loops.cpp
+template <class T>
+void gather_tokens(const SummaryPlan& plan, int64_t b, int64_t g, int64_t first, int64_t last);
+template <class T>
+void gather_slots(const SummaryPlan& plan, int level, int64_t b, int64_t g);
+template <class T>
+void store_tokens(const SummaryPlan& plan, int64_t b, int64_t g, int64_t first, int64_t last);
 
 // slot_loops.cpp
 template <class T>
@@ -27,12 +36,6 @@ constexpr int64_t kTile = 2 * kLanes<F>;
 template <class F>
 constexpr F kHidden = -__builtin_inff();
 
-inline int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-inline int64_t most(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
 inline float log_of(float x) {
   return __builtin_logf(x);
 }
@@ -40,25 +43,8 @@ inline double log_of(double x) {
   return __builtin_log(x);
 }
 
-/// to = from turned by the angle and scaled, or turned back by Back; in place too.
-template <class F, bool Back = false>
-inline void turn_row(const F* from, const F* cosine, const F* sine, int64_t half, F scale, F* to) {
-  constexpr int64_t kLane = kLanes<F>;
-  int64_t c = 0;
-  for (; c + kLane <= half; c += kLane) {
-    const Vector<F> a = load(from + c), b = load(from + half + c);
-    const Vector<F> x = load(cosine + c) * scale, y = load(sine + c) * (Back ? -scale : scale);
-    store(to + c, a * x - b * y);
-    store(to + half + c, b * x + a * y);
-  }
-  for (; c < half; ++c) {
-    const F a = from[c], b = from[half + c], x = cosine[c] * scale, y = sine[c] * (Back ? -scale : scale);
-    to[c] = a * x - b * y;
-    to[half + c] = b * x + a * y;
-  }
-}
-
-// Element i of row m to element m of row i for as many rows as there are lanes: pairs of rows exchange halves, quarters, …
+// Element i of row m to element m of row i for as many rows as there are lanes: pairs of rows exchange
+// halves, quarters, …
 template <class F, int Step>
 inline void exchange(Vector<F>* rows) {
   using Index = typename IndexOf<sizeof(F)>::type;
@@ -77,16 +63,6 @@ inline void exchange(Vector<F>* rows) {
     rows[m + Step] = __builtin_shuffle(a, b, high);
   }
   if constexpr (Step > 1) exchange<F, Step / 2>(rows);
-}
-
-template <class F>
-void add_rows(const F* from, int64_t count, F* to) {
-  for (int64_t i = 0; i < count; i += kLanes<F>) store(to + i, load(to + i) + load(from + i));
-}
-
-/// The token whose code is the table's first row, for all queries and keys of a chunk.
-inline int64_t code_base(const SummaryPlan& plan, int64_t chunk) {
-  return plan.given_positions ? 0 : most(0, chunk * plan.chunk - plan.window + 1);
 }
 
 /// Keys of one kind that a tile sees: `count` rows from `keys` and `values`, queried by q of level `query`.
@@ -531,76 +507,6 @@ void attend_backward(const SummaryPlan& plan, int64_t b, int64_t g, int64_t chun
         strip.backward(h, from, end);
       }
   }
-}
-
-// grad_k and grad_v of one token are turned back from the code of `chunk` and added to sum_k and sum_v.
-template <class F>
-void turn_back_token(const SummaryPlan& plan, int64_t token, int64_t chunk, F* row) {
-  if (plan.cosine == nullptr) return;
-  const int64_t half = plan.d / 2, at = (token - code_base(plan, chunk)) * half;
-  turn_row<F, true>(row, as<F>(plan.cosine) + at, as<F>(plan.sine) + at, half, F{1}, row);
-}
-
-template <class T>
-void gather_tokens(const SummaryPlan& plan, int64_t b, int64_t g, int64_t first, int64_t last) {
-  using F = Accumulate<T>;
-  const int64_t head = b * plan.kv_heads + g, halo = plan.window - 1, d = plan.d_row, e = plan.e_row;
-  for (int64_t t = first; t < last; ++t) {
-    F *k = as<F>(plan.sum_k) + (head * plan.n + t) * d, *v = as<F>(plan.sum_v) + (head * plan.n + t) * e;
-    turn_back_token(plan, t, t / plan.chunk, k);
-    for (int64_t c = t / plan.chunk + 1; c < plan.chunks && c * plan.chunk - halo <= t; ++c) {
-      const int64_t row = (head * plan.chunks + c) * halo + t - (c * plan.chunk - halo);
-      F* halo_k = as<F>(plan.halo_k) + row * d;
-      turn_back_token(plan, t, c, halo_k);
-      add_rows(halo_k, d, k);
-      add_rows(as<F>(plan.halo_v) + row * e, e, v);
-    }
-    for (int64_t c = 0; t < plan.sinks && c < plan.chunks; ++c) {
-      const int64_t row = (head * plan.chunks + c) * plan.sinks + t;
-      add_rows(as<F>(plan.sink_k) + row * d, d, k);
-      add_rows(as<F>(plan.sink_v) + row * e, e, v);
-    }
-  }
-}
-
-template <class T>
-void gather_slots(const SummaryPlan& plan, int l, int64_t b, int64_t g) {
-  using F = Accumulate<T>;
-  const SlotLevel& level = plan.level[l];
-  const int64_t head = b * plan.kv_heads + g, d = plan.d_row, e = plan.e_row,
-                count = level.finished * plan.slots;
-  F *keys = as<F>(level.grad_keys) + head * count * d, *values = as<F>(level.grad_values) + head * count * e;
-  for (int64_t i = 0; i < count * d; ++i) keys[i] = 0;
-  for (int64_t i = 0; i < count * e; ++i) values[i] = 0;
-  for (int64_t c = 0; c < plan.chunks; ++c) {
-    const int64_t entry = c * plan.levels + l, first = plan.part_first[entry];
-    const int64_t last_token = least((c + 1) * plan.chunk, plan.n) - 1;
-    const int64_t rows = most(last_token / level.tokens - first, 0) * plan.slots;
-    const int64_t row = head * plan.part_rows + plan.part_row[entry];
-    add_rows(as<F>(plan.part_k) + row * d, rows * d, keys + first * plan.slots * d);
-    add_rows(as<F>(plan.part_v) + row * e, rows * e, values + first * plan.slots * e);
-  }
-  if (level.cosine == nullptr) return;
-  const int64_t half = plan.d / 2;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t place = i / plan.slots % level.siblings;
-    turn_row<F, true>(keys + i * d, as<F>(level.cosine) + place * half, as<F>(level.sine) + place * half, half, F{1},
-                      keys + i * d);
-  }
-}
-
-template <class T>
-void store_tokens(const SummaryPlan& plan, int64_t b, int64_t g, int64_t first, int64_t last) {
-  using F = Accumulate<T>;
-  const auto store_rows = [&](const void* sums, int64_t row, int64_t width, void* to) {
-    for (int64_t t = first; t < last; ++t) {
-      const F* from = as<F>(sums) + ((b * plan.kv_heads + g) * plan.n + t) * row;
-      T* out = as<T>(to) + ((b * plan.n + t) * plan.kv_heads + g) * width;
-      for (int64_t c = 0; c < width; ++c) out[c] = narrow<T>(from[c]);
-    }
-  };
-  store_rows(plan.sum_k, plan.d_row, plan.d, plan.grad_k);
-  store_rows(plan.sum_v, plan.e_row, plan.e, plan.grad_v);
 }
 
 template <class T>

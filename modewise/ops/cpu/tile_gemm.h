@@ -19,8 +19,8 @@ inline void gemm_tile(const F* a, int64_t a_row, int64_t a_col, int64_t depth, c
 #pragma GCC unroll 4
     for (int j = 0; j < Vectors; ++j) sum[m][j] = Add ? load(out + m * out_row + j * kLanes<F>) : Vector<F>{};
   }
-  // Rows are addressed from two pointers by one, two and three times the stride: eight pointers would not stay in
-  // registers.
+  // Rows are addressed from two pointers by one, two and three times the stride: eight pointers would not
+  // stay in registers.
   const int64_t row3 = 3 * a_row;
   const F* high = a + (Rows > 4 ? 4 * a_row : 0);
   for (int64_t i = 0; i < depth; ++i, a += a_col, high += a_col, b += b_row) {
@@ -30,7 +30,10 @@ inline void gemm_tile(const F* a, int64_t a_row, int64_t a_col, int64_t depth, c
 #pragma GCC unroll 8
     for (int m = 0; m < Rows; ++m) {
       const F* from = m < 4 ? a : high;
-      const F factor = m % 4 == 0 ? from[0] : m % 4 == 1 ? from[a_row] : m % 4 == 2 ? from[2 * a_row] : from[row3];
+      const F factor = m % 4 == 0   ? from[0]
+                       : m % 4 == 1 ? from[a_row]
+                       : m % 4 == 2 ? from[2 * a_row]
+                                    : from[row3];
 #pragma GCC unroll 4
       for (int j = 0; j < Vectors; ++j) sum[m][j] += factor * x[j];
     }

@@ -1,0 +1,39 @@
+#pragma once
+// What the loops of summary_attention share: turning rows by their position codes, and where the codes of a
+// chunk begin.
+
+#include "modewise/ops/cpu/vector.h"
+
+namespace modewise::ops::MODEWISE_ISA {
+
+inline int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+inline int64_t most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+/// to = from turned by the angle and scaled, or turned back by Back; in place too.
+template <class F, bool Back = false>
+inline void turn_row(const F* from, const F* cosine, const F* sine, int64_t half, F scale, F* to) {
+  constexpr int64_t kLane = kLanes<F>;
+  int64_t c = 0;
+  for (; c + kLane <= half; c += kLane) {
+    const Vector<F> a = load(from + c), b = load(from + half + c);
+    const Vector<F> x = load(cosine + c) * scale, y = load(sine + c) * (Back ? -scale : scale);
+    store(to + c, a * x - b * y);
+    store(to + half + c, b * x + a * y);
+  }
+  for (; c < half; ++c) {
+    const F a = from[c], b = from[half + c], x = cosine[c] * scale, y = sine[c] * (Back ? -scale : scale);
+    to[c] = a * x - b * y;
+    to[half + c] = b * x + a * y;
+  }
+}
+
+/// The token whose code is the table's first row, for all queries and keys of a chunk.
+inline int64_t code_base(const SummaryPlan& plan, int64_t chunk) {
+  return plan.given_positions ? 0 : most(0, chunk * plan.chunk - plan.window + 1);
+}
+
+}  // namespace modewise::ops::MODEWISE_ISA
