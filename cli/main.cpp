@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   add_config(program);
   add_info(program);
   add_explain(program);
+  add_tokenize(program);
   add_sweep(program);
   add_decompose(program);
   add_cost(program);

@@ -9,6 +9,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/io/npz.h"
+#include "modewise/tasks/language_source.h"
 #include "modewise/train/run_folder.h"
 
 namespace modewise::cli {
@@ -17,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<const TaskVerbs*>& table() {
-  static const std::vector<const TaskVerbs*> all = {&forecast_verbs, &classify_verbs, &segment_verbs};
+  static const std::vector<const TaskVerbs*> all = {&forecast_verbs, &classify_verbs, &segment_verbs,
+                                                    &language_verbs};
   return all;
 }
 
@@ -52,6 +54,7 @@ const TaskVerbs& verbs_of(const std::string& name) {
 
 const TaskVerbs& verbs_of_run(const std::string& path) {
   if (path.ends_with(".csv") && fs::is_regular_file(path)) return verbs_of("classify");  // a file of scores
+  if (tasks::is_language_model(path)) return verbs_of("language");
   const std::string task = train::RunFolder::open(path).task();
   require(std::find(task_names().begin(), task_names().end(), task) != task_names().end(), ErrorKind::data,
           "{}/manifest.json: there is no task '{}' (there are {})", path, task,
@@ -76,6 +79,7 @@ std::string task_of_data(const std::string& file) {
                        [&](const char* ending) { return file.ends_with(ending); });
   };
   if (ends({".nii", ".nii.gz"}) || (ends({".npz"}) && holds_volumes(file))) return "classify";
+  if (ends({".jsonl"}) || file == "recall") return "language";
   if (ends({".tif", ".tiff", ".TIF", ".TIFF"})) return "segment";
   if (fs::is_directory(file))
     for (const auto& entry : fs::recursive_directory_iterator(file)) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/config_options.h"
+#include "cli/evaluate_language.h"
 #include "cli/program.h"
 #include "modewise/core/fields.h"
 #include "modewise/tasks/comparison.h"
@@ -18,6 +19,7 @@ namespace modewise::cli {
 struct EvaluateOptions {
   std::string run, data, masks, split = "test", out;
   bool detail = false;
+  LanguageEvaluateFlags language;
 };
 
 struct PredictOptions {
@@ -88,6 +90,9 @@ bool wants_npz(const PredictOptions& options);
 /// Usage error when --steps was given; `what` says what the run is.
 void refuse_steps(const PredictOptions& options, const std::string& what);
 
-extern const TaskVerbs forecast_verbs, classify_verbs, segment_verbs;
+/// `evaluate` for a run or a model of the task language.
+int evaluate_language_model(const Program& program, const EvaluateOptions& options);
+
+extern const TaskVerbs forecast_verbs, classify_verbs, segment_verbs, language_verbs;
 
 }  // namespace modewise::cli

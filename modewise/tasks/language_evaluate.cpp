@@ -7,7 +7,6 @@
 #include <map>
 
 #include "modewise/core/error.h"
-#include "modewise/report/table.h"
 #include "modewise/tasks/language_data.h"
 #include "modewise/tasks/run_figures.h"
 
@@ -16,11 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using report::Cell;
-
-bool has_change(const std::vector<std::string>& changes, const std::string& prefix) {
-  return std::any_of(changes.begin(), changes.end(),
-                     [&](const std::string& one) { return one.starts_with(prefix); });
-}
 
 /// The token before documents: begin, or for rolling the end token where there is no begin.
 std::optional<int32_t> prefix_token(const LanguageSource& source, const std::string& convention) {

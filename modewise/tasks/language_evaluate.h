@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "modewise/report/figure.h"
+#include "modewise/report/table.h"
 #include "modewise/tasks/language_perplexity.h"
 #include "modewise/tasks/language_source.h"
 
