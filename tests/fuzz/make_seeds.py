@@ -73,3 +73,11 @@ stream = io.BytesIO()
 with gzip.GzipFile(filename="name", mode="wb", fileobj=stream, mtime=1) as file:
     file.write(b"content" * 9)
 write("gzip", "named.gz", stream.getvalue())
+
+# The tokenizers are those of the frozen vectors.
+text_vectors = CORPUS.parent.parent / "text" / "vectors"
+write("llama2c_tokenizer", "small.bin", bytes.fromhex(json.loads((text_vectors / "llama2c.json").read_text())["small"]["file"]))
+for name, model in json.loads((text_vectors / "sentencepiece.json").read_text()).items():
+    write("sentencepiece_model", f"{name}.model", bytes.fromhex(model["file"]))
+for name, tokenizer in json.loads((text_vectors / "byte_level.json").read_text()).items():
+    write("tokenizer_json", f"{name}.json", json.dumps(tokenizer["file"], ensure_ascii=False, separators=(",", ":")))

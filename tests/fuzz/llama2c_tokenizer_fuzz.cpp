@@ -1,0 +1,13 @@
+#include "modewise/io/llama2c_tokenizer.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace modewise::io;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return survive([&] {
+    const Llama2cTokenizer tokenizer = parse_llama2c_tokenizer(input_bytes(data, size), "file");
+    expect(tokenizer.scores.size() == static_cast<size_t>(tokenizer.pieces.size()));
+    for (int32_t id = 0; id < tokenizer.pieces.size(); ++id)
+      expect(tokenizer.pieces.find(tokenizer.pieces[id]) == id);
+  });
+}

@@ -1,0 +1,18 @@
+#include "modewise/io/character_map.h"
+#include "modewise/io/sentencepiece_model.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace modewise::io;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return survive([&] {
+    const SentencePieceModel model = parse_sentencepiece_model(input_bytes(data, size), "file");
+    for (int32_t id = 0; id < model.pieces.size(); ++id) {
+      const std::string_view text = model.pieces[id];
+      expect(model.pieces.find(text) == id);
+      if (model.character_map.empty()) continue;
+      if (const auto rule = CharacterMap(model.character_map).longest(text))
+        expect(rule->bytes > 0 && rule->bytes <= text.size());
+    }
+  });
+}
