@@ -14,6 +14,7 @@ static_assert(std::endian::native == std::endian::little, "units are read as the
 // The layout of a unit: offset to the children in bits 10 … 30 (in steps of 256 when bit 9 is set), bit 8
 // says that a value hangs below, bits 0 … 7 and 31 are the label; a value has bit 31 and 31 bits of it.
 constexpr uint32_t kValueBit = 1u << 31;
+constexpr size_t kLongestReplacement = 1024;  // else a small file could make a text of any size
 
 size_t children(uint32_t unit) {
   return static_cast<size_t>(unit >> 10) << ((unit & (1u << 9)) >> 6);
@@ -73,6 +74,13 @@ void check_character_map(std::string_view map, const std::string& source) {
   require(map.back() == '\0', ErrorKind::data,
           "{}: the normaliser's character map must end with a zero byte, which ends its last replacement",
           source);
+  for (size_t begin = 4 + size; begin < map.size();) {
+    const size_t end = map.find('\0', begin);
+    require(end - begin <= kLongestReplacement, ErrorKind::data,
+            "{}: the normaliser's character map has a replacement of {} bytes; at most {} are accepted",
+            source, end - begin, kLongestReplacement);
+    begin = end + 1;
+  }
   for (size_t at = 4; at < 4 + size; at += 4) {
     uint32_t unit;
     std::memcpy(&unit, map.data() + at, sizeof(unit));

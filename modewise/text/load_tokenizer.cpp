@@ -62,7 +62,7 @@ std::shared_ptr<Tokenizer> load_tokenizer(const std::string& source) {
   for (const char* name : kNames) {
     if (fs::exists(fs::path(source) / name)) return load_file(fs::path(source) / name);
   }
-  fail(ErrorKind::no_input, "{} holds no tokenizer: tokenizer.json, tokenizer.model or tokenizer.bin",
+  fail(ErrorKind::no_input, "{} holds no tokenizer: tokenizer.model, tokenizer.json or tokenizer.bin",
        source);
 }
 

@@ -134,6 +134,10 @@ TEST(SentencePieceModel, RefusesWhatIsWrong) {
         "zero byte"},
        {"map points out", unknown + trainer + field(3, field(2, std::string("\4\0\0\0\xFF\0\0\x80x\0", 10))),
         "points to byte 255"},
+       {"long replacement",
+        unknown + trainer +
+            field(3, field(2, std::string("\4\0\0\0aaaa", 8) + std::string(2000, 'x') + '\0')),
+        "replacement of 2000 bytes"},
        {"length lies", unknown + varint(1 << 3 | 2) + varint(1u << 30), "declares 1073741824 bytes"},
        {"group", unknown + varint(9 << 3 | 3), "wire type 3"},
        {"field 0", unknown + std::string("\0\0", 2), "number 0"},
