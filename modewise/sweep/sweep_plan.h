@@ -1,5 +1,5 @@
 #pragma once
-// A grid of settings × seeds over `train forecast`, `train classify` or `train segment`, from a TOML file:
+// A grid of settings × seeds over `train TASK`, from a TOML file:
 //
 //   task = "forecast"
 //   config = "etth1.toml"               # beside the sweep's file; optional
@@ -49,7 +49,7 @@ struct SweepRun {
 
 struct SweepPlan {
   std::string name;  // the file's name, or `name` in it
-  std::string task;  // forecast | classify | segment
+  std::string task;  // forecast | classify | segment | language
   std::string config, data;
   std::vector<std::string> axes;
   std::vector<SweepMetric> metrics;
