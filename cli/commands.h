@@ -22,6 +22,8 @@ void add_info(Program& program);
 void add_demo(Program& program);
 void add_sweep(Program& program);
 void add_tokenize(Program& program);
+void add_generate(Program& program);
+void add_convert(Program& program);
 void add_decompose(Program& program);
 void add_cost(Program& program);
 void add_explain(Program& program);

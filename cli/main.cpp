@@ -16,6 +16,8 @@ int main(int argc, char** argv) {
   add_info(program);
   add_explain(program);
   add_tokenize(program);
+  add_generate(program);
+  add_convert(program);
   add_sweep(program);
   add_decompose(program);
   add_cost(program);

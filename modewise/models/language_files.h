@@ -30,9 +30,9 @@ using AdjustConfig = std::function<void(LanguageModelConfig&)>;
 LoadedLanguageModel load_language_model(const std::filesystem::path& path, const AdjustConfig& adjust = {});
 
 struct SaveLanguageOptions {
-  std::string dtype = "float32";                     // float32 or bfloat16
-  uint64_t shard_bytes = 5'000'000'000;              // a file's tensors at most, but for single larger ones
-  std::shared_ptr<const text::Tokenizer> tokenizer;  // kept in the folder when given
+  std::string dtype = "float32";         // float32 or bfloat16
+  uint64_t shard_bytes = 5'000'000'000;  // a file's tensors at most, but for single larger ones
+  std::shared_ptr<const text::Tokenizer> tokenizer = {};  // kept in the folder when given
 };
 
 /// Writes config.json, the weights and the tokenizer into `folder`, which is made. Fails with cannot_create

@@ -16,10 +16,10 @@ namespace modewise::models {
 
 struct GenerationConfig {
   int64_t tokens = 256;  // at most
-  SamplingConfig sampling;
-  bool stop_at_marks = true;      // end where the model writes the tokenizer's begin or end mark
-  std::vector<std::string> stop;  // end before any of these texts
-  int64_t prompt_chunk = 512;     // tokens of the prompt taken at a time
+  SamplingConfig sampling = {};
+  bool stop_at_marks = true;           // end where the model writes the tokenizer's begin or end mark
+  std::vector<std::string> stop = {};  // end before any of these texts
+  int64_t prompt_chunk = 512;          // tokens of the prompt taken at a time
 };
 
 struct Generation {

@@ -13,13 +13,13 @@
 namespace modewise::nn {
 namespace {
 
-using Block = std::function<at::Tensor(const at::Tensor&)>;
+using BlockFunction = std::function<at::Tensor(const at::Tensor&)>;
 using torch::autograd::variable_list;
 
 /// A node of its own and no torch::autograd::Function, whose arguments cannot be lists: gradients of all
 /// parameters go to them through the graph, so that .grad and torch::autograd::grad see them alike.
 struct RecomputedNode : torch::autograd::Node {
-  RecomputedNode(const at::Tensor& x, variable_list trained, Block function)
+  RecomputedNode(const at::Tensor& x, variable_list trained, BlockFunction function)
       : input(x, /*is_output=*/false), parameters(std::move(trained)), block(std::move(function)) {}
 
   variable_list apply(variable_list&& grads) override {
@@ -36,12 +36,12 @@ struct RecomputedNode : torch::autograd::Node {
 
   torch::autograd::SavedVariable input;
   variable_list parameters;
-  Block block;
+  BlockFunction block;
 };
 
 }  // namespace
 
-at::Tensor recomputed(const at::Tensor& x, const torch::nn::Module& module, Block block) {
+at::Tensor recomputed(const at::Tensor& x, const torch::nn::Module& module, BlockFunction block) {
   if (!at::GradMode::is_enabled()) return block(x);
   variable_list inputs{x};
   for (const at::Tensor& parameter : module.parameters())

@@ -138,7 +138,7 @@ TEST(LanguageModel, WeightsDependOnTheSeedAlone) {
   for (const auto& item : a->named_parameters())
     EXPECT_TRUE(at::equal(item.value(), of(*b, item.key().c_str())));
   EXPECT_FALSE(at::equal(of(*a, "model.embed_tokens.weight"), of(*c, "model.embed_tokens.weight")));
-  EXPECT_EQ(of(*a, "model.layers.1.self_attn.latents").abs().max().item<double>(), 0);
+  EXPECT_LT(of(*a, "model.layers.1.self_attn.latents").abs().max().item<double>(), 0.2);  // near mean pooling
   EXPECT_NEAR(of(*a, "model.layers.0.mlp.gate_proj.weight").std().item<double>(), 0.02, 0.002);
   EXPECT_NEAR(of(*a, "model.layers.0.mlp.down_proj.weight").std().item<double>(), 0.02 / std::sqrt(6.0),
               0.001);

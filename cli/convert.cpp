@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/model_options.h"
+#include "modewise/core/error.h"
+#include "modewise/report/table.h"
+
+namespace modewise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ConvertOptions {
+  ModelOptions model;
+  std::string out, dtype = "float32";
+  double shard_gigabytes = 5;
+  int64_t version = 0;
+  bool force = false;
+};
+
+int convert(const Program& program, const ConvertOptions& options) {
+  const bool checkpoint = fs::path(options.out).extension() == ".bin";
+  require(options.force || !checkpoint || !fs::exists(options.out), ErrorKind::cannot_create,
+          "{} exists already: --force overwrites it", options.out);
+  require(!checkpoint || options.dtype == "float32", ErrorKind::usage,
+          "llama2.c's checkpoints are float32, not {}", options.dtype);
+  const models::LoadedLanguageModel loaded = options.model.load();
+  if (checkpoint)
+    models::save_llama2c(options.out, *loaded.model, static_cast<int>(options.version));
+  else
+    models::save_language_model(options.out, *loaded.model,
+                                {.dtype = options.dtype,
+                                 .shard_bytes = static_cast<uint64_t>(options.shard_gigabytes * 1e9),
+                                 .tokenizer = loaded.tokenizer});
+  const models::LanguageModelConfig& config = loaded.model->config();
+  if (program.json())
+    program.print(nlohmann::ordered_json{{"out", options.out},
+                                         {"layout", checkpoint ? "llama2.c" : "hugging face"},
+                                         {"attention", config.attention.form},
+                                         {"parameters", config.parameters()},
+                                         {"tokenizer", loaded.tokenizer && !checkpoint}});
+  else
+    program.print(fmt::format("{}: {} parameters, {} attention{}", options.out,
+                              report::Cell::count(config.parameters()).text(), config.attention.form,
+                              loaded.tokenizer && !checkpoint ? ", with its tokenizer" : ""));
+  return 0;
+}
+
+}  // namespace
+
+void add_convert(Program& program) {
+  const auto options = std::make_shared<ConvertOptions>();
+  CLI::App* command = program.add_command(
+      program.app(), "convert",
+      "A language model in another layout: a Hugging Face folder or a llama2.c checkpoint.",
+      "modewise convert stories260K.bin stories260K",
+      [&program, options] { return convert(program, *options); });
+  options->model.add_to(*command);
+  command->add_option("out,--out", options->out, "folder, or file.bin for llama2.c")->required();
+  command->add_option("--dtype", options->dtype, "of a folder's weights: float32 or bfloat16")
+      ->check(CLI::IsMember({"float32", "bfloat16"}));
+  command->add_option("--shard-gigabytes", options->shard_gigabytes, "a file's tensors at most")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--llama2c-version", options->version, "of file.bin: 0 (legacy) or 1 (ak42)")
+      ->check(CLI::IsMember({0, 1}));
+  command->add_flag("--force", options->force, "overwrite the file");
+}
+
+}  // namespace modewise::cli

@@ -1,0 +1,62 @@
+#include "cli/model_options.h"
+
+#include <spdlog/spdlog.h>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/text/load_tokenizer.h"
+
+namespace modewise::cli {
+
+void ModelOptions::add_to(CLI::App& command) {
+  command
+      .add_option("model,--model", model,
+                  "run, folder with config.json and safetensors (Llama, Mistral), or llama2.c .bin")
+      ->required();
+  command.add_option("--tokenizer", tokenizer,
+                     "bytes, tokenizer.bin, sentencepiece .model, tokenizer.json, or a folder with one; the "
+                     "model's own without it");
+  command.add_option("--attention", attention,
+                     "another form of attention: causal (or tensor), full, window, lambda, axial");
+  command.add_option("--fold", fold, "of causal and axial attention: sizes such as 0,32,32");
+  command.add_option("--window", window, "tokens seen one by one (causal, window, lambda)");
+  command.add_option("--slots", slots, "causal: summaries a finished block");
+  command.add_option("--precision", precision, "of activations and weights: float32 or bf16")
+      ->check(CLI::IsMember({"float32", "bf16"}));
+  command.add_option("--set", assignments,
+                     "other options of the model, such as rope.scaling=linear rope.factor=4");
+}
+
+void ModelOptions::adjust(models::LanguageModelConfig& config) const {
+  if (!attention.empty()) {
+    config.attention = models::LanguageAttentionConfig();
+    config.attention.form = attention == "tensor" ? "causal" : attention;
+  }
+  Fields fields = fields_of(config);
+  const auto set = [&](const char* key, const std::string& value) {
+    if (!value.empty()) fields.set(std::string(key) + "=" + value);
+  };
+  set("attention.fold", fold);
+  set("attention.window", window);
+  set("attention.slots", slots);
+  set("precision", precision);
+  for (const std::string& assignment : assignments) fields.set(assignment);
+  fields.validate("command line");
+}
+
+models::LoadedLanguageModel ModelOptions::load() const {
+  models::LoadedLanguageModel out =
+      models::load_language_model(model, [this](models::LanguageModelConfig& config) { adjust(config); });
+  for (const std::string& note : out.notes) spdlog::info("{}", note);
+  if (!tokenizer.empty()) out.tokenizer = text::load_tokenizer(tokenizer);
+  const models::LanguageModelConfig& config = out.model->config();
+  if (config.precision == "bf16") out.model->to(at::kBFloat16);
+  require(!out.tokenizer || out.tokenizer->size() <= config.vocabulary, ErrorKind::data,
+          "the tokenizer ({}) has {} tokens, the model {} only: it is another model's", out.tokenizer->name(),
+          out.tokenizer->size(), config.vocabulary);
+  return out;
+}
+
+}  // namespace modewise::cli

@@ -1,0 +1,162 @@
+"""generate and convert as their users meet them, and exported models read by transformers."""
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+from test_cli import DATA, PROGRAM, fails, modewise, ok
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+STORIES = DATA / "language" / "stories260K.bin"
+needs_stories = pytest.mark.skipif(not STORIES.exists(), reason=f"{STORIES} is not there")
+
+
+def small_folder(path, seed=0, **changes):
+    """A random model of bytes in Hugging Face's layout, written by NumPy and safetensors alone."""
+    from safetensors.numpy import save_file
+
+    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": 258, "hidden_size": 32,
+              "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+              "hidden_act": "silu", "rms_norm_eps": 1e-5, "max_position_embeddings": 128, "tie_word_embeddings": True,
+              "rope_theta": 10000.0, **changes}
+    rng = np.random.default_rng(seed)
+    d, h, kv, v = 32, 48, 16, config["vocab_size"]
+    shapes = {"model.embed_tokens.weight": (v, d), "model.norm.weight": (d,)}
+    if not config["tie_word_embeddings"]:
+        shapes["lm_head.weight"] = (v, d)
+    for i in range(2):
+        parts = {"input_layernorm": (d,), "self_attn.q_proj": (d, d), "self_attn.k_proj": (kv, d), "self_attn.v_proj": (kv, d),
+                 "self_attn.o_proj": (d, d), "post_attention_layernorm": (d,), "mlp.gate_proj": (h, d), "mlp.up_proj": (h, d),
+                 "mlp.down_proj": (d, h)}
+        shapes |= {f"model.layers.{i}.{name}.weight": shape for name, shape in parts.items()}
+    path.mkdir()
+    save_file({name: (np.ones(s) if len(s) == 1 else rng.normal(size=s) / np.sqrt(s[1])).astype("f4") for name, s in shapes.items()},
+              path / "model.safetensors")
+    (path / "config.json").write_text(json.dumps(config))
+    return path
+
+
+@needs_stories
+def test_stories_are_those_of_llama2c():
+    story = "Once upon a time, there was a little girl named Lily. She loved to play outside in the park."
+    streamed = ok("generate", STORIES, "--tokens", 200, "--temperature", 0)
+    assert streamed.stdout.startswith(story)
+    assert "200 generated" in streamed.stderr and "caches of" in streamed.stderr
+    result = json.loads(ok("generate", STORIES, "--tokens", 200, "--temperature", 0, "--json").stdout)
+    assert result["text"] + "\n" == streamed.stdout
+    assert result["tokens"] == 200 and result["stopped_by"] == "tokens" and result["prompt_tokens"] == 1
+    stopped = json.loads(ok("generate", STORIES, "--temperature", 0, "--stop", "red ball", "--stop", "nothing", "--json").stdout)
+    assert stopped["text"] == result["text"][: result["text"].index("red ball")]
+
+
+@needs_stories
+def test_seeds_and_threads():
+    arguments = ["generate", STORIES, "--prompt", "One day", "--tokens", 60, "--top-p", 0.9, "--top-k", 50, "--temperature", 0.8, "-q"]
+    first = ok(*arguments, "--seed", 7, "--threads", 1).stdout
+    assert ok(*arguments, "--seed", 7, "--threads", 3).stdout == first
+    assert ok(*arguments, "--seed", 8).stdout != first
+    assert ok(*arguments, "--seed", 7, "--echo").stdout == "One day" + first
+
+
+@needs_stories
+def test_other_forms_generate_and_keep_less():
+    sizes = {}
+    for form, options in {"full": [], "causal": ["--fold", "8,8,8"], "window": ["--window", "32"], "axial": ["--fold", "0,16"]}.items():
+        result = json.loads(ok("generate", STORIES, "--attention", form, *options, "--tokens", 300, "--past-marks", "--json").stdout)
+        assert result["tokens"] == 300 and result["attention"] == form
+        sizes[form] = result["cache_bytes"]
+    assert sizes["causal"] < sizes["full"] / 3 and sizes["window"] < sizes["full"] / 3
+
+
+@needs_stories
+def test_layouts_convert_to_the_same_model(tmp_path):
+    said = ok("convert", STORIES, tmp_path / "folder", "--shard-gigabytes", 0.0002).stdout
+    assert "260,032 parameters" in said and "with its tokenizer" in said
+    assert (tmp_path / "folder" / "model.safetensors.index.json").exists()
+    for version in (0, 1):
+        ok("convert", tmp_path / "folder", tmp_path / f"v{version}.bin", "--llama2c-version", version)
+    text = ok("generate", STORIES, "--tokens", 50, "--temperature", 0, "-q").stdout
+    assert ok("generate", tmp_path / "folder", "--tokens", 50, "--temperature", 0, "-q").stdout == text
+    for version in (0, 1):
+        assert ok("generate", tmp_path / f"v{version}.bin", "--tokens", 50, "--temperature", 0, "-q", "--tokenizer",
+                  tmp_path / "folder").stdout == text
+    ok("convert", STORIES, tmp_path / "causal", "--attention", "tensor", "--fold", "8,8,8")
+    assert json.loads((tmp_path / "causal" / "config.json").read_text())["architectures"] == ["ModewiseForCausalLM"]
+    assert ok("generate", tmp_path / "causal", "--tokens", 20, "--temperature", 0, "-q").stdout
+    fails(73, "holds a model already", arguments=["convert", STORIES, tmp_path / "causal"])
+    fails(73, "exists already", arguments=["convert", STORIES, tmp_path / "v0.bin"])
+    fails(65, "any other attention than full", arguments=["convert", tmp_path / "causal", tmp_path / "c.bin"])
+
+
+def test_prompts_of_any_bytes(tmp_path):
+    folder = small_folder(tmp_path / "m")
+    (tmp_path / "prompt").write_bytes(b"\xff\xfe\x00 broken \xe2\x82")
+    for options in (["--prompt-file", tmp_path / "prompt"], ["--prompt", "plain"]):
+        result = subprocess.run([PROGRAM, "generate", folder, "--tokenizer", "bytes", "--tokens", "30", *map(str, options)],
+                                capture_output=True)
+        assert result.returncode == 0, result.stderr
+        json.loads(ok("generate", folder, "--tokenizer", "bytes", "--tokens", 30, "--json", *options).stdout)
+    piped = subprocess.run([PROGRAM, "generate", folder, "--tokenizer", "bytes", "--tokens", "5", "--prompt-file", "-"],
+                           input=b"abc", capture_output=True)
+    assert piped.returncode == 0
+
+
+def test_what_cannot_be_done_is_said(tmp_path):
+    folder = small_folder(tmp_path / "m")
+    run = ["generate", folder, "--tokenizer", "bytes", "--prompt", "a"]
+    fails(66, "nowhere", arguments=["generate", tmp_path / "nowhere"])
+    fails(2, "no tokenizer lies with", arguments=["generate", folder])
+    fails(1, "of memory are free", "--attention causal", arguments=[*run, "--tokens", 10**15])
+    fails(2, "two prompts", arguments=[*run, "--prompt-file", folder / "config.json"])
+    fails(2, "top-p", arguments=[*run, "--top-p", 2])
+    fails(78, "is not causal", arguments=[*run, "--attention", "pooled"])
+    fails(78, "smaller than the last size of attention.fold", arguments=[*run, "--attention", "causal", "--fold", "4,8", "--window", 3])
+    fails(78, "beyond 62 bits", arguments=[*run, "--attention", "causal", "--fold", "4000000000,4000000000,4000000000"])
+    fails(2, "attention.fold", arguments=[*run, "--attention", "causal", "--fold", "a,b"])
+    lying = small_folder(tmp_path / "lying", num_key_value_heads=4)
+    fails(65, "num_key_value_heads 4", "k_proj.weight", arguments=["generate", lying])
+    other = small_folder(tmp_path / "gpt", architectures=["GPTNeoXForCausalLM"])
+    fails(65, "GPTNeoXForCausalLM", arguments=["generate", other])
+    (tmp_path / "x.bin").write_bytes(b"not a model at all, really, it is not one")
+    fails(65, "x.bin", arguments=["generate", tmp_path / "x.bin"])
+    if STORIES.exists():
+        (tmp_path / "cut.bin").write_bytes(STORIES.read_bytes()[:-1])
+        fails(65, "truncated", arguments=["generate", tmp_path / "cut.bin"])
+
+
+def test_a_model_of_bytes_keeps_its_tokenizer_when_converted(tmp_path):
+    folder = small_folder(tmp_path / "m")
+    ok("convert", folder, tmp_path / "out", "--tokenizer", "bytes")
+    assert ok("generate", tmp_path / "out", "--prompt", "a", "--tokens", 5, "-q").stdout
+
+
+ROPES = {
+    "plain": {},
+    "linear": {"rope_scaling": {"type": "linear", "factor": 2.0}},
+    "llama3": {"rope_parameters": {"rope_type": "llama3", "rope_theta": 500.0, "factor": 8.0, "low_freq_factor": 1.0,
+                                   "high_freq_factor": 4.0, "original_max_position_embeddings": 32}},
+    "yarn": {"rope_parameters": {"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0, "original_max_position_embeddings": 32}},
+    "untied": {"tie_word_embeddings": False},
+    "window": {"architectures": ["MistralForCausalLM"], "model_type": "mistral", "sliding_window": 9},
+}
+
+
+@pytest.mark.parametrize("name", ROPES)
+def test_transformers_reads_what_is_exported_and_writes_the_same_text(tmp_path, name):
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed: exports are not read back by it")
+    import torch
+
+    folder = small_folder(tmp_path / "m", seed=3, **ROPES[name])
+    ok("convert", folder, tmp_path / "out", "--tokenizer", "bytes", "--shard-gigabytes", 0.00003)
+    model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "out", dtype=torch.float32, attn_implementation="eager").eval()
+    prompt = b"The quick brown fox jumps over the lazy dog"
+    result = json.loads(ok("generate", tmp_path / "out", "--prompt", prompt.decode(), "--tokens", 40, "--temperature", 0, "--past-marks",
+                           "--json").stdout)
+    begin = [] if result["prompt_tokens"] == len(prompt) else [256]
+    ids = torch.tensor([begin + list(prompt)])
+    assert ids.size(1) == result["prompt_tokens"]
+    with torch.no_grad():
+        for _ in range(40):
+            ids = torch.cat([ids, model(ids).logits[:, -1:].argmax(-1)], 1)
+    assert ids[0, result["prompt_tokens"] :].tolist() == result["ids"]
