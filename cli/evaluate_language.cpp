@@ -17,6 +17,7 @@
 #include "modewise/report/table.h"
 #include "modewise/tasks/language_run.h"
 #include "modewise/tasks/passkey.h"
+#include "modewise/tasks/question_scores.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::cli {
@@ -94,6 +95,40 @@ report::Table passkey_table(const std::vector<tasks::PasskeyCell>& cells) {
   return table;
 }
 
+/// Every task of --tasks.
+Json questions(const tasks::LanguageSource& source, const EvaluateOptions& options,
+               const tasks::LanguageEvaluateOptions& measure) {
+  require(source.tokenizer != nullptr, ErrorKind::usage, "{} has no tokenizer: name it with --tokenizer",
+          source.name);
+  const int64_t length = measure.lengths.empty() ? source.model->config().context : measure.lengths.front();
+  const auto model = measure.changes.empty()
+                         ? source.model
+                         : tasks::remade_model(*source.model, tasks::evaluation_config(source.model->config(),
+                                                                                       measure, length));
+  Json out = Json::array();
+  for (const std::string& file : options.language.tasks)
+    out.push_back(tasks::score_questions(
+        *model, source.tokenizer,
+        tasks::load_questions(file, options.language.task_data, options.language.limit), length));
+  return out;
+}
+
+std::string questions_text(const Json& all) {
+  report::Table table({{"task"}, {"questions"}, {"accuracy %"}, {"normalised %"}, {"metric"}, {"score"}});
+  for (const Json& one : all) {
+    const bool choice = one["kind"] == "choice";
+    const auto accuracy = [&](const char* key) {
+      return choice
+                 ? Cell::mean_sd(100 * number(one[key], "mean"), 100 * number(one[key], "standard_error"), 1)
+                 : Cell("");
+    };
+    table.add_row({one["name"].get<std::string>(), one["questions"].get<int64_t>(), accuracy("accuracy"),
+                   accuracy("accuracy_normalized"), choice ? "" : one["metric"].get<std::string>(),
+                   choice ? Cell("") : Cell(number(one, "score"), 2)});
+  }
+  return table.to_text();
+}
+
 void write_page(const std::string& path, const Json& result, const std::vector<tasks::PasskeyCell>& cells) {
   report::HtmlPage page("Evaluation of " + result["model"].get<std::string>());
   if (result.contains("perplexity")) {
@@ -156,6 +191,9 @@ void LanguageEvaluateFlags::add_to(CLI::App& command) {
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1.0));
   add("--trials", trials, "passkeys for each length and depth")->check(CLI::PositiveNumber);
+  add("--tasks", tasks, "TOML files of downstream tasks, such as experiments/language/tasks/race.toml");
+  add("--task-data", task_data, "folder of the tasks' JSONL files; beside each TOML file without");
+  add("--limit", limit, "questions of each task, at most")->check(CLI::PositiveNumber);
   add("--seed", seed, "of the passkeys")->check(CLI::NonNegativeNumber);
 }
 
@@ -163,13 +201,13 @@ int evaluate_language_model(const Program& program, const EvaluateOptions& optio
   const LanguageEvaluateFlags& flags = options.language;
   const tasks::LanguageSource source = tasks::open_language_source(options.run, flags.measure.tokenizer);
   tasks::LanguageEvaluateOptions measure = measure_options(options);
+  const bool other = flags.passkey || !flags.tasks.empty();
   const bool asked = !measure.conventions.empty() || !measure.lengths.empty() || !measure.changes.empty();
-  if (measure.conventions.empty() && !flags.passkey && (asked || !source.run))
-    measure.conventions = {"sliding"};
+  if (measure.conventions.empty() && !other && (asked || !source.run)) measure.conventions = {"sliding"};
   Json result = {{"model", source.name}};
   std::string text;
   std::vector<tasks::PasskeyCell> cells;
-  if (!asked && source.run && !flags.passkey) {
+  if (!asked && source.run && !other) {
     result["own"] = own_figures(source, options);
     text += own_text(result["own"]);
   }
@@ -181,6 +219,10 @@ int evaluate_language_model(const Program& program, const EvaluateOptions& optio
     cells = passkeys(source, options, measure);
     result["passkey"] = tasks::to_json(cells);
     text += passkey_table(cells).to_text();
+  }
+  if (!flags.tasks.empty()) {
+    result["tasks"] = questions(source, options, measure);
+    text += questions_text(result["tasks"]);
   }
   if (!options.out.empty()) write_page(options.out, result, cells);
   print_result(program, result, text);

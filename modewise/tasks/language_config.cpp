@@ -41,6 +41,16 @@ void LanguageOptions::fields(Fields& f) {
   f.add("evaluation_batch", evaluation_batch, "windows at a time in evaluation", {.min = 1, .max = 65536});
   f.add("validation_tokens", validation_tokens,
         "tokens at most of each evaluation while training; 0: the whole validation text", {.min = 0});
+  f.add("lengths", lengths,
+        "after training: predict the test text behind so many tokens, for each of these lengths", {.min = 2});
+  f.add(
+      "variants", variants,
+      "how that is done beyond the trained length: plain, or for attention full with linear (PI), ntk or "
+      "yarn codes "
+      "stretched to each length, or as lambda (LM-Infinite: window of the trained length and 4 first tokens)",
+      {.one_of = {"plain", "linear", "ntk", "yarn", "lambda"}});
+  f.add("length_windows", length_windows, "stretches of test text predicted at each length", {.min = 1});
+  f.add("length_stride", length_stride, "tokens of a stretch", {.min = 1});
 }
 
 void LanguageOutput::fields(Fields& f) {
@@ -79,6 +89,11 @@ void LanguageConfig::validate(const std::string& source) const {
           "{}: data.path = \"recall\" makes tokens up, so a tokenizer has no effect", source);
   require(!data.is_recall() || init.empty(), ErrorKind::config,
           "{}: data.path = \"recall\" has tokens of its own, which no other model (init) knows", source);
+  for (const std::string& variant : language.variants)
+    require(variant == "plain" || variant == "linear" || variant == "ntk" || variant == "yarn" ||
+                model.attention.form == "full",
+            ErrorKind::config, "{}: language.variants: {} changes attention full, but the model's is {}",
+            source, variant, model.attention.form);
   train.validate();
 }
 

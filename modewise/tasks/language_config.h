@@ -15,6 +15,9 @@ namespace modewise::tasks {
 struct LanguageOptions {
   int64_t evaluation_batch = 8;   // windows at a time in evaluation
   int64_t validation_tokens = 0;  // at most so many at each evaluation of the training; 0: all
+  std::vector<int64_t> lengths;   // the test text is also predicted behind so many tokens
+  std::vector<std::string> variants = {"plain"};  // ways to go beyond the trained length, of attention full
+  int64_t length_windows = 16, length_stride = 256;  // predicted: so many stretches of so many tokens
   void fields(Fields& f);
 };
 

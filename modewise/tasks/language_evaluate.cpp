@@ -58,7 +58,11 @@ models::LanguageModelConfig evaluation_config(const models::LanguageModelConfig&
 }
 
 Json evaluate_language(const LanguageSource& source, const LanguageEvaluateOptions& options) {
-  const data::TokenPart text = evaluation_text(source, options);
+  return evaluate_text(source, evaluation_text(source, options), options);
+}
+
+Json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
+                   const LanguageEvaluateOptions& options) {
   require(!text.spans.empty(), ErrorKind::data, "there is no text in the {} split", options.split);
   const models::LanguageModelConfig& config = source.model->config();
   std::vector<int64_t> lengths = options.lengths;

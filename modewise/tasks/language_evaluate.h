@@ -32,6 +32,9 @@ data::TokenPart evaluation_text(const LanguageSource& source, const LanguageEval
 /// Every convention at every length (stream once). {"model", "changes", "text", "results": […]}
 nlohmann::ordered_json evaluate_language(const LanguageSource& source,
                                          const LanguageEvaluateOptions& options);
+/// The same of these documents.
+nlohmann::ordered_json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
+                                     const LanguageEvaluateOptions& options);
 /// The results as a table for the terminal.
 report::Table evaluation_table(const nlohmann::ordered_json& evaluation);
 /// Perplexity and speed by length; several evaluations are several lines, named by their changes.

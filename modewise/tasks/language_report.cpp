@@ -5,6 +5,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/report/html_page.h"
+#include "modewise/tasks/language_evaluate.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
@@ -53,6 +54,25 @@ void add_recall_metrics(report::HtmlPage& page, const Json& metrics) {
   page.add_figure(recall_figure(metrics["test"]));
 }
 
+/// Perplexity and speed behind every length, a line a variant.
+void add_lengths(report::HtmlPage& page, const Json& lengths) {
+  std::vector<Json> evaluations;
+  report::Table table({{"variant"}, {"length"}, {"perplexity"}, {"tokens a second"}});
+  for (const auto& [variant, figures] : lengths.items()) {
+    Json& one = evaluations.emplace_back(Json{{"model", variant}, {"results", Json::array()}});
+    for (const auto& [length, figure] : figures.items()) {
+      one["results"].push_back(figure);
+      table.add_row({variant, length, Cell(number(figure, "perplexity"), 3),
+                     Cell(number(figure, "tokens_per_second"), 0)});
+    }
+  }
+  page.add_section("Beyond the trained length");
+  std::vector<report::CaptionedFigure> charts;
+  for (report::LineChart& chart : length_figures(evaluations)) charts.push_back({std::move(chart), ""});
+  page.add_figure_grid(charts);
+  page.add_table(table, "The same stretches of test text, predicted behind so many tokens.");
+}
+
 }  // namespace
 
 void write_language_report(const LanguageRun& run, const std::filesystem::path& out) {
@@ -71,6 +91,7 @@ void write_language_report(const LanguageRun& run, const std::filesystem::path& 
     add_recall_metrics(page, metrics);
   else
     add_text_metrics(page, metrics);
+  if (metrics.contains("lengths")) add_lengths(page, metrics["lengths"]);
   const auto lines = run.folder.read_metric_lines();
   if (lines.size() > 1) {
     page.add_section("Learning");

@@ -5,6 +5,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/models/language_files.h"
+#include "modewise/tasks/language_evaluate.h"
 #include "modewise/tasks/language_scores.h"
 #include "modewise/tasks/language_task.h"
 #include "modewise/tasks/recall_scores.h"
@@ -22,6 +23,30 @@ Json describe_part(const data::TokenPart& part) {
           {"tokens", part.tokens()},
           {"bytes", part.bytes()},
           {"words", part.words()}};
+}
+
+/// The test text behind every length, in each way: {variant: {length: figures}}.
+Json score_lengths(LanguageTask& task, const LanguageConfig& config, const LanguageData& data) {
+  // Not owned: the task outlives this.
+  const std::shared_ptr<models::LanguageModel> model(std::shared_ptr<void>(), &task.model());
+  const LanguageSource source{"", model, data.tokenizer, config};
+  Json out = Json::object();
+  for (const std::string& variant : config.language.variants) {
+    LanguageEvaluateOptions options;
+    options.conventions = {"spread"};
+    options.lengths = config.language.lengths;
+    options.windows = config.language.length_windows;
+    options.stride = config.language.length_stride;
+    if (variant == "lambda")
+      options.changes = {"attention.form=lambda", fmt::format("attention.window={}", config.model.context),
+                         "attention.sinks=4"};
+    else if (variant != "plain")
+      options.changes = {"rope.scaling=" + variant};
+    options.stretch = variant != "lambda" && variant != "plain";
+    for (const Json& one : evaluate_text(source, data.set.part("test"), options)["results"])
+      out[variant][std::to_string(one["length"].get<int64_t>())] = one;
+  }
+  return out;
 }
 
 }  // namespace
@@ -71,6 +96,7 @@ TrainedRun train_language_model(const LanguageConfig& config, const LanguageData
     result.metrics["test"] = score_part(task.model(), config, data, "test");
   else
     result.metrics["test"] = result.metrics["validation"];
+  if (!config.language.lengths.empty()) result.metrics["lengths"] = score_lengths(task, config, data);
   if (config.output.export_model && !config.data.is_recall()) {
     fs::remove_all(run.file("model"));  // of an evaluation that was cut off
     models::save_language_model(run.file("model"), task.model(), {.tokenizer = data.tokenizer});

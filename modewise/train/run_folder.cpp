@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 namespace {
 
 // Everything a run writes; --exist-ok removes these and nothing else.
-constexpr std::array kRunFiles = {"config.toml",  "manifest.json",  "data.json",   "metrics.jsonl",
-                                  "metrics.json", "log.txt",        "checkpoints", "calibration.npz",
-                                  "report.html",  "predictions.npz"};
+constexpr std::array kRunFiles = {"config.toml",  "manifest.json",   "data.json",   "metrics.jsonl",
+                                  "metrics.json", "log.txt",         "checkpoints", "calibration.npz",
+                                  "report.html",  "predictions.npz", "tokenizer",   "model"};
 
 void create_check(const std::error_code& error, const fs::path& path) {
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", path.string(), error.message());
