@@ -43,7 +43,8 @@ Json score_lengths(LanguageTask& task, const LanguageConfig& config, const Langu
     else if (variant != "plain")
       options.changes = {"rope.scaling=" + variant};
     options.stretch = variant != "lambda" && variant != "plain";
-    for (const Json& one : evaluate_text(source, data.set.part("test"), options)["results"])
+    const Json evaluation = evaluate_text(source, data.set.part("test"), options);
+    for (const Json& one : evaluation["results"])
       out[variant][std::to_string(one["length"].get<int64_t>())] = one;
   }
   return out;
