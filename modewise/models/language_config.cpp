@@ -108,6 +108,8 @@ void LanguageAttentionConfig::fields(Fields& f) {
   f.add("window", window, "tokens that a token sees one by one; causal: 0 is twice the last size of fold",
         {.min = 0});
   f.add("slots", slots, "causal: summaries a finished block", {.min = 1, .max = 1024});
+  f.add("latent_deviation", latent_deviation, "causal: spread of the first latents; 0 pools by the mean",
+        {.min = 0});
   f.add("sinks", sinks, "lambda: first tokens that every token sees", {.min = 0});
 }
 

@@ -14,6 +14,7 @@
 #include "modewise/io/safetensors_shards.h"
 #include "modewise/models/language_json.h"
 #include "modewise/models/llama2c_model.h"
+#include "modewise/nn/language_attention.h"
 #include "modewise/text/load_tokenizer.h"
 
 namespace modewise::models {
@@ -83,14 +84,13 @@ std::shared_ptr<LanguageModel> build_from(const std::map<std::string, io::Tensor
     if (entry != tensors.end() && entry->second.shape == item.value().sizes().vec()) {
       copy_view(entry->second, item.value());
     } else {  // only latents may be missing here
-      item.value().zero_();
+      nn::start_latents(item.value());
       ++started;
     }
   }
   for (const auto& [name, view] : tensors)
     unused += name.ends_with(".latents") && !used.contains(name) ? 1 : 0;
-  if (started > 0)
-    notes.push_back(fmt::format("latents of {} layers start at zero, which is mean pooling", started));
+  if (started > 0) notes.push_back(fmt::format("latents of {} layers start as mean pooling", started));
   if (unused > 0) notes.push_back(fmt::format("latents of {} layers are left out", unused));
   return model;
 }

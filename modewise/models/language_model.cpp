@@ -33,6 +33,7 @@ class LanguageLayer : public torch::nn::Module {
                                                             .slots = config.attention.slots,
                                                             .deviation = kWeightDeviation,
                                                             .out_deviation = last,
+                                                            .latent_deviation = config.attention.latent_deviation,
                                                             .attention = config.attention_options(),
                                                             .rotary = config.rotary_code()}));
     feed_forward_ = register_module(

@@ -10,6 +10,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/models/language_files.h"
+#include "modewise/nn/language_attention.h"
 
 namespace modewise::models {
 namespace {
@@ -118,7 +119,7 @@ void set_llama2c_weights(const io::Llama2cCheckpoint& checkpoint, LanguageModel&
   set("model.norm.weight", checkpoint.weights.final_norm);
   if (!h.tied) set("lm_head.weight", checkpoint.weights.classifier);
   for (auto& item : parameters)
-    if (item.key().ends_with(".latents")) item.value().zero_();
+    if (item.key().ends_with(".latents")) nn::start_latents(item.value());
 }
 
 void save_llama2c(const std::filesystem::path& path, const LanguageModel& model, int version) {

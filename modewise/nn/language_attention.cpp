@@ -1,6 +1,6 @@
 #include "modewise/nn/language_attention.h"
 
-#include <ATen/ops/zeros.h>
+#include <ATen/core/grad_mode.h>
 
 #include <utility>
 
@@ -18,7 +18,8 @@ LanguageAttention::LanguageAttention(Initializer& init, LanguageAttentionOptions
   out_ = projection("o_proj", options_.heads * d, width, options_.out_deviation);
   const auto modes = static_cast<int64_t>(options_.attention.fold.size());
   if (options_.attention.form == "causal" && modes > 1)
-    latents_ = register_parameter("latents", at::zeros({modes - 1, options_.kv_heads, options_.slots, d}));
+    latents_ = register_parameter(
+        "latents", init.normal({modes - 1, options_.kv_heads, options_.slots, d}, options_.latent_deviation));
 }
 
 LanguageAttention::Projected LanguageAttention::project(const at::Tensor& x) const {
@@ -44,6 +45,14 @@ at::Tensor LanguageAttention::step(const at::Tensor& x, ops::AttentionCache& cac
 
 ops::AttentionCache LanguageAttention::new_cache(at::ScalarType type) const {
   return {options_.attention, latents_.defined() ? latents_.detach().to(type) : latents_, options_.rotary};
+}
+
+void start_latents(at::Tensor& latents) {
+  const at::NoGradGuard no_grad;
+  if (latents.size(2) == 1)
+    latents.zero_();
+  else
+    latents.copy_(Initializer(0).normal(latents.sizes(), LanguageAttentionOptions().latent_deviation));
 }
 
 }  // namespace modewise::nn

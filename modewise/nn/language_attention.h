@@ -16,7 +16,7 @@ namespace modewise::nn {
 struct LanguageAttentionOptions {
   int64_t width = 0, heads = 0, kv_heads = 0, head_width = 0;
   int64_t slots = 1;  // latents a block (form causal)
-  double deviation = 0.02, out_deviation = 0.02;
+  double deviation = 0.02, out_deviation = 0.02, latent_deviation = 0.02;
   ops::TensorAttentionOptions attention;
   ops::RotaryCode rotary;
 };
@@ -24,7 +24,7 @@ struct LanguageAttentionOptions {
 class LanguageAttention : public torch::nn::Module {
  public:
   /// Names in its state are Llama's: q_proj [H·d, D], k_proj and v_proj [G·d, D], o_proj [D, H·d]; and
-  /// `latents` [m−1, G, slots, d], zero at the start, which is mean pooling.
+  /// `latents` [m−1, G, slots, d].
   LanguageAttention(Initializer& init, LanguageAttentionOptions options);
 
   /// [B, n, D] -> [B, n, D]
@@ -44,5 +44,9 @@ class LanguageAttention : public torch::nn::Module {
   std::shared_ptr<Linear> query_, key_, value_, out_;
   at::Tensor latents_;
 };
+
+/// Latents for a model that has none yet, in place: zero for one slot a block, which is mean pooling; near
+/// zero for several, which would stay equal for ever if they began so.
+void start_latents(at::Tensor& latents);
 
 }  // namespace modewise::nn
