@@ -1,6 +1,7 @@
 #include "modewise/tasks/language_run.h"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -64,9 +65,14 @@ Json describe(const LanguageConfig& config, const LanguageData& data) {
 }
 
 void keep_run_tokenizer(const train::RunFolder& run, const LanguageData& data) {
-  if (!data.tokenizer) return;
-  fs::create_directories(run.file("tokenizer"));
-  text::keep_tokenizer(*data.tokenizer, run.file("tokenizer"));
+  const fs::path folder = run.file("tokenizer");
+  if (!data.tokenizer || fs::exists(folder)) return;
+  // Renamed as a whole: a run that is killed here has the folder with its file, or none.
+  const fs::path unfinished = run.file(fmt::format("tokenizer.tmp-{}", ::getpid()));
+  fs::create_directories(unfinished);
+  text::keep_tokenizer(*data.tokenizer, unfinished);
+  sync_directory(unfinished);
+  fs::rename(unfinished, folder);
 }
 
 std::shared_ptr<text::Tokenizer> run_tokenizer(const train::RunFolder& run, const LanguageConfig& config) {

@@ -1,0 +1,138 @@
+"""Trains small language models by the program: killed at random moments with 1, 2 and 4 threads they end with the same
+bytes as one that was left alone; token files, evaluations and continued models agree with each other."""
+
+import functools
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import time
+
+import numpy
+import pytest
+import safetensors.numpy
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "modewise"
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}
+SMALL = ["model.width=32", "model.layers=2", "model.heads=2", "model.context=64", "model.attention.fold=0,4,8",
+         "model.attention.slots=2", "model.dropout=0.1", "train.batch_size=4", "output.report=false"]  # fmt: skip
+
+
+def modewise(*arguments, code=0):
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout) if "--json" in arguments else done.stderr
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    rng = random.Random(1)
+    words = "a rope of sand and seven ships went over the hill because it was late".split()
+    path = tmp_path_factory.mktemp("text") / "story.txt"
+    path.write_text("".join(rng.choice(words) + rng.choice("  .\n") for _ in range(4000)))
+    return path
+
+
+def settings(more=()):
+    return sum((["--set", s] for s in [*SMALL, *more]), [])
+
+
+KILLED = ("train.epochs=2", "train.evaluations_per_epoch=2", "train.checkpoint_every_steps=5")
+
+
+def start(run, text, threads):
+    resume = (run / "config.toml").exists() and (run / "data.json").exists()
+    command = [PROGRAM, "train", "language", "-q", "--threads", str(threads)]
+    command += ["--resume", run] if resume else ["--data", text, "--out", run, "--exist-ok", *settings(KILLED)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+
+
+def finish(run, text, threads):
+    child = start(run, text, threads)
+    _, errors = child.communicate(timeout=300)
+    assert child.returncode == 0, errors
+    newest = max((run / "checkpoints").glob("step_*"), key=lambda p: float(p.name.removeprefix("step_")))
+    names = ["metrics.jsonl", "metrics.json", "model/model.safetensors",
+             *(newest / n for n in ("model.safetensors", "best.safetensors"))]  # fmt: skip
+    return {str(name).removeprefix(str(newest)): (run / name).read_bytes() for name in names}
+
+
+@functools.cache
+def reference(folder, text):
+    began = time.monotonic()
+    result = finish(folder / "undisturbed", text, 1)
+    return result, time.monotonic() - began
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_killed_runs_end_with_the_same_bytes(tmp_path, tmp_path_factory, text, threads):
+    wanted, seconds = reference(tmp_path_factory.getbasetemp(), text)
+    rng = random.Random(threads)
+    run = tmp_path / "run"
+    kills = 0
+    while kills < 7:
+        child = start(run, text, threads)
+        time.sleep(rng.uniform(0.1, 0.6) * seconds)
+        child.kill()
+        child.communicate()
+        if child.returncode != -signal.SIGKILL:
+            break  # it had finished
+        kills += 1
+    assert kills >= 1
+    assert finish(run, text, threads) == wanted
+
+
+def test_token_files_and_text_train_alike(tmp_path, text):
+    made = modewise("tokenize", text, "--out", tmp_path / "story.safetensors", "--json")
+    size = text.stat().st_size
+    assert made["tokens"] == made["bytes"] == size
+    tensors = safetensors.numpy.load_file(tmp_path / "story.safetensors")
+    assert tensors["tokens"].dtype == numpy.uint16
+    assert tensors["tokens"].astype(numpy.uint8).tobytes() == text.read_bytes()
+    results = [modewise("train", "language", "--data", data, "--out", tmp_path / name, "--json", *settings(["train.max_steps=6"]))
+               for name, data in [("text", text), ("tokens", tmp_path / "story.safetensors")]]
+    for result in results:
+        result.pop("run")
+    assert results[0] == results[1]
+
+
+def test_runs_are_whole_and_evaluate_alike(tmp_path, text):
+    trained = modewise("train", "language", "--data", text, "--out", tmp_path / "run", "--json",
+                       *settings(["train.max_steps=20", "language.lengths=64,256"]))
+    assert trained["test"]["loss"] < 3.5 and trained["parameters"] > 0
+    assert set(trained["lengths"]["plain"]) == {"64", "256"}
+    again = modewise("evaluate", tmp_path / "run", "--json")
+    assert again["own"]["scores"] == trained["test"]
+    # The exported model alone, by conventions that predict every token of the text once.
+    by_run = modewise("evaluate", tmp_path / "run", "--data", text, "--tokens", 500, "--lengths", 501,
+                      "--convention", "sliding,rolling,stream", "--json")["perplexity"]["results"]
+    by_model = modewise("evaluate", tmp_path / "run" / "model", "--data", text, "--tokens", 500, "--lengths", 501,
+                        "--convention", "sliding", "--json")["perplexity"]["results"]
+    losses = [r["loss"] for r in by_run + by_model]
+    assert numpy.ptp(losses) < 1e-5 and {r["tokens"] for r in by_run + by_model} == {500}
+    continued = modewise("train", "language", "--init", tmp_path / "run", "--attention", "window", "--window", 32,
+                         "--data", text, "--out", tmp_path / "next", "--json", "--set", "train.max_steps=2",
+                         "--set", "output.report=false")
+    assert continued["test"]["loss"] < trained["test"]["loss"] + 0.3
+
+
+def test_recall_is_told_by_distance_and_pairs(tmp_path):
+    trained = modewise("train", "language", "--data", "recall", "--out", tmp_path / "run", "--json", *settings(
+        ["train.max_steps=3", "data.recall.length=64", "data.recall.pairs=2,4", "data.recall.held_back=16"]))
+    assert [one["pairs"] for one in trained["test"]["by_pairs"]] == [2, 4]
+    assert sum(one["asked"] for one in trained["test"]["by_distance"]) == trained["test"]["asked"]
+
+
+def test_sentences_for_what_is_wrong(tmp_path, text):
+    assert "--data" in modewise("train", "language", code=2)
+    assert "not causal" in modewise("train", "language", "--data", text, "--attention", "pooled", code=78)
+    assert "no file" in modewise("train", "language", "--data", tmp_path / "none.txt", code=66)
+    (tmp_path / "bad.jsonl").write_text('{"text": 1}\n')
+    assert "bad.jsonl:1" in modewise("train", "language", "--data", tmp_path / "bad.jsonl", code=65)
+    short = tmp_path / "short.txt"
+    short.write_text("too short")
+    assert "window" in modewise("train", "language", "--data", short, code=65)
