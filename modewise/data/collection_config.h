@@ -1,0 +1,48 @@
+#pragma once
+// Which labelled series a run is about, how they are split and scaled, and how training ones are varied.
+
+#include <cstdint>
+#include <string>
+
+#include "modewise/core/fields.h"
+
+namespace modewise::data {
+
+/// Simulated classes of long series: noise with one of two motifs in the first half and one of two in the
+/// second; which they are is the class, so that neither half alone tells it.
+struct MotifsConfig {
+  int64_t cases = 200;  // of training; half as many of test
+  int64_t steps = 16384;
+  int64_t variables = 1;
+  double noise = 0.5;  // deviation; the motifs have amplitude 1
+  void fields(Fields& f);
+};
+
+struct CollectionConfig {
+  std::string path;         // folder with X_TRAIN.ts and X_TEST.ts, one of the two files, or "motifs"
+  std::string train, test;  // the two files by name, instead
+  /// official: the files' own split, validation cases cut from training. paper (Tensorized Attention, D.2):
+  /// all cases split anew, 80/10/10. tslib (Time-Series-Library): the test cases are the validation cases.
+  std::string protocol = "official";
+  double validation_share = 0.2;  // official: of the training cases of each class
+  int64_t split_seed = 1;
+  std::string normalize = "variable";  // variable | case | none
+  int64_t length = 0;                  // steps that there is room for; 0: the longest case
+  MotifsConfig motifs;
+
+  void fields(Fields& f);
+  bool is_simulated() const { return path == "motifs"; }
+};
+
+/// Variations of training cases, drawn for each batch.
+struct VariationConfig {
+  double noise = 0;   // deviation, in deviations of the variable
+  double scale = 0;   // relative change of a case's values, at most
+  int64_t shift = 0;  // steps by which a case is moved, at most; its ends are repeated
+  double erase = 0;   // share of a case's steps, in one piece, that become 0, at most
+
+  void fields(Fields& f);
+  bool any() const { return noise > 0 || scale > 0 || shift > 0 || erase > 0; }
+};
+
+}  // namespace modewise::data
