@@ -85,15 +85,15 @@ at::Tensor tree_sum(std::vector<at::Tensor> parts) {
 }
 
 at::Tensor forward_in_pieces(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                             at::IntArrayRef stride, at::IntArrayRef padding) {
-  const std::vector<int64_t> ones(stride.size(), 1), zeros(stride.size(), 0);
+                             at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation) {
+  const std::vector<int64_t> zeros(stride.size(), 0);
   const at::Tensor input = channels_first(x);
   const std::vector<Piece> pieces = pieces_of(x.size(0));
   const std::optional<at::Tensor> bias_or_none = bias.defined() ? std::optional(bias) : std::nullopt;
   std::vector<at::Tensor> parts(pieces.size());
   for_each_piece(pieces, [&](size_t i) {
     parts[i] = channels_last(at::convolution(input.narrow(0, pieces[i].begin, pieces[i].size), weight,
-                                             bias_or_none, stride, padding, ones, false, zeros, 1))
+                                             bias_or_none, stride, padding, dilation, false, zeros, 1))
                    .contiguous();
   });
   return parts.size() == 1 ? parts.front() : at::cat(parts);
@@ -102,22 +102,24 @@ at::Tensor forward_in_pieces(const at::Tensor& x, const at::Tensor& weight, cons
 struct ConvolutionFunction : torch::autograd::Function<ConvolutionFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
                             const std::optional<at::Tensor>& bias, const std::vector<int64_t>& stride,
-                            const std::vector<int64_t>& padding) {
+                            const std::vector<int64_t>& padding, const std::vector<int64_t>& dilation) {
     const at::AutoDispatchBelowADInplaceOrView below;
     context->save_for_backward({x, weight});
     context->saved_data["stride"] = stride;
     context->saved_data["padding"] = padding;
+    context->saved_data["dilation"] = dilation;
     context->saved_data["bias"] = bias.has_value();
     return forward_in_pieces(x, cast_like(weight, x), bias ? cast_like(*bias, x) : at::Tensor(), stride,
-                             padding);
+                             padding, dilation);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1];
     const std::vector<int64_t> stride = context->saved_data["stride"].toIntVector(),
-                               padding = context->saved_data["padding"].toIntVector();
-    const std::vector<int64_t> ones(stride.size(), 1), zeros(stride.size(), 0);
+                               padding = context->saved_data["padding"].toIntVector(),
+                               dilation = context->saved_data["dilation"].toIntVector();
+    const std::vector<int64_t> zeros(stride.size(), 0);
     const bool wants_x = context->needs_input_grad(0);
     const at::Tensor input = channels_first(x), grad = channels_first(grads[0].contiguous()),
                      cast = cast_like(weight, x);
@@ -126,7 +128,8 @@ struct ConvolutionFunction : torch::autograd::Function<ConvolutionFunction> {
     for_each_piece(pieces, [&](size_t i) {
       const auto [to_x, to_weight, to_bias] = at::convolution_backward(
           grad.narrow(0, pieces[i].begin, pieces[i].size), input.narrow(0, pieces[i].begin, pieces[i].size),
-          cast, at::OptionalIntArrayRef(), stride, padding, ones, false, zeros, 1, {wants_x, true, false});
+          cast, at::OptionalIntArrayRef(), stride, padding, dilation, false, zeros, 1,
+          {wants_x, true, false});
       if (wants_x) grad_x[i] = channels_last(to_x).contiguous();
       grad_weight[i] = to_weight.to(weight.scalar_type());
     });
@@ -137,6 +140,7 @@ struct ConvolutionFunction : torch::autograd::Function<ConvolutionFunction> {
             tree_sum(std::move(grad_weight)),
             grad_bias,
             {},
+            {},
             {}};
   }
 };
@@ -144,9 +148,11 @@ struct ConvolutionFunction : torch::autograd::Function<ConvolutionFunction> {
 }  // namespace
 
 at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                       const std::vector<int64_t>& stride, const std::vector<int64_t>& padding) {
+                       const std::vector<int64_t>& stride, const std::vector<int64_t>& padding,
+                       const std::vector<int64_t>& dilation) {
   return ConvolutionFunction::apply(x.contiguous(), weight,
-                                    bias.defined() ? std::optional(bias) : std::nullopt, stride, padding);
+                                    bias.defined() ? std::optional(bias) : std::nullopt, stride, padding,
+                                    dilation.empty() ? std::vector<int64_t>(stride.size(), 1) : dilation);
 }
 
 Convolution::Convolution(Initializer& init, int64_t modes, int64_t in, int64_t out, int64_t kernel,

@@ -14,10 +14,11 @@
 namespace modewise::nn {
 
 /// x [B, N_1 … N_k, C], weight [C', C, K_1 … K_k], bias [C'] or undefined -> [B, M_1 … M_k, C'] with
-/// M_i = ⌊(N_i + 2·padding_i − K_i) / stride_i⌋ + 1; k is 1, 2 or 3. The weight may be float32 while x is
-/// bfloat16; it is cast here.
+/// M_i = ⌊(N_i + 2·padding_i − dilation_i·(K_i − 1) − 1) / stride_i⌋ + 1; k is 1, 2 or 3; no dilation is 1.
+/// The weight may be float32 while x is bfloat16; it is cast here.
 at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                       const std::vector<int64_t>& stride, const std::vector<int64_t>& padding);
+                       const std::vector<int64_t>& stride, const std::vector<int64_t>& padding,
+                       const std::vector<int64_t>& dilation = {});
 
 class Convolution : public torch::nn::Module {
  public:

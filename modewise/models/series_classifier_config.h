@@ -1,0 +1,84 @@
+#pragma once
+// Every option of every classifier of series.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "modewise/core/fields.h"
+#include "modewise/ops/tensor_attention.h"
+
+namespace modewise::models {
+
+struct SeriesShape;
+
+/// How a series is cut into tokens.
+struct SeriesPatchConfig {
+  int64_t length = 16;             // steps of a patch
+  int64_t stride = 8;              // steps from one patch to the next
+  std::string channels = "mixed";  // mixed: a token holds all variables; independent: one each (PatchTST)
+  double dropout = 0;
+  void fields(Fields& f);
+};
+
+struct SeriesAttentionConfig {
+  std::string form = "full";  // full | axial | pooled | causal
+  std::vector<int64_t> fold;  // n_1 … n_m; n_1 = 0 grows; empty: two equal modes
+  int64_t window = 0;         // causal: tokens seen one by one; 0: twice n_m
+  int64_t slots = 1;          // causal: summaries a block
+  void fields(Fields& f);
+};
+
+struct SeriesHeadConfig {
+  std::string pooling = "attention";  // attention | mean | flatten
+  double dropout = 0.1;
+  void fields(Fields& f);
+};
+
+/// tcn and resnet.
+struct SeriesConvolutionConfig {
+  int64_t width = 64;  // channels (resnet: of its first block)
+  int64_t kernel = 7;  // tcn
+  int64_t levels = 0;  // tcn; 0: as many as see the whole series
+  void fields(Fields& f);
+};
+
+struct SeriesLinearConfig {
+  int64_t kernel = 25;  // steps of the moving average that is the trend
+  void fields(Fields& f);
+};
+
+struct SeriesModelConfig {
+  std::string name = "patchtst";
+  std::string precision = "float32";  // float32 | bf16
+  int64_t width = 64;                 // D
+  int64_t hidden = 128;               // of the feed-forward
+  int64_t blocks = 2;
+  int64_t heads = 4;
+  double dropout = 0.1;
+  SeriesPatchConfig patch;
+  SeriesAttentionConfig attention;
+  SeriesHeadConfig head;
+  SeriesConvolutionConfig convolution;
+  SeriesLinearConfig linear;
+
+  void fields(Fields& f);
+
+  /// Tokens of a series of that length, one variable's where they are apart.
+  int64_t tokens(int64_t length) const;
+  /// With fold and window as they act on so many tokens.
+  ops::TensorAttentionOptions attention_options(int64_t tokens) const;
+};
+
+/// Throws a config error for a value outside its rule, for values that do not fit together or do not fit the
+/// shape, and for an option changed that the chosen model does not have. `source` opens the message.
+void validate(const SeriesModelConfig& config, const SeriesShape& shape, const std::string& source = "model");
+
+/// A name for tables: "patchtst", "patchtst axial 32·32", "tcn".
+std::string title_of(const SeriesModelConfig& config);
+
+/// The names make_series_classifier knows.
+const std::vector<std::string>& series_model_names();
+
+}  // namespace modewise::models
