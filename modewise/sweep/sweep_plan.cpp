@@ -189,6 +189,9 @@ std::vector<SweepMetric> usual_metrics(const std::string& task) {
   if (task == "forecast") return {{"/test/scaled/mse", "MSE"}, {"/test/scaled/mae", "MAE"}};
   if (task == "classify")
     return {{"/test/auc", "AUC %", "highest", 1, 100}, {"/test/accuracy", "accuracy %", "highest", 1, 100}};
+  if (task == "series")
+    return {{"/test/accuracy", "accuracy %", "highest", 1, 100},
+            {"/validation/accuracy", "validation accuracy %", "none", 1, 100}};
   if (task == "language")
     return {{"/test/loss", "loss", "lowest", 4}, {"/test/bits_per_byte", "bits a byte", "lowest", 4}};
   return {{"/test/accuracy", "accuracy %", "highest", 1, 100},
@@ -246,7 +249,7 @@ SweepPlan read_sweep_plan(const std::string& path, const SweepOverrides& overrid
   SweepPlan plan;
   plan.name = file_name_of(reader.text(reader.root(), "name", fs::path(path).stem().string()));
   plan.task = reader.text(reader.root(), "task", "forecast");
-  const std::vector<std::string> tasks = {"forecast", "classify", "segment", "language"};
+  const std::vector<std::string> tasks = {"forecast", "classify", "segment", "language", "series"};
   require(std::find(tasks.begin(), tasks.end(), plan.task) != tasks.end(), ErrorKind::config,
           "{}: task must be one of {}, got '{}'{}", path, fmt::join(tasks, ", "), plan.task,
           nearest_name_hint(plan.task, tasks));

@@ -8,6 +8,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/report/html_page.h"
+#include "modewise/tasks/class_figures.h"
 #include "modewise/tasks/classify_scores.h"
 #include "modewise/tasks/run_figures.h"
 
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using report::Cell;
 
-constexpr int64_t shown_samples = 4, most_curves = 12, largest_map = 128;
+constexpr int64_t shown_samples = 4, largest_map = 128;
 
 Cell percent(double value) {
   return Cell(100 * value, 1);
@@ -53,44 +54,6 @@ void add_metrics(report::HtmlPage& page, const Json& metrics) {
                      percent(number(one, "auc")), percent(number(one, "recall")),
                      percent(number(one, "precision"))});
   page.add_table(classes);
-}
-
-report::HeatMap confusion_figure(const Json& test) {
-  report::HeatMap map;
-  map.title = "Test volumes by class";
-  map.x_label = "predicted";
-  map.y_label = "true";
-  for (const Json& one : test["classes"]) map.row_labels.push_back(one["name"]);
-  map.column_labels = map.row_labels;
-  map.rows = map.columns = std::ssize(map.row_labels);
-  for (const Json& row : test["confusion"])
-    for (const Json& count : row) map.values.push_back(count.get<double>());
-  map.show_values = true;
-  map.color_bar = false;
-  return map;
-}
-
-report::LineChart roc_figure(const ScoreTable& table, const std::vector<std::string>& classes) {
-  report::LineChart chart;
-  chart.title = "ROC";
-  chart.x.label = "false positives";
-  chart.y.label = "true positives";
-  const auto n = static_cast<size_t>(table.samples());
-  const auto positive = std::make_unique<bool[]>(n);
-  std::vector<double> column(n);
-  for (int64_t k = table.classes == 2 ? 1 : 0; k < std::min(table.classes, most_curves); ++k) {
-    for (size_t i = 0; i < n; ++i) {
-      column[i] = table.score(static_cast<int64_t>(i), k);
-      positive[i] = table.labels[i] == k;
-    }
-    RocCurve curve = roc_curve(column, {positive.get(), n});
-    report::LineSeries line;
-    line.label = classes[static_cast<size_t>(k)];
-    line.x = std::move(curve.false_positive);
-    line.y = std::move(curve.true_positive);
-    chart.series.push_back(std::move(line));
-  }
-  return chart;
 }
 
 /// The middle slice across the first axis that is not empty, else the middle one.
@@ -176,7 +139,8 @@ void write_classify_report(const ClassifyRun& run, const data::VolumeSet& set, c
   add_facts(page, run, set);
   add_metrics(page, metrics);
   const ScoreTable table = score_split(run, set, "test");
-  page.add_figure_grid({{confusion_figure(metrics["test"]), ""}, {roc_figure(table, run.classes), ""}});
+  page.add_figure_grid({{confusion_figure(metrics["test"], "Test volumes by class"), ""},
+                        {roc_figure(table, run.classes), ""}});
   const auto lines = run.folder.read_metric_lines();
   if (lines.size() > 1) {
     page.add_section("Learning");

@@ -1,0 +1,56 @@
+#pragma once
+// Everything a run that classifies series is told: series, their variations, model, how to judge it,
+// training, output.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "modewise/core/fields.h"
+#include "modewise/data/collection_config.h"
+#include "modewise/data/series_collection.h"
+#include "modewise/models/series_classifier.h"
+#include "modewise/models/series_classifier_config.h"
+#include "modewise/train/train_config.h"
+
+namespace modewise::tasks {
+
+struct SeriesOptions {
+  std::string class_weights = "none";  // none | balanced: n / (K · n_c)
+  double label_smoothing = 0;
+  double mixup = 0;             // a random share, at most this, of another case of the batch is mixed in
+  std::string select = "loss";  // loss | accuracy: what the best weights are chosen by, on validation
+  int64_t evaluation_batch = 32;
+  void fields(Fields& f);
+};
+
+struct SeriesOutput {
+  bool report = true;  // report.html after training
+  void fields(Fields& f);
+};
+
+struct SeriesConfig {
+  data::CollectionConfig data;
+  data::VariationConfig vary;
+  models::SeriesModelConfig model;
+  SeriesOptions series;
+  train::TrainConfig train;
+  SeriesOutput output;
+
+  SeriesConfig();
+  void fields(Fields& f);
+
+  models::SeriesShape model_shape(const data::SeriesCollection& set) const;
+  /// The rules that tie fields of several groups together; `source` opens the message.
+  void validate(const std::string& source) const;
+};
+
+/// Defaults < `file` ("" for none) < `assignments` ("a.b=c").
+SeriesConfig load_series_config(const std::string& file, std::vector<std::string> assignments);
+
+/// A name for tables: "patchtst axial", "tcn" …
+std::string model_title(const SeriesConfig& config);
+/// The name of its data, with the protocol where it is not the official one.
+std::string data_title(const SeriesConfig& config);
+
+}  // namespace modewise::tasks
