@@ -53,9 +53,10 @@ models::LoadedLanguageModel ModelOptions::load() const {
   if (!tokenizer.empty()) out.tokenizer = text::load_tokenizer(tokenizer);
   const models::LanguageModelConfig& config = out.model->config();
   if (config.precision == "bf16") out.model->to(at::kBFloat16);
-  require(!out.tokenizer || out.tokenizer->size() <= config.vocabulary, ErrorKind::data,
-          "the tokenizer ({}) has {} tokens, the model {} only: it is another model's", out.tokenizer->name(),
-          out.tokenizer->size(), config.vocabulary);
+  if (out.tokenizer)
+    require(out.tokenizer->size() <= config.vocabulary, ErrorKind::data,
+            "the tokenizer ({}) has {} tokens, the model {} only: it is another model's",
+            out.tokenizer->name(), out.tokenizer->size(), config.vocabulary);
   return out;
 }
 

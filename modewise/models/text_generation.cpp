@@ -6,17 +6,22 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/core/memory.h"
+#include "modewise/ops/cpu/one_thread.h"
 #include "modewise/text/text_stream.h"
 
 namespace modewise::models {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Bytes of caches from which on several threads read them faster than one.
+constexpr double kWorthThreads = 0x1p24;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -135,6 +140,12 @@ Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Token
   at::Tensor logits = read_prompt(model, caches, out.prompt, config.prompt_chunk);
   out.prompt_seconds = seconds_since(start);
 
+  // A token's work is too little to share but for long caches: waking threads would cost more, and far more
+  // on a busy machine.
+  std::optional<ops::OneThread> alone;
+  if (cache_bytes_after(model.config(), static_cast<int64_t>(out.prompt.size()) + config.tokens) <
+      kWorthThreads)
+    alone.emplace();
   const Clock::time_point first = Clock::now();
   text::TextStream stream(tokenizer, prompt.empty());
   StopTexts stops(config.stop);

@@ -128,7 +128,7 @@ def test_what_cannot_be_done_is_said(tmp_path):
 def test_a_model_of_bytes_keeps_its_tokenizer_when_converted(tmp_path):
     folder = small_folder(tmp_path / "m")
     ok("convert", folder, tmp_path / "out", "--tokenizer", "bytes")
-    assert ok("generate", tmp_path / "out", "--prompt", "a", "--tokens", 5, "-q").stdout
+    assert json.loads(ok("generate", tmp_path / "out", "--prompt", "a", "--tokens", 5, "--past-marks", "--json").stdout)["tokens"] == 5
 
 
 ROPES = {
