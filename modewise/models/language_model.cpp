@@ -20,6 +20,9 @@ namespace {
 
 constexpr double kWeightDeviation = 0.02;
 
+}  // namespace
+
+// Not in the unnamed namespace, since LanguageModel::Decoder, which has linkage, holds them.
 class LanguageLayer : public torch::nn::Module {
  public:
   LanguageLayer(const LanguageModelConfig& config, nn::Initializer& init) {
@@ -71,8 +74,6 @@ class LanguageMatrix : public torch::nn::Module {
   explicit LanguageMatrix(at::Tensor value) { weight = register_parameter("weight", std::move(value)); }
   at::Tensor weight;
 };
-
-}  // namespace
 
 class LanguageModel::Decoder : public torch::nn::Module {
  public:
