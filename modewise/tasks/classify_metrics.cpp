@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/json_number.h"
 
 namespace modewise::tasks {
 namespace {
@@ -27,10 +28,6 @@ double class_against_rest(const ScoreTable& table, int64_t k) {
     positive[i] = table.labels[i] == k;
   }
   return area_under_curve(column, {positive.get(), n});
-}
-
-nlohmann::ordered_json number(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 }  // namespace
@@ -129,18 +126,18 @@ nlohmann::ordered_json to_json(const ClassMetrics& metrics, const std::string& s
                                const std::vector<std::string>& classes) {
   nlohmann::ordered_json json = {{"split", split},
                                  {"samples", metrics.samples},
-                                 {"auc", number(metrics.auc)},
-                                 {"accuracy", number(metrics.accuracy)},
-                                 {"balanced_accuracy", number(metrics.balanced_accuracy)},
-                                 {"loss", number(metrics.loss)},
+                                 {"auc", finite_or_null(metrics.auc)},
+                                 {"accuracy", finite_or_null(metrics.accuracy)},
+                                 {"balanced_accuracy", finite_or_null(metrics.balanced_accuracy)},
+                                 {"loss", finite_or_null(metrics.loss)},
                                  {"classes", nlohmann::ordered_json::array()},
                                  {"confusion", nlohmann::ordered_json::array()}};
   for (size_t k = 0; k < classes.size(); ++k) {
     json["classes"].push_back({{"name", classes[k]},
                                {"samples", metrics.counts[k]},
-                               {"auc", number(metrics.class_auc[k])},
-                               {"recall", number(metrics.recall[k])},
-                               {"precision", number(metrics.precision[k])}});
+                               {"auc", finite_or_null(metrics.class_auc[k])},
+                               {"recall", finite_or_null(metrics.recall[k])},
+                               {"precision", finite_or_null(metrics.precision[k])}});
     const auto row = metrics.confusion.begin() + static_cast<std::ptrdiff_t>(k * classes.size());
     json["confusion"].push_back(std::vector<int64_t>(row, row + std::ssize(classes)));
   }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/json_number.h"
 
 namespace modewise::tasks {
 namespace {
@@ -17,10 +18,6 @@ double smape_term(double truth, double forecast) {
 }
 
 /// JSON has no NaN: a mean over nothing is null.
-nlohmann::ordered_json number(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
-
 }  // namespace
 
 ForecastErrors::ForecastErrors(int64_t series, int64_t horizon, std::vector<double> mean,
@@ -166,24 +163,24 @@ std::optional<double> ForecastErrors::coverage_of_step(int64_t step, double nomi
 }
 
 nlohmann::ordered_json to_json(const PointErrors& errors) {
-  return {{"mse", number(errors.mse)},
-          {"mae", number(errors.mae)},
-          {"rmse", number(errors.rmse)},
-          {"smape", number(errors.smape)},
+  return {{"mse", finite_or_null(errors.mse)},
+          {"mae", finite_or_null(errors.mae)},
+          {"rmse", finite_or_null(errors.rmse)},
+          {"smape", finite_or_null(errors.smape)},
           {"count", errors.count}};
 }
 
 nlohmann::ordered_json to_json(const QuantileErrors& errors) {
   nlohmann::ordered_json pinball = nlohmann::ordered_json::object();
   for (size_t level = 0; level < errors.levels.size(); ++level)
-    pinball[fmt::format("{:g}", errors.levels[level])] = number(errors.pinball[level]);
+    pinball[fmt::format("{:g}", errors.levels[level])] = finite_or_null(errors.pinball[level]);
   nlohmann::ordered_json intervals = nlohmann::ordered_json::array();
   for (const auto& interval : errors.intervals)
     intervals.push_back({{"nominal", std::round(interval.nominal * 1e9) / 1e9},
-                         {"coverage", number(interval.coverage)},
-                         {"width", number(interval.width)}});
-  return {{"crps", number(errors.crps)},
-          {"mean_pinball", number(errors.mean_pinball)},
+                         {"coverage", finite_or_null(interval.coverage)},
+                         {"width", finite_or_null(interval.width)}});
+  return {{"crps", finite_or_null(errors.crps)},
+          {"mean_pinball", finite_or_null(errors.mean_pinball)},
           {"pinball", pinball},
           {"intervals", intervals}};
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/json_number.h"
 
 namespace modewise::tasks {
 namespace {
@@ -13,10 +14,6 @@ double ratio(double part, double whole) {
 }
 
 /// JSON has no NaN: a mean over nothing is null.
-nlohmann::ordered_json number(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
-
 template <class Value>
 double mean_of_finite(int64_t classes, const Value& value) {
   double sum = 0, count = 0;
@@ -115,11 +112,11 @@ nlohmann::ordered_json evaluation_json(const std::string& split, const Confusion
                                        const data::ClassMap& classes) {
   nlohmann::ordered_json result = {{"split", split},
                                    {"pixels", matrix.total()},
-                                   {"accuracy", number(matrix.accuracy())},
-                                   {"mean_iou", number(matrix.mean_iou())},
-                                   {"micro_iou", number(matrix.micro_iou())},
-                                   {"mean_recall", number(matrix.mean_recall())},
-                                   {"kappa", number(matrix.kappa())},
+                                   {"accuracy", finite_or_null(matrix.accuracy())},
+                                   {"mean_iou", finite_or_null(matrix.mean_iou())},
+                                   {"micro_iou", finite_or_null(matrix.micro_iou())},
+                                   {"mean_recall", finite_or_null(matrix.mean_recall())},
+                                   {"kappa", finite_or_null(matrix.kappa())},
                                    {"classes", nlohmann::ordered_json::array()},
                                    {"confusion", nlohmann::ordered_json::array()}};
   for (int64_t c = 0; c < matrix.classes(); ++c) {
@@ -127,10 +124,10 @@ nlohmann::ordered_json evaluation_json(const std::string& split, const Confusion
     result["classes"].push_back({{"id", one.id},
                                  {"name", one.name},
                                  {"pixels", matrix.of_truth(c)},
-                                 {"iou", number(matrix.iou(c))},
-                                 {"precision", number(matrix.precision(c))},
-                                 {"recall", number(matrix.recall(c))},
-                                 {"f1", number(matrix.f1(c))}});
+                                 {"iou", finite_or_null(matrix.iou(c))},
+                                 {"precision", finite_or_null(matrix.precision(c))},
+                                 {"recall", finite_or_null(matrix.recall(c))},
+                                 {"f1", finite_or_null(matrix.f1(c))}});
     nlohmann::ordered_json row = nlohmann::ordered_json::array();
     for (int64_t p = 0; p < matrix.classes(); ++p) row.push_back(matrix.count(c, p));
     result["confusion"].push_back(std::move(row));

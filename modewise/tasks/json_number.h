@@ -1,0 +1,13 @@
+#pragma once
+// Numbers of metrics.json, which knows no NaN.
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace modewise::tasks {
+
+inline nlohmann::ordered_json finite_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+}  // namespace modewise::tasks
