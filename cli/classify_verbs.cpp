@@ -1,14 +1,12 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/class_predictions.h"
 #include "cli/classify_options.h"
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
-#include "modewise/io/npz.h"
 #include "modewise/tasks/classify_compare.h"
 #include "modewise/tasks/classify_explain.h"
 #include "modewise/tasks/classify_report.h"
@@ -61,66 +59,18 @@ int evaluate(const Program& program, const EvaluateOptions& options) {
   return 0;
 }
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
-
-std::string predictions_csv(const tasks::ScoreTable& table, const data::VolumeSet& set,
-                            const std::vector<int64_t>& samples, const std::vector<std::string>& classes) {
-  std::string text = "volume,class";
-  for (const std::string& name : classes) text += "," + quoted(name);
-  text += "\n";
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const auto row = static_cast<int64_t>(i);
-    text += quoted(set.names[static_cast<size_t>(samples[i])]) + "," +
-            quoted(classes[static_cast<size_t>(predicted_class(table, row))]);
-    for (int64_t k = 0; k < table.classes; ++k) text += fmt::format(",{}", table.score(row, k));
-    text += "\n";
-  }
-  return text;
-}
-
 int predict(const Program& program, const PredictOptions& options) {
-  const fs::path out = options.out;
-  const bool npz = wants_npz(options);
   refuse_steps(options, "a classifier");
-  require_new(out, options.force);
+  wants_npz(options);  // a wrong ending is said before anything is computed
+  require_new(options.out, options.force);
   const tasks::ClassifyRun run = tasks::open_classify_run(options.run);
   const data::VolumeSet set = tasks::load_run_volumes(run, options.data);
   // Of new data everything, of the run's own the test volumes.
   const std::string split = options.data.empty() ? "test" : "all";
-  const std::vector<int64_t> samples = set.split(split);
-  const tasks::ScoreTable table = tasks::score_split(run, set, split, false);
-  const std::string csv = predictions_csv(table, set, samples, run.classes);
-  if (npz) {
-    std::vector<int64_t> predicted;
-    for (int64_t i = 0; i < table.samples(); ++i) predicted.push_back(predicted_class(table, i));
-    const auto count = table.samples();
-    write_file_atomically(
-        out, io::format_npz(
-                 {{"scores", io::make_array({count, table.classes}, std::span<const double>(table.scores))},
-                  {"predicted", io::make_array({count}, std::span<const int64_t>(predicted))}}));
-  } else if (!out.empty()) {
-    write_file_atomically(out, csv);
-  }
-  if (!out.empty()) spdlog::info("{}: {} volumes of {}", options.out, samples.size(), set.source);
-  if (program.json()) {
-    Json json = {{"classes", run.classes}, {"volumes", Json::array()}};
-    for (size_t i = 0; i < samples.size(); ++i) {
-      const auto row = table.scores.begin() + static_cast<std::ptrdiff_t>(i) * table.classes;
-      json["volumes"].push_back(
-          {{"name", set.names[static_cast<size_t>(samples[i])]},
-           {"class", run.classes[static_cast<size_t>(predicted_class(table, static_cast<int64_t>(i)))]},
-           {"scores", std::vector<double>(row, row + table.classes)}});
-    }
-    if (!out.empty()) json["file"] = options.out;
-    program.print(json);
-  } else if (out.empty()) {
-    program.print(csv);
-  }
+  ClassPredictions given = {"volume", "volumes",   set.source,
+                            {},       run.classes, tasks::score_split(run, set, split, false)};
+  for (const int64_t i : set.split(split)) given.names.push_back(set.names[static_cast<size_t>(i)]);
+  give_predictions(program, options, given);
   return 0;
 }
 

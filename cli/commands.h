@@ -11,6 +11,7 @@ void add_train_forecast(Program& program, CLI::App& parent);
 void add_train_classify(Program& program, CLI::App& parent);
 void add_train_segment(Program& program, CLI::App& parent);
 void add_train_language(Program& program, CLI::App& parent);
+void add_train_series(Program& program, CLI::App& parent);
 void add_evaluate(Program& program);
 void add_predict(Program& program);
 void add_backtest(Program& program);

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 const std::vector<const TaskVerbs*>& table() {
   static const std::vector<const TaskVerbs*> all = {&forecast_verbs, &classify_verbs, &segment_verbs,
-                                                    &language_verbs};
+                                                    &language_verbs, &series_verbs};
   return all;
 }
 
@@ -80,12 +80,14 @@ std::string task_of_data(const std::string& file) {
   };
   if (ends({".nii", ".nii.gz"}) || (ends({".npz"}) && holds_volumes(file))) return "classify";
   if (ends({".jsonl"}) || file == "recall") return "language";
+  if (ends({".ts"}) || file == "motifs") return "series";
   if (ends({".tif", ".tiff", ".TIF", ".TIFF"})) return "segment";
   if (fs::is_directory(file))
     for (const auto& entry : fs::recursive_directory_iterator(file)) {
       const std::string name = entry.path().filename().string();
       if (name.ends_with(".tif") || name.ends_with(".tiff")) return "segment";
       if (name.ends_with(".nii") || name.ends_with(".nii.gz")) return "classify";
+      if (name.ends_with(".ts")) return "series";
     }
   return "forecast";
 }

@@ -67,7 +67,7 @@ const TaskVerbs& verbs_of_run(const std::string& path);
 /// The same for several runs, which must be of one task (usage error).
 const TaskVerbs& verbs_of_runs(const std::vector<std::string>& paths);
 /// What `file` looks like: TIFF files and folders of them are scenes, NPZ files with MedMNIST's arrays and
-/// NIfTI files volumes, the rest series.
+/// NIfTI files volumes, .ts files and folders of them labelled series, the rest series to forecast.
 std::string task_of_data(const std::string& file);
 
 /// `json`, or `text` where JSON was not asked for.
@@ -93,6 +93,6 @@ void refuse_steps(const PredictOptions& options, const std::string& what);
 /// `evaluate` for a run or a model of the task language.
 int evaluate_language_model(const Program& program, const EvaluateOptions& options);
 
-extern const TaskVerbs forecast_verbs, classify_verbs, segment_verbs, language_verbs;
+extern const TaskVerbs forecast_verbs, classify_verbs, segment_verbs, language_verbs, series_verbs;
 
 }  // namespace modewise::cli

@@ -9,6 +9,7 @@ void add_train(Program& program) {
   add_train_classify(program, *train);
   add_train_segment(program, *train);
   add_train_language(program, *train);
+  add_train_series(program, *train);
 }
 
 }  // namespace modewise::cli
