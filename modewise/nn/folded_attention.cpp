@@ -35,21 +35,23 @@ FoldedAttention::FoldedAttention(Initializer& init, int64_t width, int64_t heads
 }
 
 at::Tensor FoldedAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  const auto split = [&](const Linear& layer) {
-    return layer.forward(x).unflatten(-1, {heads_, x.size(-1) / heads_});
-  };
-  at::Tensor q = split(*query_), k = split(*key_), latents = cast_like(latents_, x);
+  const int64_t width = x.size(-1) / heads_;
+  const auto split = [&](const Linear& layer) { return layer.forward(x).unflatten(-1, {heads_, width}); };
+  at::Tensor q = split(*query_), k = split(*key_), v = split(*value_), latents = cast_like(latents_, x);
   if (mask) {
     // One more coordinate: 1 in the queries, in the keys 0 or what makes the logit refuse them. Every form
-    // then masks alike, blocks' summaries too.
+    // then masks alike, blocks' summaries too. Values get a 0, since libtorch's fast kernel, whose gradients
+    // do not depend on threads, wants them as wide as keys.
+    const at::Tensor zeros = at::zeros_like(k.narrow(-1, 0, 1));
     const at::Tensor barred =
-        at::zeros_like(k.narrow(-1, 0, 1))
-            .masked_fill(mask->logical_not().unsqueeze(-1).unsqueeze(-1), refused / options_.scale);
+        zeros.masked_fill(mask->logical_not().unsqueeze(-1).unsqueeze(-1), refused / options_.scale);
     q = with_ones(q);
     k = at::cat({k, barred}, -1);
+    v = at::cat({v, zeros}, -1);
     if (latents.defined()) latents = with_ones(latents);
   }
-  return out_->forward(ops::tensor_attention(q, k, split(*value_), options_, latents).flatten(-2));
+  const at::Tensor attended = ops::tensor_attention(q, k, v, options_, latents).narrow(-1, 0, width);
+  return out_->forward(attended.flatten(-2));
 }
 
 }  // namespace modewise::nn
