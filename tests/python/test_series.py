@@ -1,0 +1,129 @@
+"""Classification of series as its users meet it: exit codes, sentences, files, protocols, resuming."""
+import csv
+import json
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from test_cli import PROGRAM, fails, modewise, ok
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+
+SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.blocks=1",
+         "--set", "model.patch.length=4", "--set", "model.patch.stride=2", "--set", "train.epochs=25",
+         "--set", "train.batch_size=8", "--set", "output.report=false", "--set", "train.optimizer.learning_rate=0.005"]
+
+
+def write_ts(path, count, seed, classes=("up", "down"), dimensions=2, labelled=True):
+    """Noisy ramps of 12 to 20 steps that rise or fall."""
+    rng = np.random.default_rng(seed)
+    lines = ["@problemName Ramps", f"@dimensions {dimensions}", "@equalLength false",
+             "@classLabel " + ("true " + " ".join(classes) if labelled else "false"), "@data"]
+    for i in range(count):
+        steps = int(rng.integers(12, 21))
+        sign = 1 if i % len(classes) == 0 else -1
+        series = [sign * np.linspace(-2, 2, steps) + rng.normal(0, 0.3, steps) for _ in range(dimensions)]
+        lines.append(":".join(",".join(f"{x:.4f}" for x in one) for one in series) + (":" + classes[i % len(classes)] if labelled else ""))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("series")
+    write_ts(folder / "Ramps_TRAIN.ts", 40, 1)
+    write_ts(folder / "Ramps_TEST.ts", 20, 2)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(folder):
+    ok("train", "series", "--train", folder / "Ramps_TRAIN.ts", "--test", folder / "Ramps_TEST.ts", "--out", folder / "run",
+       *SMALL, "--attention", "axial", "--set", "output.report=true", "--set", "data.length=24")
+    return folder / "run"
+
+
+def test_a_run_learns_and_keeps_its_files(run):
+    for name in ("config.toml", "manifest.json", "data.json", "metrics.json", "metrics.jsonl", "predictions.npz", "report.html"):
+        assert (run / name).exists(), name
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["criterion"] == "val_loss" and metrics["protocol"] == "official"
+    assert metrics["test"]["accuracy"] >= 0.9
+    assert json.loads((run / "manifest.json").read_text())["task"] == "series"
+    kept = np.load(run / "predictions.npz")
+    assert (kept["test_scores"].argmax(1) == kept["test_labels"]).mean() == metrics["test"]["accuracy"]
+    page = (run / "report.html").read_text()
+    for words in ("Most wrong", "Settings", "ROC", "Test cases by class"):
+        assert words in page
+
+
+def test_evaluate_predict_report_and_compare(run, folder, tmp_path):
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert json.loads(ok("evaluate", run, "--json").stdout) == metrics["test"]
+    assert json.loads(ok("evaluate", run, "--split", "validation", "--json").stdout) == metrics["validation"]
+    again = json.loads(ok("evaluate", run, "--data", folder / "Ramps_TEST.ts", "--json").stdout)
+    assert again["accuracy"] == metrics["test"]["accuracy"]
+    assert "precision" in ok("evaluate", run, "--detail").stdout
+    ok("predict", run, "--data", write_ts(tmp_path / "new.ts", 5, 3, labelled=False), "--out", tmp_path / "new.csv")
+    rows = list(csv.DictReader((tmp_path / "new.csv").open()))
+    assert [row["class"] for row in rows] == ["up", "up", "up", "up", "up"] or len(rows) == 5
+    for row in rows:
+        assert abs(float(row["up"]) + float(row["down"]) - 1) < 1e-12
+    ok("report", run, "--out", tmp_path / "report.html")
+    table = json.loads(ok("compare", run, "--json").stdout)
+    assert json.dumps(table).count("accuracy") > 0
+    fails(2, "explain does not know", arguments=["explain", run])
+    fails(2, "--steps", arguments=["predict", run, "--steps", "3"])
+
+
+def test_refuses_what_does_not_fit(run, folder, tmp_path):
+    other = write_ts(tmp_path / "other.ts", 4, 1, classes=("up", "down", "left"))
+    fails(65, "other.ts: case 3 is of class 'left', which no training case has", arguments=["evaluate", run, "--data", other])
+    fails(65, "trained on 2", arguments=["predict", run, "--data", write_ts(tmp_path / "one.ts", 4, 1, dimensions=1)])
+    unlabelled = write_ts(tmp_path / "plain.ts", 4, 1, labelled=False)
+    fails(65, "case 1 has no class", arguments=["evaluate", run, "--data", unlabelled])
+    fails(66, "cannot open", arguments=["train", "series", "--train", tmp_path / "no.ts", "--test", unlabelled])
+    fails(2, "no data", arguments=["train", "series"])
+    fails(78, "pooled", arguments=["train", "series", "--data", folder, "--attention", "pooled", "--set", "model.patch.length=4",
+                                   "--set", "model.patch.stride=2", "--out", tmp_path / "x"])
+    (tmp_path / "bad.ts").write_text("@classLabel true a b\n@data\n1,2:3:a\n")
+    fails(65, "bad.ts:3: dimension 2 has 1 values", arguments=["train", "series", "--train", tmp_path / "bad.ts", "--test", unlabelled])
+
+
+def test_data_show_and_protocols(folder):
+    shown = json.loads(ok("data", "show", folder, "--json").stdout)
+    assert shown["variables"] == 2 and shown["splits"]["train"]["by_class"] == [16, 16]
+    shown = json.loads(ok("data", "show", folder, "--set", "data.protocol=paper", "--json").stdout)
+    assert [shown["splits"][s]["cases"] for s in ("train", "validation", "test")] == [48, 6, 6]
+    told = ok("data", "show", folder, "--set", "data.protocol=tslib").stdout
+    assert "ON THE TEST CASES" in told
+
+
+def test_baselines_train(folder, tmp_path):
+    for name in ("nearest", "dlinear", "tcn", "resnet"):
+        more = ["--set", "train.epochs=30", "--set", "train.optimizer.learning_rate=0.01"]
+        more += ["--set", "model.convolution.width=8"] if name in ("tcn", "resnet") else []
+        ok("train", "series", "--data", folder, "--model", name, "--out", tmp_path / name, "--set", "output.report=false", *more)
+        metrics = json.loads((tmp_path / name / "metrics.json").read_text())
+        assert metrics["test"]["accuracy"] >= 0.8, name
+        assert json.loads(ok("evaluate", tmp_path / name, "--json").stdout) == metrics["test"]
+
+
+def test_threads_and_a_kill_change_no_bit(folder, tmp_path):
+    arguments = ["train", "series", "--data", folder, *SMALL, "--attention", "causal", "--set", "vary.noise=0.1"]
+    for threads in (1, 3):
+        ok(*arguments, "--threads", threads, "--out", tmp_path / f"t{threads}")
+    lines = (tmp_path / "t1" / "metrics.jsonl").read_bytes()
+    assert lines == (tmp_path / "t3" / "metrics.jsonl").read_bytes()
+    process = subprocess.Popen([str(x) for x in (PROGRAM, *arguments, "--out", tmp_path / "k")], stderr=subprocess.DEVNULL)
+    while process.poll() is None and not ((tmp_path / "k" / "metrics.jsonl").exists()
+                                          and (tmp_path / "k" / "metrics.jsonl").read_bytes().count(b"\n") >= 3):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    ok("train", "series", "--resume", tmp_path / "k")
+    assert (tmp_path / "k" / "metrics.jsonl").read_bytes() == lines
+    assert json.loads((tmp_path / "k" / "metrics.json").read_text())["test"] == json.loads((tmp_path / "t1" / "metrics.json").read_text())["test"]
