@@ -25,7 +25,7 @@ double difference(const at::Tensor& a, const at::Tensor& b) {
 
 struct Sample {
   std::vector<int64_t> x, weight;
-  int64_t stride, padding;
+  int64_t stride, padding, dilation = 1;
 };
 
 const std::vector<Sample> samples = {
@@ -35,6 +35,8 @@ const std::vector<Sample> samples = {
     {{17, 5, 3, 7}, {2, 7, 1, 1}, 2, 0},
     {{3, 7, 5, 9, 3}, {5, 3, 3, 3, 3}, 1, 1},
     {{33, 3, 3, 2}, {3, 2, 3, 3}, 1, 1},
+    {{5, 31, 3}, {7, 3, 3}, 1, 4, 5},
+    {{3, 9, 7, 5}, {2, 5, 3, 3}, 2, 1, 2},
 };
 
 struct Result {
@@ -48,15 +50,16 @@ Result run(const Sample& sample, at::ScalarType dtype, bool own) {
   };
   const at::Tensor x = leaf(sample.x), weight = leaf(sample.weight), bias = leaf({sample.weight[0]});
   const size_t modes = sample.x.size() - 2;
-  const std::vector<int64_t> stride(modes, sample.stride), padding(modes, sample.padding);
+  const std::vector<int64_t> stride(modes, sample.stride), padding(modes, sample.padding),
+      dilation(modes, sample.dilation);
   at::Tensor out;
   if (own) {
-    out = convolution(x, weight, bias, stride, padding);
+    out = convolution(x, weight, bias, stride, padding, dilation);
   } else {
     const at::Tensor first = x.movedim(-1, 1);
-    out = (modes == 1   ? at::conv1d(first, weight, bias, stride, padding)
-           : modes == 2 ? at::conv2d(first, weight, bias, stride, padding)
-                        : at::conv3d(first, weight, bias, stride, padding))
+    out = (modes == 1   ? at::conv1d(first, weight, bias, stride, padding, dilation)
+           : modes == 2 ? at::conv2d(first, weight, bias, stride, padding, dilation)
+                        : at::conv3d(first, weight, bias, stride, padding, dilation))
               .movedim(1, -1);
   }
   const at::Tensor factor = init.uniform(out.sizes(), 1.0).to(dtype);
