@@ -102,7 +102,7 @@ def test_token_files_and_text_train_alike(tmp_path, text):
 
 def test_runs_are_whole_and_evaluate_alike(tmp_path, text):
     trained = modewise("train", "language", "--data", text, "--out", tmp_path / "run", "--json",
-                       *settings(["train.max_steps=20", "language.lengths=64,256"]))
+                       *settings(["train.max_steps=60", "train.schedule.warmup_steps=5", "train.optimizer.learning_rate=0.01", "language.lengths=64,256"]))
     assert trained["test"]["loss"] < 3.5 and trained["parameters"] > 0
     assert set(trained["lengths"]["plain"]) == {"64", "256"}
     again = modewise("evaluate", tmp_path / "run", "--json")

@@ -46,8 +46,12 @@ TEST(ScoredWindows, AsYarnLmEvalAndLlamaCpp) {
       const ScoredWindow& window = windows[i];
       const int64_t inputs = window.end - window.begin + (window.prefix ? 1 : 0) - 1;
       EXPECT_EQ(inputs, wanted[i]["inputs"][1].get<int64_t>()) << one;
-      if (window.prefix) EXPECT_EQ(wanted[i]["inputs"][0].get<int64_t>(), -1) << one;
-      if (!window.prefix) EXPECT_EQ(window.begin, wanted[i]["inputs"][0].get<int64_t>()) << one;
+      if (window.prefix) {
+        EXPECT_EQ(wanted[i]["inputs"][0].get<int64_t>(), -1) << one;
+      }
+      if (!window.prefix) {
+        EXPECT_EQ(window.begin, wanted[i]["inputs"][0].get<int64_t>()) << one;
+      }
       EXPECT_EQ(window.end - window.scored, wanted[i]["targets"][0].get<int64_t>()) << one;
       EXPECT_EQ(window.scored, wanted[i]["targets"][1].get<int64_t>()) << one;
     }
@@ -71,7 +75,9 @@ TEST(ScoredWindows, SpreadPredictsTheSameTokensAtEveryLength) {
       here.push_back(window.end);
     }
     EXPECT_EQ(here.size(), 7u);
-    if (!ends.empty()) EXPECT_EQ(here, ends);
+    if (!ends.empty()) {
+      EXPECT_EQ(here, ends);
+    }
     ends = here;
   }
   EXPECT_THROW(scored_windows(options, {20, 32}, true), Error);
@@ -214,7 +220,7 @@ TEST_F(LanguageFiles, ShippedTasksReadTheirLayouts) {
   EXPECT_EQ(winogrande.right, 1);
   EXPECT_EQ(load("race").choices.at(0).right, 3);
   const ChoiceItem mmlu = load("mmlu").choices.at(0);
-  EXPECT_EQ(mmlu.contexts[0].substr(0, 40), "e\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer: C\n\ne\nA. 1");
+  EXPECT_TRUE(mmlu.contexts[0].starts_with("e\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer: C\n\ne\nA. 1\n"));
   EXPECT_TRUE(mmlu.contexts[0].ends_with("q\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer:"));
   EXPECT_EQ(load("trec").generated.at(0).classes, (std::vector<std::string>{"City", "Food"}));
   EXPECT_EQ(load("hotpotqa").generated.at(0).answers, (std::vector<std::string>{"x", "y"}));
@@ -250,16 +256,21 @@ TEST_F(LanguageFiles, MiddleTruncationKeepsBothEnds) {
 TEST_F(LanguageFiles, PasskeyPromptsHaveTheirLengthAndNumber) {
   const auto tokenizer = text::load_tokenizer("bytes");
   PasskeyOptions options;
+  std::vector<int64_t> places;
   for (const double depth : {0.0, 0.5, 1.0}) {
     const PasskeyPrompt prompt = make_passkey_prompt(*tokenizer, options, 700, depth, 1);
     EXPECT_EQ(prompt.tokens.size(), 700u);
     const std::string text = tokenizer->decode(prompt.tokens);
     const size_t at = text.find(prompt.number);
     ASSERT_NE(at, std::string::npos);
-    EXPECT_NEAR(static_cast<double>(at), depth == 0 ? 132 : depth == 1 ? 590 : 361, 20) << text;
+    places.push_back(static_cast<int64_t>(at));
     EXPECT_EQ(make_passkey_prompt(*tokenizer, options, 700, depth, 1).number, prompt.number);
     EXPECT_NE(make_passkey_prompt(*tokenizer, options, 700, depth, 2).number, prompt.number);
   }
+  // Behind the opening sentences, half way, and before the question.
+  EXPECT_LT(places[0], 170);
+  EXPECT_NEAR(static_cast<double>(places[1]), static_cast<double>(places[0] + places[2]) / 2, 40);
+  EXPECT_GT(places[2], 600);
   EXPECT_THROW(make_passkey_prompt(*tokenizer, options, 50, 0, 0), Error);
 }
 
@@ -273,7 +284,7 @@ TEST_F(LanguageFiles, ConfigsSayWhatDoesNotFit) {
     }
   };
   wrong({"model.attention.form=pooled"}, "not causal");
-  wrong({"language.variants=yarn"}, "changes attention full");
+  wrong({"language.variants=lambda"}, "changes attention full");
   wrong({"data.path=recall", "tokenizer=bytes"}, "tokenizer");
   wrong({"model.attention.fold=4,8", "model.attention.window=4"}, "smaller");
   EXPECT_EQ(load_language_config("", {"data.path=recall", "data.recall.length=128"}).model.context, 128);
