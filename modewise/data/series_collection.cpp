@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t split_site = 5;
+constexpr uint32_t class_split_site = 5;
 
 struct CollectionFiles {
   std::string train, test;  // test "" where there is none
@@ -109,7 +109,7 @@ std::vector<std::vector<int64_t>> shuffled_classes(const SeriesCollection& set,
     for (const int64_t i : samples)
       if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
     const auto order =
-        random_permutation(std::ssize(members), {seed, split_site, static_cast<uint64_t>(label + 1)});
+        random_permutation(std::ssize(members), {seed, class_split_site, static_cast<uint64_t>(label + 1)});
     std::vector<int64_t> shuffled;
     for (const int64_t at : order) shuffled.push_back(members[static_cast<size_t>(at)]);
     out.push_back(std::move(shuffled));

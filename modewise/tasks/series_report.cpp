@@ -18,7 +18,7 @@ using report::Cell;
 
 constexpr int64_t shown_cases = 4, shown_variables = 6;
 
-Cell share(const Json& json, const char* key) {
+Cell in_percent(const Json& json, const char* key) {
   return Cell(100 * number(json, key), 1);
 }
 
@@ -28,8 +28,9 @@ void add_series_metrics(report::HtmlPage& page, const SeriesRun& run, const Json
       {{"split"}, {"cases"}, {"accuracy %"}, {"balanced accuracy %"}, {"AUC %"}, {"log loss"}});
   for (const char* split : {"validation", "test"}) {
     const Json& one = metrics[split];
-    table.add_row({split, one["samples"].get<int64_t>(), share(one, "accuracy"),
-                   share(one, "balanced_accuracy"), share(one, "auc"), Cell(number(one, "loss"), 3)});
+    table.add_row({split, one["samples"].get<int64_t>(), in_percent(one, "accuracy"),
+                   in_percent(one, "balanced_accuracy"), in_percent(one, "auc"),
+                   Cell(number(one, "loss"), 3)});
   }
   page.add_table(table,
                  run.config.data.protocol == "tslib"
@@ -38,8 +39,8 @@ void add_series_metrics(report::HtmlPage& page, const SeriesRun& run, const Json
                      : "The weights are those of the best validation metric; the test cases chose nothing.");
   report::Table classes({{"class"}, {"test cases"}, {"recall %"}, {"precision %"}});
   for (const Json& one : metrics["test"]["classes"])
-    classes.add_row({one["name"].get<std::string>(), one["samples"].get<int64_t>(), share(one, "recall"),
-                     share(one, "precision")});
+    classes.add_row({one["name"].get<std::string>(), one["samples"].get<int64_t>(), in_percent(one, "recall"),
+                     in_percent(one, "precision")});
   page.add_table(classes);
 }
 
