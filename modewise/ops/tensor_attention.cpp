@@ -79,11 +79,18 @@ at::Tensor angles_of(const RotaryCode& rotary, int64_t level, int64_t n) {
   return at::outer(positions, rotary.level_frequencies(level));
 }
 
+/// Heads of different widths are padded to the wider one: libtorch's fast kernels want one width, and the
+/// gradients of its plain one depend on the number of threads.
 at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                   const std::optional<at::Tensor>& mask, bool causal, double scale) {
-  return at::scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), mask, 0,
-                                          causal, scale, known_size(q, 2) != known_size(k, 2))
-      .transpose(1, 2);
+  const int64_t width = std::max(known_size(q, -1), known_size(v, -1));
+  const auto heads_first = [&](const at::Tensor& x) {
+    const int64_t missing = width - known_size(x, -1);
+    return (missing == 0 ? x : at::pad(x, {0, missing})).transpose(1, 2);
+  };
+  const auto out = at::scaled_dot_product_attention(heads_first(q), heads_first(k), heads_first(v), mask, 0,
+                                                    causal, scale, known_size(q, 2) != known_size(k, 2));
+  return out.transpose(1, 2).narrow(-1, 0, known_size(v, -1));
 }
 
 at::Tensor full(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

@@ -597,6 +597,8 @@ def tensor_samples(rand):
         sequences(rand, 1, 5, 2, 1, 8, form="lambda", window=31, sinks=3, codes=1),
         sequences(rand, 2, 33, 4, 2, 8, form="full", codes=1),
         sequences(rand, 2, 17, 2, 2, 8, form="full", causal=False),
+        sequences(rand, 1, 33, 4, 2, 8, 5, form="full", codes=1),
+        sequences(rand, 1, 31, 2, 2, 3, 7, form="full"),
         sequences(rand, 2, 24, 4, 2, 8, 5, form="axial", fold=(2, 3, 4), codes=3),
         sequences(rand, 1, 21, 2, 1, 8, form="axial", fold=(0, 2, 5)),
         sequences(rand, 2, 17, 2, 1, 8, form="axial", fold=(0, 2, 3), causal=False, codes=1),

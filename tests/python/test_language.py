@@ -64,7 +64,7 @@ def finish(run, text, threads):
 @functools.cache
 def reference(folder, text):
     began = time.monotonic()
-    result = finish(folder / "undisturbed", text, 1)
+    result = finish(folder / "undisturbed-language", text, 1)
     return result, time.monotonic() - began
 
 

@@ -15,6 +15,8 @@
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
+#include <numeric>
+
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
@@ -126,14 +128,16 @@ class Work {
   std::vector<at::Tensor> held_;
 };
 
-/// body(b, g, piece) for the pieces of every (sample, key head).
+/// body(b, g, piece) for the pieces of every (sample, key head). The heads of a piece follow each other,
+/// since their rows lie side by side in memory; the pieces are scattered, since later ones see more slots.
 template <class Body>
 void for_pieces(const Work& work, int64_t pieces, int64_t cost, const Body& body) {
+  const int64_t heads = work.plan.kv_heads;
+  int64_t step = std::max<int64_t>(pieces * 5 / 8, 1);  // about the golden section
+  while (std::gcd(step, pieces) > 1) ++step;
   for_tasks(work.key_heads() * pieces, cost, [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t head = task / pieces;
-      body(head / work.plan.kv_heads, head % work.plan.kv_heads, task % pieces);
-    }
+    for (int64_t task = begin; task < end; ++task)
+      body(task / heads / pieces, task % heads, task / heads % pieces * step % pieces);
   });
 }
 
