@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/class_predictions.h"
+#include "cli/class_tables.h"
 #include "cli/classify_options.h"
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
@@ -88,12 +89,11 @@ int show_data(const Program& program, const ShowDataOptions& options) {
   const tasks::ClassifyConfig config =
       load_classify_options(options.config.config, options.config.all_assignments());
   const data::VolumeSet set = data::load_volumes(config.data);
-  const std::vector<std::string> splits = {"train", "validation", "test"};
   if (program.json()) {
     Json json = {{"source", set.source},   {"flag", set.flag},           {"volumes", set.count()},
                  {"size", set.size()},     {"channels", set.channels()}, {"missing", set.masked()},
                  {"classes", set.classes}, {"notes", set.notes},         {"splits", Json::object()}};
-    for (const std::string& split : splits)
+    for (const std::string& split : kSplits)
       json["splits"][split] = {{"volumes", set.split(split).size()},
                                {"by_class", set.class_counts(set.split(split))}};
     program.print(json);
@@ -103,19 +103,7 @@ int show_data(const Program& program, const ShowDataOptions& options) {
                                  fmt::join(set.size(), " × "), set.channels(), set.channels() == 1 ? "" : "s",
                                  set.masked() ? ", some smaller or with missing voxels" : "");
   for (const std::string& note : set.notes) text += "note: " + note + "\n";
-  std::vector<report::Column> columns = {{"class"}};
-  for (const std::string& split : splits) columns.push_back({split});
-  report::Table table(columns);
-  for (size_t k = 0; k < set.classes.size(); ++k) {
-    std::vector<report::Cell> cells = {set.classes[k]};
-    for (const std::string& split : splits) cells.emplace_back(set.class_counts(set.split(split))[k]);
-    table.add_row(std::move(cells));
-  }
-  table.add_rule();
-  std::vector<report::Cell> cells = {"all"};
-  for (const std::string& split : splits) cells.emplace_back(std::ssize(set.split(split)));
-  table.add_row(std::move(cells));
-  program.print(text + "\n" + table.to_text());
+  program.print(text + "\n" + class_count_table(set).to_text());
   return 0;
 }
 

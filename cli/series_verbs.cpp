@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/class_predictions.h"
+#include "cli/class_tables.h"
 #include "cli/series_options.h"
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
@@ -63,14 +64,13 @@ int show_collection(const Program& program, const ShowDataOptions& options) {
   const tasks::SeriesConfig config =
       load_series_options(options.config.config, options.config.all_assignments());
   const data::SeriesCollection set = data::load_collection(config.data);
-  const std::vector<std::string> splits = {"train", "validation", "test"};
   if (program.json()) {
     Json json = {{"source", set.source},   {"name", set.name},
                  {"cases", set.count()},   {"variables", set.variables},
                  {"longest", set.length},  {"shortest", shortest(set)},
                  {"classes", set.classes}, {"protocol", config.data.protocol},
                  {"notes", set.notes},     {"splits", Json::object()}};
-    for (const std::string& split : splits)
+    for (const std::string& split : kSplits)
       json["splits"][split] = {{"cases", set.split(split).size()},
                                {"by_class", set.class_counts(set.split(split))}};
     program.print(json);
@@ -82,19 +82,7 @@ int show_collection(const Program& program, const ShowDataOptions& options) {
                   set.variables, set.variables == 1 ? "" : "s",
                   least == set.length ? "" : fmt::format("{} to ", least), set.length, config.data.protocol);
   for (const std::string& note : set.notes) text += "note: " + note + "\n";
-  std::vector<report::Column> columns = {{"class"}};
-  for (const std::string& split : splits) columns.push_back({split});
-  report::Table table(columns);
-  for (size_t k = 0; k < set.classes.size(); ++k) {
-    std::vector<report::Cell> cells = {set.classes[k]};
-    for (const std::string& split : splits) cells.emplace_back(set.class_counts(set.split(split))[k]);
-    table.add_row(std::move(cells));
-  }
-  table.add_rule();
-  std::vector<report::Cell> cells = {"all"};
-  for (const std::string& split : splits) cells.emplace_back(std::ssize(set.split(split)));
-  table.add_row(std::move(cells));
-  program.print(text + "\n" + table.to_text());
+  program.print(text + "\n" + class_count_table(set).to_text());
   return 0;
 }
 
