@@ -69,6 +69,25 @@ TEST_P(EveryForm, GivesTokenByTokenWhatItGivesAtOnce) {
   }
 }
 
+// float32, a token a step, through windows that turn over and groups of blocks that begin anew.
+TEST_P(EveryForm, StaysEqualForFourThousandTokens) {
+  Case tried = GetParam();
+  const int64_t n = 4096, d = 8;
+  if (!tried.options.fold.empty()) tried.options.fold[0] = 0;
+  const auto modes = static_cast<int64_t>(tried.options.fold.size());
+  const auto q = random_tensor({1, n, 2, d}, at::kFloat), k = random_tensor({1, n, 1, d}, at::kFloat, 2);
+  const auto v = random_tensor({1, n, 1, d}, at::kFloat, 3);
+  at::Tensor latents;
+  if (tried.options.form == "causal" && modes > 1)
+    latents = random_tensor({modes - 1, 1, tried.slots, d}, at::kFloat, 4);
+  const auto whole = tensor_attention(q, k, v, tried.options, latents, code(d));
+  AttentionCache cache(tried.options, latents, code(d));
+  std::vector<at::Tensor> out;
+  for (int64_t t = 0; t < n; ++t)
+    out.push_back(cache.step(q.narrow(1, t, 1), k.narrow(1, t, 1), v.narrow(1, t, 1)));
+  EXPECT_LT(largest_difference(at::cat(out, 1), whole), 1e-5);
+}
+
 INSTANTIATE_TEST_SUITE_P(AttentionCache, EveryForm, testing::ValuesIn(cases()), [](const auto& tried) {
   std::string name = tried.param.name;
   std::replace(name.begin(), name.end(), ' ', '_');
@@ -91,6 +110,23 @@ TEST(AttentionCache, OfCausalFormKeepsTheWindowAndTheSlots) {
           << slots << " slots, token " << done;
     }
   }
+}
+
+TEST(AttentionCache, OfCausalFormIsASmallPartOfFullAttentions) {
+  const int64_t n = 64 * 64 * 32, d = 2;
+  const auto rows = random_tensor({1, n, 1, d}, at::kFloat);
+  const auto bytes = [&](const TensorAttentionOptions& options, const at::Tensor& latents) {
+    AttentionCache cache(options, latents);
+    cache.step(rows, rows, rows);
+    return cache.bytes();
+  };
+  const int64_t full = bytes({.form = "window", .window = n}, {});
+  EXPECT_EQ(full, n * 2 * d * 4);
+  const auto causal = [&](int64_t slots) {
+    return bytes({.form = "causal", .fold = {64, 64, 32}}, at::zeros({2, 1, slots, d}, at::kFloat));
+  };
+  EXPECT_LE(causal(1), full / 600);
+  EXPECT_LE(causal(4), full / 200);
 }
 
 TEST(AttentionCache, RefusesWhatCannotGoOn) {
