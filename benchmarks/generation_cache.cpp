@@ -1,0 +1,93 @@
+// What a layer keeps and how long a token takes while a text is generated, for full attention, a window and
+// the causal form. Prints a line of JSON a form: {"form", "slots", "tokens", "bytes", "of_full", "step_us"}.
+//
+//   generation_cache --fold 64 64 32 --threads 4
+
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/randn.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/heap.h"
+#include "modewise/ops/attention_cache.h"
+
+namespace modewise {
+namespace {
+
+struct Options {
+  std::vector<int64_t> fold = {64, 64, 32}, slots = {1, 4};
+  int64_t heads = 8, width = 64, steps = 200;
+  int threads = 1;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  CLI::App app("measures the caches of generation");
+  app.add_option("--fold", options.fold, "n_1 … n_m; the text is as long as it holds");
+  app.add_option("--slots", options.slots);
+  app.add_option("--heads", options.heads);
+  app.add_option("--width", options.width, "of a head");
+  app.add_option("--steps", options.steps, "that are timed, the last ones of the text");
+  app.add_option("--threads", options.threads);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
+  }
+  return options;
+}
+
+void run(const Options& options) {
+  at::set_num_threads(options.threads);
+  const at::NoGradGuard no_grad;
+  int64_t tokens = 1;
+  for (const int64_t size : options.fold) tokens *= size;
+  const auto rows = at::randn({1, tokens, options.heads, options.width});
+  int64_t full_bytes = 0;
+  const auto measure = [&](const ops::TensorAttentionOptions& form, int64_t slots) {
+    at::Tensor latents;
+    if (form.form == "causal")
+      latents = at::randn({std::ssize(options.fold) - 1, options.heads, slots, options.width});
+    ops::AttentionCache cache(form, latents);
+    const int64_t begun = tokens - options.steps;
+    const auto first = rows.narrow(1, 0, begun);
+    cache.step(first, first, first);
+    std::vector<double> times;
+    for (int64_t t = begun; t < tokens; ++t) {
+      const auto row = rows.narrow(1, t, 1);
+      const auto start = std::chrono::steady_clock::now();
+      cache.step(row, row, row);
+      times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::nth_element(times.begin(), times.begin() + std::ssize(times) / 2, times.end());
+    // Full attention's room grows by doubling: its rows are counted.
+    const int64_t bytes =
+        form.form == "full" ? 2 * tokens * options.heads * options.width * 4 : cache.bytes();
+    if (form.form == "full") full_bytes = bytes;
+    std::cout << nlohmann::ordered_json(
+                     {{"form", form.form},
+                      {"slots", slots},
+                      {"tokens", tokens},
+                      {"bytes", bytes},
+                      {"of_full", static_cast<double>(bytes) / static_cast<double>(full_bytes)},
+                      {"step_us", 1e6 * times[times.size() / 2]}})
+                     .dump()
+              << std::endl;
+  };
+  measure({.form = "full"}, 0);
+  measure({.form = "window", .window = 2 * options.fold.back()}, 0);
+  for (const int64_t slots : options.slots) measure({.form = "causal", .fold = options.fold}, slots);
+}
+
+}  // namespace
+}  // namespace modewise
+
+int main(int argc, char** argv) {
+  modewise::keep_freed_memory();
+  modewise::run(modewise::parse(argc, argv));
+}
