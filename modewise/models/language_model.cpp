@@ -28,17 +28,18 @@ class LanguageLayer : public torch::nn::Module {
   LanguageLayer(const LanguageModelConfig& config, nn::Initializer& init) {
     const double last = kWeightDeviation / std::sqrt(2.0 * static_cast<double>(config.layers));
     attention_ = register_module(
-        "self_attn", std::make_shared<nn::LanguageAttention>(
-                         init, nn::LanguageAttentionOptions{.width = config.width,
-                                                            .heads = config.heads,
-                                                            .kv_heads = config.kv_heads,
-                                                            .head_width = config.head_width,
-                                                            .slots = config.attention.slots,
-                                                            .deviation = kWeightDeviation,
-                                                            .out_deviation = last,
-                                                            .latent_deviation = config.attention.latent_deviation,
-                                                            .attention = config.attention_options(),
-                                                            .rotary = config.rotary_code()}));
+        "self_attn",
+        std::make_shared<nn::LanguageAttention>(
+            init, nn::LanguageAttentionOptions{.width = config.width,
+                                               .heads = config.heads,
+                                               .kv_heads = config.kv_heads,
+                                               .head_width = config.head_width,
+                                               .slots = config.attention.slots,
+                                               .deviation = kWeightDeviation,
+                                               .out_deviation = last,
+                                               .latent_deviation = config.attention.latent_deviation,
+                                               .attention = config.attention_options(),
+                                               .rotary = config.rotary_code()}));
     feed_forward_ = register_module(
         "mlp", std::make_shared<nn::SwiGLU>(init, config.width, config.hidden, kWeightDeviation, last));
     norm1_ =
@@ -54,6 +55,9 @@ class LanguageLayer : public torch::nn::Module {
   }
   at::Tensor step(const at::Tensor& x, ops::AttentionCache& cache) const {
     return fed(dropout1_->add_to(x, attention_->step(norm1_->forward(x), cache)));
+  }
+  at::Tensor attention_matrix(const at::Tensor& x) const {
+    return attention_->full_matrix(norm1_->forward(x));
   }
   ops::AttentionCache new_cache(at::ScalarType type) const { return attention_->new_cache(type); }
 
@@ -136,6 +140,12 @@ at::Tensor LanguageModel::hidden(const at::Tensor& tokens) {
 
 at::Tensor LanguageModel::forward(const at::Tensor& tokens) {
   return ops::linear(hidden(tokens), head_weight());
+}
+
+at::Tensor LanguageModel::attention_matrix(const at::Tensor& tokens, int64_t layer) {
+  at::Tensor x = embed(tokens);
+  for (int64_t i = 0; i < layer; ++i) x = (*decoder_->layers)[static_cast<size_t>(i)].forward(x);
+  return (*decoder_->layers)[static_cast<size_t>(layer)].attention_matrix(x);
 }
 
 std::vector<ops::AttentionCache> LanguageModel::new_cache() const {

@@ -26,7 +26,10 @@ class LanguageModel : public torch::nn::Module {
   at::Tensor forward(const at::Tensor& tokens);
   /// What the logits are made of: [B, n, D] behind the last norm. For losses in chunks (language_loss.h).
   at::Tensor hidden(const at::Tensor& tokens);
-  /// The matrix [V, D] that makes logits of it; the embedding itself when tied.
+  /// How much of each token's value reaches each token in attention layer `layer` (from 0): [B, H, n, n], for
+  /// every form; rows sum to 1. In float32 at least.
+  at::Tensor attention_matrix(const at::Tensor& tokens, int64_t layer);
+  /// The matrix [V, D] that makes logits of what `hidden` returns; the embedding itself when tied.
   const at::Tensor& head_weight() const;
 
   /// One cache a layer, empty.

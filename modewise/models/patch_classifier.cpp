@@ -67,7 +67,7 @@ PatchClassifier::Tokens PatchClassifier::embed(const SeriesInput& input) const {
         {patches,
          flags.to(patches.scalar_type()).unsqueeze(1).expand({batch, groups_, tokens_, patch_.length})},
         -1);
-    out.mask = flags.any(-1);
+    out.mask = flags.any(-1).unsqueeze(1).expand({batch, groups_, tokens_});
   }
   at::Tensor x = embedding_->forward(bfloat16_ ? patches.to(at::kBFloat16) : patches);
   x = positions_->add_to(x);
@@ -83,13 +83,23 @@ at::Tensor PatchClassifier::forward(const SeriesInput& input) {
   at::Tensor x = tokens.values.flatten(0, 1);
   std::optional<at::Tensor> mask, all;
   if (tokens.mask) {
-    const at::Tensor each = tokens.mask->unsqueeze(1).expand({batch, groups_, tokens_});
-    mask = each.reshape({batch * groups_, tokens_});
-    all = each.reshape({batch, groups_ * tokens_});
+    mask = tokens.mask->flatten(0, 1);
+    all = tokens.mask->flatten(1);
   }
   for (const auto& block : *blocks_) x = block->forward(x, mask);
   return head_->forward(x.reshape({batch, groups_ * tokens_, x.size(-1)}), all)
       .to(input.values.scalar_type());
+}
+
+at::Tensor PatchClassifier::attention_matrix(const SeriesInput& input, int64_t layer) {
+  check(input);
+  const Tokens tokens = embed(input);
+  at::Tensor x = tokens.values.flatten(0, 1);
+  std::optional<at::Tensor> mask;
+  if (tokens.mask) mask = tokens.mask->flatten(0, 1);
+  for (int64_t i = 0; i < layer; ++i) x = (*blocks_)[static_cast<size_t>(i)].forward(x, mask);
+  const at::Tensor each = (*blocks_)[static_cast<size_t>(layer)].full_matrix(x, mask);
+  return each.unflatten(0, {-1, groups_}).mean(1);
 }
 
 }  // namespace modewise::models

@@ -19,11 +19,12 @@ class PatchClassifier : public SeriesClassifier {
   PatchClassifier(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init);
 
   at::Tensor forward(const SeriesInput& input) override;
+  at::Tensor attention_matrix(const SeriesInput& input, int64_t layer) override;
 
  private:
   struct Tokens {
     at::Tensor values;               // [B, groups, P, D]; groups: V variables apart, or 1 for all together
-    std::optional<at::Tensor> mask;  // [B, P] bool
+    std::optional<at::Tensor> mask;  // [B, groups, P] bool
   };
   Tokens embed(const SeriesInput& input) const;
 

@@ -33,6 +33,9 @@ class SeriesClassifier : public torch::nn::Module {
 
   /// [B, K] logits, float32 (float64 for a float64 module).
   virtual at::Tensor forward(const SeriesInput& input) = 0;
+  /// How much of each token's value reaches each token in attention layer `layer` (from 0): [B, heads, P, P],
+  /// for models that attend; the mean over variables whose tokens are apart. Undefined for the others.
+  virtual at::Tensor attention_matrix(const SeriesInput& /*input*/, int64_t /*layer*/) { return {}; }
   /// Hands over all training cases [N, V, T] with their labels [N], before training; for models made of them.
   virtual void remember(const SeriesInput& /*cases*/, const at::Tensor& /*labels*/) {}
 

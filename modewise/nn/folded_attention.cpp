@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "modewise/nn/attention_matrix.h"
+
 namespace modewise::nn {
 namespace {
 
@@ -34,24 +36,39 @@ FoldedAttention::FoldedAttention(Initializer& init, int64_t width, int64_t heads
     options_.scale = 1 / std::sqrt(static_cast<double>(width) / static_cast<double>(heads));
 }
 
+at::Tensor FoldedAttention::split(const Linear& layer, const at::Tensor& x) const {
+  return layer.forward(x).unflatten(-1, {heads_, x.size(-1) / heads_});
+}
+
+FoldedAttention::Compared FoldedAttention::compared(const at::Tensor& x,
+                                                    const std::optional<at::Tensor>& mask) const {
+  Compared out = {split(*query_, x), split(*key_, x), cast_like(latents_, x)};
+  if (!mask) return out;
+  // One more coordinate: 1 in the queries, in the keys 0 or what makes the logit refuse them. Every form then
+  // masks alike, blocks' summaries too.
+  const at::Tensor barred =
+      at::zeros_like(out.k.narrow(-1, 0, 1))
+          .masked_fill(mask->logical_not().unsqueeze(-1).unsqueeze(-1), refused / options_.scale);
+  out.q = with_ones(out.q);
+  out.k = at::cat({out.k, barred}, -1);
+  if (out.latents.defined()) out.latents = with_ones(out.latents);
+  return out;
+}
+
 at::Tensor FoldedAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  const int64_t width = x.size(-1) / heads_;
-  const auto split = [&](const Linear& layer) { return layer.forward(x).unflatten(-1, {heads_, width}); };
-  at::Tensor q = split(*query_), k = split(*key_), v = split(*value_), latents = cast_like(latents_, x);
-  if (mask) {
-    // One more coordinate: 1 in the queries, in the keys 0 or what makes the logit refuse them. Every form
-    // then masks alike, blocks' summaries too. Values get a 0, since libtorch's fast kernel, whose gradients
-    // do not depend on threads, wants them as wide as keys.
-    const at::Tensor zeros = at::zeros_like(k.narrow(-1, 0, 1));
-    const at::Tensor barred =
-        zeros.masked_fill(mask->logical_not().unsqueeze(-1).unsqueeze(-1), refused / options_.scale);
-    q = with_ones(q);
-    k = at::cat({k, barred}, -1);
-    v = at::cat({v, zeros}, -1);
-    if (latents.defined()) latents = with_ones(latents);
-  }
-  const at::Tensor attended = ops::tensor_attention(q, k, v, options_, latents).narrow(-1, 0, width);
+  const Compared c = compared(x, mask);
+  at::Tensor v = split(*value_, x);
+  // Values get a 0, since libtorch's fast kernel, whose gradients do not depend on threads, wants them as
+  // wide as keys.
+  const int64_t width = v.size(-1);
+  if (mask) v = at::cat({v, at::zeros_like(v.narrow(-1, 0, 1))}, -1);
+  const at::Tensor attended = ops::tensor_attention(c.q, c.k, v, options_, c.latents).narrow(-1, 0, width);
   return out_->forward(attended.flatten(-2));
+}
+
+at::Tensor FoldedAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+  const Compared c = compared(x, mask);
+  return attention_matrix(c.q, c.k, options_, c.latents);
 }
 
 }  // namespace modewise::nn

@@ -23,8 +23,15 @@ class FoldedAttention : public Attention {
   /// x [B, n, D], mask [B, n] bool (true: valid) or none, which form `pooled` needs -> [B, n, D]. A token
   /// that is not valid is attended by none that is.
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
+  at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
 
  private:
+  struct Compared {
+    at::Tensor q, k, latents;  // with one more coordinate where a mask bars keys
+  };
+  Compared compared(const at::Tensor& x, const std::optional<at::Tensor>& mask) const;
+  at::Tensor split(const Linear& layer, const at::Tensor& x) const;  // [B, n, H, d]
+
   int64_t heads_;
   ops::TensorAttentionOptions options_;
   std::shared_ptr<Linear> query_, key_, value_, out_;

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "modewise/nn/attention_matrix.h"
+
 namespace modewise::nn {
 
 LanguageAttention::LanguageAttention(Initializer& init, LanguageAttentionOptions options)
@@ -36,6 +38,11 @@ at::Tensor LanguageAttention::forward(const at::Tensor& x) const {
   const at::Tensor attended =
       ops::tensor_attention(p.q, p.k, p.v, options_.attention, cast_like(latents_, x), options_.rotary);
   return out_->forward(attended.flatten(-2));
+}
+
+at::Tensor LanguageAttention::full_matrix(const at::Tensor& x) const {
+  const Projected p = project(x);
+  return attention_matrix(p.q, p.k, options_.attention, latents_, options_.rotary);
 }
 
 at::Tensor LanguageAttention::step(const at::Tensor& x, ops::AttentionCache& cache) const {

@@ -29,7 +29,9 @@ class LanguageAttention : public torch::nn::Module {
 
   /// [B, n, D] -> [B, n, D]
   at::Tensor forward(const at::Tensor& x) const;
-  /// The same for t tokens that follow those in the cache.
+  /// The weights with which forward's values reach each token: [B, H, n, n], as attention_matrix.
+  at::Tensor full_matrix(const at::Tensor& x) const;
+  /// The same as forward for t tokens that follow those in the cache.
   at::Tensor step(const at::Tensor& x, ops::AttentionCache& cache) const;
   /// Empty, for activations of this type.
   ops::AttentionCache new_cache(at::ScalarType type) const;
