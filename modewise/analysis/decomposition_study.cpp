@@ -69,6 +69,31 @@ Spectrum tensor_spectrum(const at::Tensor& matrix, const std::vector<int64_t>& m
   return out;
 }
 
+/// float64, as many rows and columns as the modes make.
+at::Tensor checked_matrix(const at::Tensor& input, const std::vector<int64_t>& modes) {
+  at::Tensor matrix = input.to(at::kDouble).contiguous();
+  rearranged(matrix, modes, modes);  // says what does not fit
+  require(at::isfinite(matrix).all().item<bool>(), ErrorKind::data,
+          "the matrix has values that are not finite");
+  return matrix;
+}
+
+/// Foldings of order 2, 3 … whose last is `modes`, then `more`, each once.
+std::vector<std::vector<int64_t>> spaces_of(int64_t tokens, const std::vector<int64_t>& modes,
+                                            const std::vector<std::vector<int64_t>>& more) {
+  std::vector<std::vector<int64_t>> all, out;
+  for (int64_t order = 2; order < std::ssize(modes); ++order) all.push_back(merged_modes(modes, order));
+  if (modes.size() > 1) all.push_back(modes);
+  all.insert(all.end(), more.begin(), more.end());
+  for (const std::vector<int64_t>& space : all) {
+    require(std::accumulate(space.begin(), space.end(), int64_t{1}, std::multiplies<>()) == tokens &&
+                space.size() > 1,
+            ErrorKind::usage, "the space {} does not fold {} rows", space_name(space), tokens);
+    if (std::find(out.begin(), out.end(), space) == out.end()) out.push_back(space);
+  }
+  return out;
+}
+
 double number(const std::vector<double>& values, size_t i) {
   return i < values.size() ? values[i] : std::numeric_limits<double>::quiet_NaN();
 }
@@ -78,6 +103,11 @@ Json errors_json(const std::vector<FormError>& errors) {
   for (const FormError& one : errors)
     out.push_back({{"rank", one.rank}, {"parameters", one.parameters}, {"error", one.error}});
   return out;
+}
+
+Json terms_json(const Spectrum& space, double share) {
+  const std::optional<int64_t> terms = terms_for(space, share);
+  return terms ? Json(*terms) : Json();
 }
 
 struct NamedForm {
@@ -138,15 +168,33 @@ std::vector<int64_t> merged_modes(const std::vector<int64_t>& modes, int64_t ord
   return best;
 }
 
+std::optional<int64_t> terms_for(const Spectrum& spectrum, double share) {
+  for (size_t i = 0; i < spectrum.ranks.size(); ++i)
+    if (spectrum.information[i] >= share) return spectrum.ranks[i];
+  return {};
+}
+
+std::vector<Spectrum> study_spectra(const at::Tensor& input, const std::vector<int64_t>& modes,
+                                    const StudyOptions& options) {
+  const at::Tensor matrix = checked_matrix(input, modes);
+  std::vector<Spectrum> out = {vector_spectrum(matrix)};
+  for (const std::vector<int64_t>& space : spaces_of(matrix.size(0), modes, options.spaces)) {
+    std::vector<KroneckerDecomposition> path;
+    if (space.size() > 2)
+      path = kronecker_decompositions(matrix, space, ranks_up_to(options.rank), options.canonical,
+                                      std::sqrt(1 - 0.99));
+    out.push_back(tensor_spectrum(matrix, space, path));
+  }
+  return out;
+}
+
 DecompositionStudy study_decomposition(const at::Tensor& input, const std::vector<int64_t>& modes,
                                        const StudyOptions& options) {
   DecompositionStudy study;
   study.modes = modes;
   study.ranks = ranks_up_to(options.rank);
-  const at::Tensor matrix = input.to(at::kDouble).contiguous();
+  const at::Tensor matrix = checked_matrix(input, modes);
   const at::Tensor tensor = rearranged(matrix, modes, modes);
-  require(at::isfinite(matrix).all().item<bool>(), ErrorKind::data,
-          "the matrix has values that are not finite");
   study.tokens = matrix.size(0);
   const auto path = kronecker_decompositions(matrix, modes, study.ranks, options.canonical);
   study.spectra.push_back(vector_spectrum(matrix));
@@ -163,23 +211,32 @@ DecompositionStudy study_decomposition(const at::Tensor& input, const std::vecto
                             std::sqrt(std::max(0.0, 1 - vector.information[terms - 1]))});
   }
   study.largest = path.back();
-  std::vector<std::vector<int64_t>> spaces;
-  for (int64_t order = 2; order < std::ssize(modes); ++order) spaces.push_back(merged_modes(modes, order));
-  if (modes.size() > 1) spaces.push_back(modes);
-  spaces.insert(spaces.end(), options.spaces.begin(), options.spaces.end());
-  for (const std::vector<int64_t>& space : spaces) {
-    require(std::accumulate(space.begin(), space.end(), int64_t{1}, std::multiplies<>()) == study.tokens &&
-                space.size() > 1,
-            ErrorKind::usage, "the space {} does not fold {} rows", space_name(space), study.tokens);
-    const auto known = [&](const Spectrum& one) { return one.modes == space; };
-    if (std::any_of(study.spectra.begin(), study.spectra.end(), known)) continue;
+  for (const std::vector<int64_t>& space : spaces_of(study.tokens, modes, options.spaces))
     study.spectra.push_back(
         tensor_spectrum(matrix, space,
                         space == modes || space.size() == 2
                             ? path
                             : kronecker_decompositions(matrix, space, study.ranks, options.canonical)));
-  }
   return study;
+}
+
+report::Table spectra_table(const std::vector<Spectrum>& spectra) {
+  report::Table table({{"space"},
+                       {"numbers a term"},
+                       {"terms for 90 %"},
+                       {"numbers for 90 %"},
+                       {"terms for 99 %"},
+                       {"numbers for 99 %"}});
+  for (const Spectrum& space : spectra) {
+    std::vector<Cell> cells = {space.name, space.term_parameters};
+    for (const double share : {0.9, 0.99}) {
+      const std::optional<int64_t> terms = terms_for(space, share);
+      cells.push_back(terms ? Cell(*terms) : Cell(fmt::format("> {}", space.ranks.back())));
+      cells.push_back(terms ? Cell(*terms * space.term_parameters) : Cell(std::nan(""), 0));
+    }
+    table.add_row(std::move(cells));
+  }
+  return table;
 }
 
 report::Table study_table(const DecompositionStudy& study) {
@@ -227,7 +284,9 @@ Json study_json(const DecompositionStudy& study) {
                        {"parameters_a_term", space.term_parameters},
                        {"singular_values", space.values},
                        {"ranks", space.ranks},
-                       {"information", space.information}});
+                       {"information", space.information},
+                       {"terms_90", terms_json(space, 0.9)},
+                       {"terms_99", terms_json(space, 0.99)}});
   return {{"modes", study.modes},
           {"tokens", study.tokens},
           {"exact_rank", exact_rank(study.modes)},

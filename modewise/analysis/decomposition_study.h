@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ struct Spectrum {
   std::vector<double> information;  // 1 − error² with so many terms
 };
 
+/// How many terms hold `share` of ‖A‖²: of the numbers of terms tried the first that does; none where even
+/// the last holds less.
+std::optional<int64_t> terms_for(const Spectrum& spectrum, double share);
+
 struct DecompositionStudy {
   std::vector<int64_t> modes, ranks;
   int64_t tokens = 0;
@@ -52,6 +57,10 @@ struct DecompositionStudy {
 DecompositionStudy study_decomposition(const at::Tensor& matrix, const std::vector<int64_t>& modes,
                                        const StudyOptions& options = {});
 
+/// The spectra alone, with ranks that end where 99 % of ‖A‖² are held.
+std::vector<Spectrum> study_spectra(const at::Tensor& matrix, const std::vector<int64_t>& modes,
+                                    const StudyOptions& options = {});
+
 /// 1 … 8, then about four to the octave, and `largest`.
 std::vector<int64_t> ranks_up_to(int64_t largest);
 /// Neighbouring modes merged into `order` groups whose largest is as small as can be.
@@ -59,6 +68,8 @@ std::vector<int64_t> merged_modes(const std::vector<int64_t>& modes, int64_t ord
 
 /// Rank against error and parameters of each form.
 report::Table study_table(const DecompositionStudy& study);
+/// A space a row: terms and numbers that hold 90 % and 99 % of ‖A‖².
+report::Table spectra_table(const std::vector<Spectrum>& spectra);
 /// One line a form or space and rank: form, rank, parameters, error, information, singular value.
 report::Table study_lines(const DecompositionStudy& study);
 nlohmann::ordered_json study_json(const DecompositionStudy& study);

@@ -73,13 +73,14 @@ KroneckerDecomposition kronecker_decomposition(const at::Tensor& matrix, const s
 std::vector<KroneckerDecomposition> kronecker_decompositions(const at::Tensor& matrix,
                                                              const std::vector<int64_t>& modes,
                                                              const std::vector<int64_t>& ranks,
-                                                             const CanonicalOptions& options) {
+                                                             const CanonicalOptions& options, double enough) {
   const at::Tensor tensor = rearranged(matrix, modes, modes);
   std::vector<KroneckerDecomposition> out;
   CanonicalDecomposition last;
   for (const int64_t rank : ranks) {
     last = canonical_decomposition(tensor, rank, options, out.empty() ? nullptr : &last);
     out.push_back(as_matrices(last, modes));
+    if (last.error <= enough) break;
   }
   return out;
 }

@@ -35,11 +35,13 @@ at::Tensor arranged_back(const at::Tensor& tensor, const std::vector<int64_t>& r
 KroneckerDecomposition kronecker_decomposition(const at::Tensor& matrix, const std::vector<int64_t>& modes,
                                                int64_t rank, const CanonicalOptions& options = {});
 
-/// One decomposition for each of `ranks`, ascending; each is a start of the next, so errors fall.
+/// One decomposition for each of `ranks`, ascending; each is a start of the next, so errors fall. Ends behind
+/// the first whose error is at most `enough`.
 std::vector<KroneckerDecomposition> kronecker_decompositions(const at::Tensor& matrix,
                                                              const std::vector<int64_t>& modes,
                                                              const std::vector<int64_t>& ranks,
-                                                             const CanonicalOptions& options = {});
+                                                             const CanonicalOptions& options = {},
+                                                             double enough = -1);
 
 /// Σ_r λ_r U_1r ⊗ … ⊗ U_kr.
 at::Tensor reconstructed(const KroneckerDecomposition& decomposition);

@@ -53,6 +53,30 @@ TEST(DecompositionStudy, OfOneKroneckerProduct) {
   EXPECT_GT(study_lines(study).rows(), 24u);
 }
 
+TEST(StudySpectra, AreThoseOfTheStudyAndEndAtNinetyNinePercent) {
+  const at::Tensor product = explicit_product(
+      {random_attention({3, 3}, 1, 2), random_attention({4, 4}, 2, 2), random_attention({2, 2}, 3, 2)});
+  StudyOptions options;
+  options.rank = 6;
+  options.spaces = {{4, 6}};
+  const auto spectra = study_spectra(product, {3, 4, 2}, options);
+  ASSERT_EQ(spectra.size(), 4u);
+  EXPECT_THAT(spectra[2].ranks, ElementsAre(1));  // a product is one term
+  EXPECT_EQ(terms_for(spectra[2], 0.99), 1);
+  const DecompositionStudy study = study_decomposition(product, {3, 4, 2}, options);
+  for (const size_t i : {0, 1, 3}) {
+    EXPECT_EQ(spectra[i].name, study.spectra[i].name);
+    EXPECT_EQ(spectra[i].information, study.spectra[i].information);
+  }
+  Spectrum falling;
+  falling.ranks = {1, 2, 4};
+  falling.information = {0.5, 0.9, 0.98};
+  EXPECT_EQ(terms_for(falling, 0.9), 2);
+  EXPECT_EQ(terms_for(falling, 0.95), 4);
+  EXPECT_EQ(terms_for(falling, 0.99), std::nullopt);
+  EXPECT_THAT(spectra_table({falling}).to_csv(), testing::HasSubstr("> 4"));
+}
+
 TEST(DecompositionStudy, OfVectorSpaceIsTheSingularValues) {
   const at::Tensor matrix = random_attention({15, 15}, 4, 3);
   const DecompositionStudy study = study_decomposition(matrix, {3, 5});
