@@ -14,8 +14,11 @@ namespace fs = std::filesystem;
 
 int explain(const Program& program, const ExplainCommandOptions& options) {
   const TaskVerbs& verbs = verbs_of_run(options.run);
-  require(verbs.explain != nullptr, ErrorKind::usage, "{} is a run of '{}', which explain does not know",
-          options.run, verbs.task);
+  require(
+      verbs.explain != nullptr, ErrorKind::usage,
+      "{0} is of the task '{1}', which explain does not know: modewise decompose {0} measures its attention, "
+      "layer by layer and head by head",
+      options.run, verbs.task);
   const fs::path out = options.out.empty() ? fs::path(options.run) / "explain" : fs::path(options.out);
   const tasks::Explanation explanation = verbs.explain(options);
   std::error_code error;

@@ -8,6 +8,7 @@
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
 #include "modewise/report/table.h"
+#include "modewise/tasks/language_attention.h"
 #include "modewise/tasks/language_compare.h"
 #include "modewise/tasks/language_report.h"
 #include "modewise/tasks/language_run.h"
@@ -59,6 +60,7 @@ const TaskVerbs language_verbs = {"language",
                                   tasks::language_comparison,
                                   nullptr,
                                   show_config<load_language_options>,
-                                  show_data};
+                                  show_data,
+                                  tasks::language_attention};
 
 }  // namespace modewise::cli

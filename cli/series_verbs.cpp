@@ -9,7 +9,9 @@
 #include "cli/series_options.h"
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
+#include "modewise/tasks/series_attention.h"
 #include "modewise/tasks/series_compare.h"
+#include "modewise/tasks/series_explain.h"
 #include "modewise/tasks/series_report.h"
 #include "modewise/tasks/series_run.h"
 
@@ -53,6 +55,11 @@ void write_series_report_of(const std::string& path, const std::string& data,
   tasks::write_series_report(run, tasks::load_run_cases(run, data), out);
 }
 
+tasks::Explanation explain(const ExplainCommandOptions& options) {
+  const tasks::SeriesRun run = tasks::open_series_run(options.run);
+  return tasks::explain_series(run, load_noted(run, options.data), options.options);
+}
+
 /// Steps of the shortest case.
 int64_t shortest(const data::SeriesCollection& set) {
   int64_t steps = set.length;
@@ -93,8 +100,9 @@ const TaskVerbs series_verbs = {"series",
                                 predict_series,
                                 write_series_report_of,
                                 tasks::series_comparison,
-                                nullptr,
+                                explain,
                                 show_config<load_series_options>,
-                                show_collection};
+                                show_collection,
+                                tasks::series_attention};
 
 }  // namespace modewise::cli

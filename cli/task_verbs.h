@@ -1,6 +1,7 @@
 #pragma once
-// What `evaluate`, `predict`, `report`, `compare`, `explain`, `config show` and `data show` do for a run or
-// file of each task. A task is one entry of the table in task_verbs.cpp, and one file of functions here.
+// What `evaluate`, `predict`, `report`, `compare`, `explain`, `decompose`, `config show` and `data show` do
+// for a run or file of each task. A task is one entry of the table in task_verbs.cpp, and one file of
+// functions here.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -11,6 +12,7 @@
 #include "cli/evaluate_language.h"
 #include "cli/program.h"
 #include "modewise/core/fields.h"
+#include "modewise/tasks/attention_matrices.h"
 #include "modewise/tasks/comparison.h"
 #include "modewise/tasks/explanation.h"
 
@@ -56,6 +58,8 @@ struct TaskVerbs {
   tasks::Explanation (*explain)(const ExplainCommandOptions&);  // null where nothing is explained
   int (*show_config)(const Program&, const ShowConfigOptions&);
   int (*show_data)(const Program&, const ShowDataOptions&);
+  /// For decompose; null where explain has the matrices.
+  tasks::AttentionMatrices (*attention)(const tasks::AttentionRequest&) = nullptr;
 };
 
 const std::vector<std::string>& task_names();

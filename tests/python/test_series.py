@@ -75,7 +75,6 @@ def test_evaluate_predict_report_and_compare(run, folder, tmp_path):
     ok("report", run, "--out", tmp_path / "report.html")
     table = json.loads(ok("compare", run, "--json").stdout)
     assert json.dumps(table).count("accuracy") > 0
-    fails(2, "explain does not know", arguments=["explain", run])
     fails(2, "--steps", arguments=["predict", run, "--steps", "3"])
 
 
