@@ -176,7 +176,8 @@ void LanguageEvaluateFlags::add_to(CLI::App& command) {
   add("--tokenizer", measure.tokenizer, "in place of the model's own");
   add("--separator", measure.separator, "between documents of --data: auto, endoftext, blank, none")
       ->check(CLI::IsMember({"auto", "endoftext", "blank", "none"}));
-  change("--attention", "attention.form", "another form: causal (or tensor), full, window, lambda, axial");
+  change("--attention", "attention.form",
+         "another form: causal (or tensor), full, window, lambda, axial, random, topk");
   change("--fold", "attention.fold", "sizes such as 0,32,32");
   change("--window", "attention.window", "tokens seen one by one");
   change("--slots", "attention.slots", "summaries a block");

@@ -37,7 +37,7 @@ void LanguageConfigOptions::add_to(CLI::App& command) {
       [this](const std::string& form) {
         short_forms_.push_back("model.attention.form=" + (form == "tensor" ? "causal" : form));
       },
-      "causal (or tensor), full, window, lambda, axial (model.attention.form)");
+      "causal (or tensor), full, window, lambda, axial, random, topk (model.attention.form)");
   add_short_form(command, short_forms_, "--fold", "model.attention.fold", "sizes such as 0,32,32");
   add_short_form(command, short_forms_, "--window", "model.attention.window", "tokens seen one by one");
   add_short_form(command, short_forms_, "--slots", "model.attention.slots", "summaries a block");

@@ -18,8 +18,9 @@ void ModelOptions::add_to(CLI::App& command) {
   command.add_option("--tokenizer", tokenizer,
                      "bytes, tokenizer.bin, sentencepiece .model, tokenizer.json, or a folder with one; the "
                      "model's own without it");
-  command.add_option("--attention", attention,
-                     "another form of attention: causal (or tensor), full, window, lambda, axial");
+  command.add_option(
+      "--attention", attention,
+      "another form of attention: causal (or tensor), full, window, lambda, axial, random, topk");
   command.add_option("--fold", fold, "of causal and axial attention: sizes such as 0,32,32");
   command.add_option("--window", window, "tokens seen one by one (causal, window, lambda)");
   command.add_option("--slots", slots, "causal: summaries a finished block");

@@ -37,22 +37,23 @@ void check_unused(const LanguageAttentionConfig& a, const std::string& source) {
             name, a.form);
   };
   unused(!folds(a.form) && !a.fold.empty(), "fold");
-  unused((a.form == "full" || a.form == "axial") && a.window != 0, "window");
+  unused(a.form != "causal" && a.form != "window" && a.form != "lambda" && a.window != 0, "window");
   unused(a.form != "causal" && a.slots != 1, "slots");
   unused(a.form != "lambda" && a.sinks != 0, "sinks");
+  unused(a.form != "random" && a.form != "topk" && a.density != LanguageAttentionConfig().density, "density");
 }
 
 void check_attention(const LanguageAttentionConfig& a, const std::string& source) {
   require(a.form != "pooled", ErrorKind::config,
           "{}: attention.form = \"pooled\" is not causal, whatever its masks: its weights are made of tokens "
-          "that come later, so a language model would read ahead; causal, axial, window, lambda and full do "
-          "not",
+          "that come later, so a language model would read ahead; the other forms do not",
           source);
   check_unused(a, source);
   check_fold(a, source);
   const bool needs_window = a.form == "window" || a.form == "lambda";
   require(!needs_window || a.window >= 1, ErrorKind::config,
           "{}: attention.form = \"{}\" needs attention.window, the tokens that a token sees", source, a.form);
+  require(a.density > 0, ErrorKind::config, "{}: attention.density must be above 0", source);
   if (a.form == "causal" && a.window > 0 && a.fold.size() > 1)
     require(a.window >= a.fold.back(), ErrorKind::config,
             "{}: attention.window = {} is smaller than the last size of attention.fold, {}: tokens of the "
@@ -100,9 +101,11 @@ void RopeConfig::fields(Fields& f) {
 }
 
 void LanguageAttentionConfig::fields(Fields& f) {
-  f.add("form", form,
-        "causal (tensor attention, exactly causal), full, window, lambda (window and first tokens) or axial",
-        {.one_of = {"causal", "full", "window", "lambda", "axial", "pooled"}});
+  f.add(
+      "form", form,
+      "causal (tensor attention, exactly causal), full, window, lambda (window and first tokens), axial, or "
+      "sparse: random, topk",
+      {.one_of = {"causal", "full", "window", "lambda", "axial", "random", "topk", "pooled"}});
   f.add("fold", fold, "sizes that the text is folded to, last fastest; the first may be 0: it grows",
         {.min = 0});
   f.add("window", window, "tokens that a token sees one by one; causal: 0 is twice the last size of fold",
@@ -111,6 +114,8 @@ void LanguageAttentionConfig::fields(Fields& f) {
   f.add("latent_deviation", latent_deviation, "causal: spread of the first latents; 0 pools by the mean",
         {.min = 0});
   f.add("sinks", sinks, "lambda: first tokens that every token sees", {.min = 0});
+  f.add("density", density, "random, topk: share of the earlier tokens that a token sees; above 0",
+        {.min = 0, .max = 1});
 }
 
 void LanguageModelConfig::fields(Fields& f) {
@@ -163,6 +168,7 @@ ops::TensorAttentionOptions LanguageModelConfig::attention_options() const {
   out.fold = attention.fold;
   out.window = attention.window;
   out.sinks = attention.sinks;
+  out.density = attention.density;
   return out;
 }
 

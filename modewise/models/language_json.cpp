@@ -196,6 +196,7 @@ void read_own(const JsonObject& own, LanguageModelConfig& out) {
     out.attention.window = attention.integer("window", 0);
     out.attention.slots = attention.integer("slots", 1);
     out.attention.sinks = attention.integer("sinks", 0);
+    out.attention.density = attention.number("density", out.attention.density);
   }
   if (!own.has("rope")) return;
   const JsonObject rope = own.object("rope");
@@ -251,8 +252,8 @@ nlohmann::ordered_json own_object(const LanguageModelConfig& config) {
   nlohmann::ordered_json own = nlohmann::ordered_json::object();
   const LanguageAttentionConfig& a = config.attention;
   if (a.form != "full" && a.form != "window")
-    own["attention"] = {
-        {"form", a.form}, {"fold", a.fold}, {"window", a.window}, {"slots", a.slots}, {"sinks", a.sinks}};
+    own["attention"] = {{"form", a.form},   {"fold", a.fold},   {"window", a.window},
+                        {"slots", a.slots}, {"sinks", a.sinks}, {"density", a.density}};
   nlohmann::ordered_json rope = nlohmann::ordered_json::object();
   if (config.rope.scaled_level >= 0) rope["scaled_level"] = config.rope.scaled_level;
   if (config.rope.scaling.kind == "ntk") {

@@ -1,6 +1,6 @@
-// Four memories: every token (full), a ring of the last ones with the first ones (window, lambda), that ring
-// with slots (causal), and every token with the values of each stage (axial). A piece of tokens is cut where
-// a block ends, so that its tokens see the same slots.
+// Four memories: every token (full, random, topk), a ring of the last ones with the first ones (window,
+// lambda), that ring with slots (causal), and every token with the values of each stage (axial). A piece of
+// tokens is cut where a block ends, so that its tokens see the same slots.
 
 #include "modewise/ops/attention_cache.h"
 
@@ -24,6 +24,7 @@
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/fold_levels.h"
 #include "modewise/ops/rotary.h"
+#include "modewise/ops/sparse_attention.h"
 
 namespace modewise::ops {
 
@@ -146,7 +147,10 @@ namespace {
 
 class EveryToken final : public AttentionCache::Memory {
  public:
-  EveryToken(double scale, Code code) : scale_(scale), code_(std::move(code)) {}
+  EveryToken(const TensorAttentionOptions& options, double scale, Code code)
+      : scale_(scale), code_(std::move(code)) {
+    if (options.form != "full") sparse_ = {options.form == "random", options.density, true, scale};
+  }
 
   void keep(const Piece& piece) override {
     keys_.append(code_.turn(piece.k, 0, piece.first));
@@ -154,12 +158,14 @@ class EveryToken final : public AttentionCache::Memory {
   }
   at::Tensor attend(const Piece& piece) override {
     keep(piece);
+    const auto q = code_.turn(piece.q, 0, piece.first);
+    if (sparse_) return sparse_attention(q, keys_.all(), values_.all(), *sparse_, piece.first);
     std::optional<at::Tensor> mask;
     const int64_t all = keys_.count();
     if (piece.size() > 1) mask = at::arange(all).le(at::arange(piece.first, all).unsqueeze(1));
-    return at::scaled_dot_product_attention(code_.turn(piece.q, 0, piece.first).transpose(1, 2),
-                                            keys_.all().transpose(1, 2), values_.all().transpose(1, 2), mask,
-                                            0, false, scale_, piece.q.size(2) != piece.k.size(2))
+    return at::scaled_dot_product_attention(q.transpose(1, 2), keys_.all().transpose(1, 2),
+                                            values_.all().transpose(1, 2), mask, 0, false, scale_,
+                                            piece.q.size(2) != piece.k.size(2))
         .transpose(1, 2)
         .contiguous();
   }
@@ -167,6 +173,7 @@ class EveryToken final : public AttentionCache::Memory {
 
  private:
   double scale_;
+  std::optional<SparseOptions> sparse_;
   Code code_;
   Rows keys_, values_;
 };
@@ -425,8 +432,8 @@ at::Tensor AttentionCache::step(const at::Tensor& q, const at::Tensor& k, const 
   TORCH_CHECK_VALUE(q.size(1) > 0, "attention_cache: a step needs at least one token, got q ", q.sizes());
   if (memory_ == nullptr) {
     const double scale = options_.scale != 0 ? options_.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
-    if (options_.form == "full")
-      memory_ = std::make_unique<EveryToken>(scale, Code(rotary_));
+    if (options_.form == "full" || options_.form == "random" || options_.form == "topk")
+      memory_ = std::make_unique<EveryToken>(options_, scale, Code(rotary_));
     else if (options_.form == "axial")
       memory_ = std::make_unique<EveryStage>(options_.fold, scale, Code(rotary_));
     else

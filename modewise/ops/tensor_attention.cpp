@@ -1,5 +1,5 @@
 // Full and axial attention are views for at::scaled_dot_product_attention, pooled a chain of mode products;
-// causal, window and lambda are summary_attention.
+// causal, window and lambda are summary_attention, random and topk sparse_attention.
 
 #include "modewise/ops/tensor_attention.h"
 
@@ -20,6 +20,7 @@
 #include "modewise/ops/arguments.h"
 #include "modewise/ops/mode_product.h"
 #include "modewise/ops/rotary.h"
+#include "modewise/ops/sparse_attention.h"
 #include "modewise/ops/summary_attention.h"
 
 namespace modewise::ops {
@@ -93,14 +94,19 @@ at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
   return out.transpose(1, 2).narrow(-1, 0, known_size(v, -1));
 }
 
-at::Tensor full(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+/// full, random, topk: tokens among tokens.
+at::Tensor flat(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                 const TensorAttentionOptions& options, const RotaryCode& rotary) {
+  auto queries = q, keys = k;
+  if (rotary.used()) {
+    const auto angles = angles_of(rotary, 0, known_size(q, 1));
+    queries = ops::rotary(q, angles, rotary.gain(0)), keys = ops::rotary(k, angles, rotary.gain(0));
+  }
   const double scale = scale_of(options, static_cast<double>(known_size(q, -1)));
-  if (!rotary.used()) return attend(q, k, v, {}, options.causal, scale).contiguous();
-  const auto angles = angles_of(rotary, 0, known_size(q, 1));
-  const double gain = rotary.gain(0);
-  return attend(ops::rotary(q, angles, gain), ops::rotary(k, angles, gain), v, {}, options.causal, scale)
-      .contiguous();
+  if (options.form != "full")
+    return sparse_attention(queries, keys, v,
+                            {options.form == "random", options.density, options.causal, scale});
+  return attend(queries, keys, v, {}, options.causal, scale).contiguous();
 }
 
 /// [B, n, H, d] -> [B, n_1·…·n_m, H, d], zeros behind the last token.
@@ -229,8 +235,9 @@ int64_t window_of(const TensorAttentionOptions& options, int64_t n) {
 void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                  const TensorAttentionOptions& options, const at::Tensor& latents,
                                  const RotaryCode& rotary) {
-  TORCH_CHECK_VALUE(one_of(options.form, {"full", "window", "lambda", "axial", "pooled", "causal"}), kOp,
-                    ": form must be full, window, lambda, axial, pooled or causal, got ", options.form);
+  TORCH_CHECK_VALUE(
+      one_of(options.form, {"full", "window", "lambda", "axial", "pooled", "causal", "random", "topk"}), kOp,
+      ": form must be full, window, lambda, axial, pooled, causal, random or topk, got ", options.form);
   TORCH_CHECK_VALUE(
       options.form != "pooled" || !options.causal, kOp,
       ": form pooled cannot be causal: its weights along a mode are made from all tokens at a "
@@ -251,6 +258,8 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
                     ": window and sinks must not be negative, got ", options.window, " and ", options.sinks);
   TORCH_CHECK_VALUE(!one_of(options.form, {"window", "lambda"}) || options.window > 0, kOp, ": form ",
                     options.form, " needs a window of at least 1 token");
+  TORCH_CHECK_VALUE(options.density > 0 && options.density <= 1, kOp,
+                    ": density must be above 0 and at most 1, got ", options.density);
   TORCH_CHECK_VALUE(options.form == "causal" || !latents.defined(), kOp,
                     ": only form causal takes latents, got form ", options.form);
   if (options.form == "causal" && options.fold.size() > 1)
@@ -282,7 +291,7 @@ at::Tensor tensor_attention(const at::Tensor& q, const at::Tensor& k, const at::
                             const TensorAttentionOptions& options, const at::Tensor& latents,
                             const RotaryCode& rotary) {
   check_tensor_attention_args(q, k, v, options, latents, rotary);
-  if (options.form == "full") return full(q, k, v, options, rotary);
+  if (one_of(options.form, {"full", "random", "topk"})) return flat(q, k, v, options, rotary);
   if (options.form == "axial") return axial(q, k, v, options, rotary);
   if (options.form == "pooled") return pooled(q, k, v, options, rotary);
   return std::get<0>(summary_attention(
@@ -295,12 +304,13 @@ at::Tensor tensor_attention_op(const at::Tensor& q, const at::Tensor& k, const a
                                const std::optional<at::Tensor>& latents,
                                const std::optional<at::Tensor>& frequencies,
                                const std::optional<at::Tensor>& positions, c10::string_view form,
-                               at::IntArrayRef fold, int64_t window, int64_t sinks, bool causal, double scale,
-                               at::ArrayRef<double> gains) {
+                               at::IntArrayRef fold, int64_t window, int64_t sinks, double density,
+                               bool causal, double scale, at::ArrayRef<double> gains) {
   const TensorAttentionOptions options = {.form = std::string(form),
                                           .fold = fold.vec(),
                                           .window = window,
                                           .sinks = sinks,
+                                          .density = density,
                                           .causal = causal,
                                           .scale = scale};
   return tensor_attention(q, k, v, options, latents.value_or(at::Tensor()),
@@ -315,7 +325,8 @@ TORCH_LIBRARY_FRAGMENT(modewise, m) {
   m.def(
       "tensor_attention(Tensor q, Tensor k, Tensor v, Tensor? latents=None, Tensor? frequencies=None, "
       "Tensor? "
-      "positions=None, *, str form='causal', int[] fold=[], int window=0, int sinks=0, bool causal=True, "
+      "positions=None, *, str form='causal', int[] fold=[], int window=0, int sinks=0, float density=0.1, "
+      "bool causal=True, "
       "float "
       "scale=0., float[] gains=[]) -> Tensor");
 }

@@ -17,14 +17,16 @@ struct TensorAttentionOptions {
   /// `sinks` ones, at distances of at most `window` (LM-Infinite). axial: along one mode after another at
   /// fixed positions of the others (the paper's Eqs. 3 and 4). pooled: along one mode after another with
   /// weights that all fibres share (the paper's Fig. 2). causal: the window and learned summaries of finished
-  /// blocks, in one softmax.
+  /// blocks, in one softmax. random, topk: a drawn share of the tokens, or those with the largest logits
+  /// (sparse_attention.h).
   std::string form = "causal";
   std::vector<int64_t> fold =
       {};              // n_1 … n_m, the last mode fastest; n_1 = 0: as large as the sequence needs
   int64_t window = 0;  // tokens seen, a token itself included; 0: 2·n_m (form causal only)
   int64_t sinks = 0;
-  bool causal = true;  // full, axial; window, lambda and causal always are, pooled cannot be
-  double scale = 0;    // of the logits; 0: 1/√d, and for pooled 1/√(d·n/n_i)
+  double density = 0.1;  // random, topk: share of the tokens seen
+  bool causal = true;    // full, axial, random, topk; window, lambda and causal always are, pooled cannot be
+  double scale = 0;      // of the logits; 0: 1/√d, and for pooled 1/√(d·n/n_i)
 };
 
 /// q [B, n, H, d], k [B, n, G, d], v [B, n, G, e] -> [B, n, H, e]; query head h reads key head h·G/H. q and k

@@ -132,6 +132,7 @@ std::string model_title(const LanguageConfig& config) {
   if (!attention.fold.empty()) title += fmt::format(" {}", fmt::join(attention.fold, "·"));
   if (attention.window > 0) title += fmt::format(" w{}", attention.window);
   if (attention.slots > 1) title += fmt::format(" r{}", attention.slots);
+  if (attention.form == "random" || attention.form == "topk") title += fmt::format(" {}", attention.density);
   if (attention.sinks > 0) title += fmt::format(" s{}", attention.sinks);
   return title;
 }

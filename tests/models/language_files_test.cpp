@@ -53,7 +53,7 @@ void expect_same_model(LanguageModel& a, LanguageModel& b) {
 }
 
 TEST(LanguageFiles, EveryFormComesBackByTheBit) {
-  for (const char* form : {"causal", "full", "window", "lambda", "axial"})
+  for (const char* form : {"causal", "full", "window", "lambda", "axial", "random", "topk"})
     for (const bool tied : {true, false})
       for (const uint64_t shard : {uint64_t{1} << 30, uint64_t{4000}}) {
         LanguageModelConfig config = grouped_config(form);

@@ -116,7 +116,8 @@ TEST_P(EveryForm, RecomputedActivationsAndThreadsChangeNoBit) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, EveryForm, testing::Values("causal", "full", "window", "lambda", "axial"),
+INSTANTIATE_TEST_SUITE_P(Forms, EveryForm,
+                         testing::Values("causal", "full", "window", "lambda", "axial", "random", "topk"),
                          [](const auto& param) { return std::string(param.param); });
 
 TEST(LanguageModel, Bfloat16IsNearFloat32) {

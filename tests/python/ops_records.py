@@ -389,7 +389,37 @@ def along_modes(q, k, v, latents=None, frequencies=None, positions=None, *, form
     return out
 
 
+def sparse(q, k, v, latents=None, frequencies=None, positions=None, *, form, density=0.1, causal=True, scale=0.0, gains=(), **_):
+    """One token after another; the draw for tokens t and s is SplitMix64 of 2³² t + s."""
+
+    def draw(x):
+        x = x + 0x9E3779B97F4A7C15 & 2**64 - 1
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & 2**64 - 1
+        x = (x ^ x >> 27) * 0x94D049BB133111EB & 2**64 - 1
+        return ((x ^ x >> 31) >> 40) * 2.0**-24
+
+    n, repeats = q.size(1), q.size(2) // k.size(2)
+    k, v = k.repeat_interleave(repeats, 2), v.repeat_interleave(repeats, 2)
+    rows = []
+    for t in range(n):
+        query = turned(q[:, t], t, frequencies, gains, 0)
+        seen = range(t + 1) if causal else range(n)
+        logits = torch.stack([(query * turned(k[:, s], s, frequencies, gains, 0)).sum(-1) for s in seen], 1)
+        logits = logits * (scale or q.size(-1) ** -0.5)
+        if form == "random":
+            kept = [s == t or draw(2**32 * t + s) < density for s in seen]
+            logits = logits[:, kept]
+            values = v[:, [s for s, keep in zip(seen, kept) if keep]]
+        else:
+            last = torch.topk(logits, max(1, math.ceil(density * len(seen))), 1).values[:, -1:]
+            logits, values = logits.masked_fill(logits < last, -math.inf), v[:, : len(seen)]
+        rows.append((torch.softmax(logits, 1).unsqueeze(-1) * values).sum(1))
+    return torch.stack(rows, 1)
+
+
 def tensor_formula(q, k, v, *args, form="causal", **options):
+    if form in ("random", "topk"):
+        return sparse(q, k, v, *args, form=form, **options)
     return (along_modes if form in ("axial", "pooled") else tensor_attention)(q, k, v, *args, form=form, **options)
 
 
@@ -599,6 +629,11 @@ def tensor_samples(rand):
         sequences(rand, 2, 17, 2, 2, 8, form="full", causal=False),
         sequences(rand, 1, 33, 4, 2, 8, 5, form="full", codes=1),
         sequences(rand, 1, 31, 2, 2, 3, 7, form="full"),
+        sequences(rand, 2, 17, 4, 2, 8, 5, form="random", codes=1),
+        sequences(rand, 1, 31, 2, 2, 3, form="random", density=0.4, causal=False, scale=0.7),
+        sequences(rand, 2, 17, 4, 2, 8, 5, form="topk", density=0.3),
+        sequences(rand, 1, 31, 2, 1, 3, form="topk", causal=False),
+        sequences(rand, 1, 9, 2, 1, 3, form="topk", density=1.0),
         sequences(rand, 2, 24, 4, 2, 8, 5, form="axial", fold=(2, 3, 4), codes=3),
         sequences(rand, 1, 21, 2, 1, 8, form="axial", fold=(0, 2, 5)),
         sequences(rand, 2, 17, 2, 1, 8, form="axial", fold=(0, 2, 3), causal=False, codes=1),
@@ -677,10 +712,13 @@ RECORDS = [
             sequences(r, 1, 5, 2, 1, 2, form="axial", fold=(2, 3), codes=1),
             sequences(r, 1, 5, 2, 1, 2, form="pooled", fold=(2, 3), causal=False),
             sequences(r, 1, 4, 2, 1, 2, form="full", codes=1),
+            sequences(r, 1, 5, 2, 1, 2, form="random", density=0.5, codes=1),
+            sequences(r, 1, 5, 2, 1, 2, form="topk", density=0.5),
         ]),
         errors=[
             (lambda r: sequences(r, 1, 6, 2, 1, 4, form="pooled", fold=(2, 3)), r"form pooled cannot be causal: .* later ones too"),
-            (lambda r: sequences(r, 1, 6, 2, 1, 4, form="tree"), r"form must be full, .* or causal, got tree"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, form="tree"), r"form must be full, .* or topk, got tree"),
+            (lambda r: sequences(r, 1, 6, 2, 1, 4, form="topk", density=0.0), r"density must be above 0 and at most 1, got 0"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4), r"form causal needs a fold"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, 0), slots=1), r"sizes of a fold must be positive .* got 2 0"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, -3), slots=1), r"sizes of a fold must be positive"),

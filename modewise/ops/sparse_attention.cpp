@@ -1,0 +1,62 @@
+#include "modewise/ops/sparse_attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/softmax.h>
+
+#include <limits>
+
+#include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/arguments.h"
+
+namespace modewise::ops {
+
+namespace {
+
+constexpr double kHidden = -std::numeric_limits<double>::infinity();
+
+/// [t, n] bool: row i is token first + i. Tensor operations alone, so that it can be traced: SplitMix64
+/// (Steele, Lea and Flood, OOPSLA 2014) of both positions.
+at::Tensor drawn(int64_t first, int64_t tokens, int64_t n, double density) {
+  const auto row = at::arange(first, first + tokens).unsqueeze(1), column = at::arange(n);
+  const auto mixed = [](const at::Tensor& x, int64_t shift) {  // x ^ x >> shift, zeros from the left
+    return x.bitwise_xor(x.__rshift__(shift).bitwise_and((int64_t{1} << (64 - shift)) - 1));
+  };
+  auto bits = row * (int64_t{1} << 32) + column + static_cast<int64_t>(0x9E3779B97F4A7C15);
+  bits = mixed(bits, 30) * static_cast<int64_t>(0xBF58476D1CE4E5B9);
+  bits = mixed(bits, 27) * static_cast<int64_t>(0x94D049BB133111EB);
+  const auto uniform = mixed(bits, 31).__rshift__(40).bitwise_and((1 << 24) - 1).to(at::kDouble) * 0x1p-24;
+  return uniform.lt(density).logical_or(row.eq(column));
+}
+
+/// Logits that are at least the ⌈density·m⌉-th largest of the m that a token might see.
+at::Tensor largest(const at::Tensor& logits, const at::Tensor& seen, double density) {
+  const auto count = (seen.sum(-1, true).to(at::kDouble) * density).ceil().clamp_min(1).to(at::kLong);
+  const auto sorted = std::get<0>(logits.detach().sort(-1, true));
+  const auto last = sorted.gather(-1, (count - 1).expand({logits.size(0), logits.size(1), -1, 1}));
+  return logits.detach().ge(last);
+}
+
+}  // namespace
+
+at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            const SparseOptions& options, int64_t first) {
+  const int64_t tokens = known_size(q, 1), n = known_size(k, 1), heads = known_size(q, 2);
+  const auto type = accumulate_type(q.scalar_type());
+  const auto heads_first = [&](const at::Tensor& x) {
+    const int64_t repeats = heads / known_size(x, 2);
+    return (repeats == 1 ? x : x.repeat_interleave(repeats, 2)).transpose(1, 2).to(type);
+  };
+  const auto seen = options.causal ? at::arange(n).le(at::arange(first, first + tokens).unsqueeze(1))
+                                   : at::ones({tokens, n}, at::kBool);
+  auto logits = at::matmul(heads_first(q), heads_first(k).transpose(-1, -2)) * options.scale;
+  logits = logits.masked_fill(seen.logical_not(), kHidden);
+  const auto kept =
+      options.random ? drawn(first, tokens, n, options.density) : largest(logits, seen, options.density);
+  const auto weights = at::softmax(logits.masked_fill(kept.logical_not(), kHidden), -1);
+  return at::matmul(weights, heads_first(v)).transpose(1, 2).to(q.scalar_type()).contiguous();
+}
+
+}  // namespace modewise::ops
