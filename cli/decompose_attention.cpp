@@ -36,8 +36,8 @@ tasks::AttentionMatrices attention_of(const DecomposeOptions& options) {
 
 /// 0 … count − 1, or the one that was asked for from 1.
 std::vector<int64_t> chosen(int64_t asked, int64_t count, const char* what, const std::string& owner) {
-  require(asked <= count, ErrorKind::usage, "there is no {} {}: {} has {}, counted from 1", what, asked,
-          owner, count);
+  require(asked <= count, ErrorKind::usage, "there is no {0} {1}: there are {2} {0}s, counted from 1 ({3})",
+          what, asked, count, owner);
   if (asked > 0) return {asked - 1};
   std::vector<int64_t> all(static_cast<size_t>(count));
   std::iota(all.begin(), all.end(), int64_t{0});
@@ -112,7 +112,7 @@ int decompose_attention(const Program& program, const DecomposeOptions& options)
                {"source", attention.source},
                {"sample", attention.sample},
                {"samples", samples.size()},
-               {"attending", attention.tokens}};
+               {"sample_tokens", attention.tokens}};
   if (layers.size() == 1 && heads.size() == 1) {
     thing.facts.emplace_back("layer", std::to_string(layers[0] + 1));
     thing.facts.emplace_back("head", std::to_string(heads[0] + 1));

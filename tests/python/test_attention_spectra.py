@@ -111,7 +111,7 @@ def test_threads_change_no_bit(folder, tmp_path):
 
 def test_series_over_their_patches(folder, tmp_path):
     result, matrix = decompose(folder / "axial", tmp_path / "one", "--layer", 1, "--head", 2)
-    assert result["modes"] == [3, 4] and result["attending"] == 11 and result["samples"] == 20
+    assert result["modes"] == [3, 4] and result["sample_tokens"] == 11 and result["samples"] == 20
     assert matrix.shape == (12, 12) and np.abs(matrix[:11].sum(-1) - 1).max() < 1e-5
     assert np.all(matrix[11] == 0) and np.all(matrix[:, 11] == 0)
     table = json.loads(ok("decompose", folder / "axial", "--modes", "2,2,3", "--split", "validation", "--json").stdout)
@@ -130,8 +130,8 @@ def test_series_over_their_patches(folder, tmp_path):
 
 def test_sentences_for_what_is_wrong(folder, tmp_path):
     full, causal = folder / "full", folder / "causal"
-    fails(2, "no layer 3", "has 2", arguments=["decompose", full, "--modes", "4,4,4", "--layer", 3])
-    fails(2, "no head 5", "has 4", arguments=["decompose", full, "--modes", "4,4,4", "--head", 5])
+    fails(2, "no layer 3", "2 layers", arguments=["decompose", full, "--modes", "4,4,4", "--layer", 3])
+    fails(2, "no head 5", "4 heads", arguments=["decompose", full, "--modes", "4,4,4", "--head", 5])
     fails(2, "no window 999", arguments=["decompose", full, "--modes", "4,4,4", "--sample", 999])
     fails(2, "folds nothing", "--modes", arguments=["decompose", full])
     fails(2, "grows with the text", "2,4,8", arguments=["decompose", causal])
