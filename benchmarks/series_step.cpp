@@ -19,7 +19,7 @@
 
 #include "modewise/core/heap.h"
 #include "modewise/data/collection_source.h"
-#include "modewise/tasks/series_task.h"
+#include "modewise/tasks/series/task.h"
 #include "modewise/train/optimizer.h"
 
 namespace modewise {

@@ -5,7 +5,7 @@
 
 #include "cli/commands.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/forecast_backtest.h"
+#include "modewise/tasks/forecast/backtest.h"
 
 namespace modewise::cli {
 namespace {

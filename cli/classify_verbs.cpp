@@ -8,11 +8,11 @@
 #include "cli/classify_options.h"
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/classify_compare.h"
-#include "modewise/tasks/classify_explain.h"
-#include "modewise/tasks/classify_report.h"
-#include "modewise/tasks/classify_run.h"
-#include "modewise/tasks/score_file.h"
+#include "modewise/tasks/classify/compare.h"
+#include "modewise/tasks/classify/explain.h"
+#include "modewise/tasks/classify/report.h"
+#include "modewise/tasks/classify/run.h"
+#include "modewise/tasks/classify/score_file.h"
 
 namespace modewise::cli {
 namespace {

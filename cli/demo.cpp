@@ -7,8 +7,8 @@
 #include "cli/commands.h"
 #include "modewise/core/log.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/forecast_compare.h"
-#include "modewise/tasks/forecast_report.h"
+#include "modewise/tasks/forecast/compare.h"
+#include "modewise/tasks/forecast/report.h"
 
 namespace modewise::cli {
 namespace {

@@ -15,9 +15,9 @@
 #include "modewise/core/error.h"
 #include "modewise/report/html_page.h"
 #include "modewise/report/table.h"
-#include "modewise/tasks/language_run.h"
-#include "modewise/tasks/passkey.h"
-#include "modewise/tasks/question_scores.h"
+#include "modewise/tasks/language/passkey.h"
+#include "modewise/tasks/language/question_scores.h"
+#include "modewise/tasks/language/run.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::cli {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "modewise/tasks/language_evaluate.h"
+#include "modewise/tasks/language/evaluate.h"
 
 namespace modewise::cli {
 

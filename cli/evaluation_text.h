@@ -1,5 +1,5 @@
 #pragma once
-// An evaluation's JSON (tasks/forecast_evaluate.h) as text for the terminal.
+// An evaluation's JSON (tasks/forecast/evaluate.h) as text for the terminal.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>

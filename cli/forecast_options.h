@@ -2,7 +2,7 @@
 // The options by which commands receive a forecasting config.
 
 #include "cli/config_options.h"
-#include "modewise/tasks/forecast_config.h"
+#include "modewise/tasks/forecast/config.h"
 
 namespace modewise::cli {
 

@@ -10,10 +10,10 @@
 #include "modewise/core/file.h"
 #include "modewise/data/describe.h"
 #include "modewise/data/loader.h"
-#include "modewise/tasks/forecast_compare.h"
-#include "modewise/tasks/forecast_explain.h"
-#include "modewise/tasks/forecast_predict.h"
-#include "modewise/tasks/forecast_report.h"
+#include "modewise/tasks/forecast/compare.h"
+#include "modewise/tasks/forecast/explain.h"
+#include "modewise/tasks/forecast/predict.h"
+#include "modewise/tasks/forecast/report.h"
 
 namespace modewise::cli {
 namespace {

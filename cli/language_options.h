@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/config_options.h"
-#include "modewise/tasks/language_config.h"
+#include "modewise/tasks/language/config.h"
 
 namespace modewise::cli {
 

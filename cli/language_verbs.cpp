@@ -8,10 +8,10 @@
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
 #include "modewise/report/table.h"
-#include "modewise/tasks/language_attention.h"
-#include "modewise/tasks/language_compare.h"
-#include "modewise/tasks/language_report.h"
-#include "modewise/tasks/language_run.h"
+#include "modewise/tasks/language/attention.h"
+#include "modewise/tasks/language/compare.h"
+#include "modewise/tasks/language/report.h"
+#include "modewise/tasks/language/run.h"
 
 namespace modewise::cli {
 namespace {

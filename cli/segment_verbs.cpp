@@ -7,11 +7,11 @@
 #include "cli/segment_options.h"
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/segment_compare.h"
-#include "modewise/tasks/segment_explain.h"
-#include "modewise/tasks/segment_predict.h"
-#include "modewise/tasks/segment_report.h"
-#include "modewise/tasks/segment_run.h"
+#include "modewise/tasks/segment/compare.h"
+#include "modewise/tasks/segment/explain.h"
+#include "modewise/tasks/segment/predict.h"
+#include "modewise/tasks/segment/report.h"
+#include "modewise/tasks/segment/run.h"
 
 namespace modewise::cli {
 namespace {

@@ -9,11 +9,11 @@
 #include "cli/series_options.h"
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/series_attention.h"
-#include "modewise/tasks/series_compare.h"
-#include "modewise/tasks/series_explain.h"
-#include "modewise/tasks/series_report.h"
-#include "modewise/tasks/series_run.h"
+#include "modewise/tasks/series/attention.h"
+#include "modewise/tasks/series/compare.h"
+#include "modewise/tasks/series/explain.h"
+#include "modewise/tasks/series/report.h"
+#include "modewise/tasks/series/run.h"
 
 namespace modewise::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/io/npz.h"
-#include "modewise/tasks/language_source.h"
+#include "modewise/tasks/language/source.h"
 #include "modewise/train/run_folder.h"
 
 namespace modewise::cli {

@@ -7,8 +7,8 @@
 #include "cli/commands.h"
 #include "cli/run_training.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/classify_report.h"
-#include "modewise/tasks/classify_run.h"
+#include "modewise/tasks/classify/report.h"
+#include "modewise/tasks/classify/run.h"
 
 namespace modewise::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include "cli/forecast_options.h"
 #include "cli/run_training.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/forecast_report.h"
-#include "modewise/tasks/forecast_run.h"
+#include "modewise/tasks/forecast/report.h"
+#include "modewise/tasks/forecast/run.h"
 
 namespace modewise::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include "cli/run_training.h"
 #include "modewise/core/error.h"
 #include "modewise/report/table.h"
-#include "modewise/tasks/language_report.h"
-#include "modewise/tasks/language_run.h"
+#include "modewise/tasks/language/report.h"
+#include "modewise/tasks/language/run.h"
 #include "modewise/text/load_tokenizer.h"
 
 namespace modewise::cli {

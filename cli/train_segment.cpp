@@ -8,8 +8,8 @@
 #include "cli/run_training.h"
 #include "cli/segment_options.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/segment_report.h"
-#include "modewise/tasks/segment_run.h"
+#include "modewise/tasks/segment/report.h"
+#include "modewise/tasks/segment/run.h"
 
 namespace modewise::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include "cli/run_training.h"
 #include "cli/series_options.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/series_report.h"
-#include "modewise/tasks/series_run.h"
+#include "modewise/tasks/series/report.h"
+#include "modewise/tasks/series/run.h"
 
 namespace modewise::cli {
 namespace {

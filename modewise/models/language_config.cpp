@@ -129,6 +129,7 @@ void LanguageModelConfig::fields(Fields& f) {
   f.add("norm_epsilon", norm_epsilon, "added to the mean square in RMSNorm", {.min = 0, .max = 1});
   f.add("tied", tied, "the embedding is the output's matrix too");
   f.add("context", context, "length of the texts trained on, in tokens", {.min = 1});
+  f.add("deviation", deviation, "of the first weights, which are normal; 0: 1/√width", {.min = 0, .max = 10});
   f.add("dropout", dropout, "dropout of what attention and feed-forward add", {.min = 0, .max = 0.99});
   f.add("precision", precision, "of activations; weights, statistics and sums are float32",
         {.one_of = {"float32", "bf16"}});

@@ -40,6 +40,7 @@ struct LanguageModelConfig {
   double norm_epsilon = 1e-5;
   bool tied = true;                   // one matrix embeds tokens and reads them out
   int64_t context = 512;              // length of the texts trained on
+  double deviation = 0;               // of the first weights; 0: 1/√width
   double dropout = 0;                 // of what attention and feed-forward add
   std::string precision = "float32";  // float32 | bf16
   bool recompute = false;  // keep one activation a layer and compute the rest again in the backward

@@ -18,7 +18,9 @@
 namespace modewise::models {
 namespace {
 
-constexpr double kWeightDeviation = 0.02;
+double deviation_of(const LanguageModelConfig& config) {
+  return config.deviation > 0 ? config.deviation : 1 / std::sqrt(static_cast<double>(config.width));
+}
 
 }  // namespace
 
@@ -26,7 +28,8 @@ constexpr double kWeightDeviation = 0.02;
 class LanguageLayer : public torch::nn::Module {
  public:
   LanguageLayer(const LanguageModelConfig& config, nn::Initializer& init) {
-    const double last = kWeightDeviation / std::sqrt(2.0 * static_cast<double>(config.layers));
+    const double deviation = deviation_of(config);
+    const double last = deviation / std::sqrt(2.0 * static_cast<double>(config.layers));
     attention_ = register_module(
         "self_attn",
         std::make_shared<nn::LanguageAttention>(
@@ -35,13 +38,13 @@ class LanguageLayer : public torch::nn::Module {
                                                .kv_heads = config.kv_heads,
                                                .head_width = config.head_width,
                                                .slots = config.attention.slots,
-                                               .deviation = kWeightDeviation,
+                                               .deviation = deviation,
                                                .out_deviation = last,
                                                .latent_deviation = config.attention.latent_deviation,
                                                .attention = config.attention_options(),
                                                .rotary = config.rotary_code()}));
     feed_forward_ = register_module(
-        "mlp", std::make_shared<nn::SwiGLU>(init, config.width, config.hidden, kWeightDeviation, last));
+        "mlp", std::make_shared<nn::SwiGLU>(init, config.width, config.hidden, deviation, last));
     norm1_ =
         register_module("input_layernorm", std::make_shared<nn::RMSNorm>(config.width, config.norm_epsilon));
     norm2_ = register_module("post_attention_layernorm",
@@ -82,8 +85,9 @@ class LanguageMatrix : public torch::nn::Module {
 class LanguageModel::Decoder : public torch::nn::Module {
  public:
   Decoder(const LanguageModelConfig& config, nn::Initializer& init) {
-    embedding = register_module("embed_tokens", std::make_shared<LanguageMatrix>(init.normal(
-                                                    {config.vocabulary, config.width}, kWeightDeviation)));
+    embedding =
+        register_module("embed_tokens", std::make_shared<LanguageMatrix>(init.normal(
+                                            {config.vocabulary, config.width}, deviation_of(config))));
     layers = register_module("layers", std::make_shared<nn::ModuleList<LanguageLayer>>());
     for (int64_t i = 0; i < config.layers; ++i)
       layers->push_back(std::make_shared<LanguageLayer>(config, init));
@@ -98,8 +102,8 @@ class LanguageModel::Decoder : public torch::nn::Module {
 LanguageModel::LanguageModel(const LanguageModelConfig& config, nn::Initializer& init)
     : config_(config), decoder_(register_module("model", std::make_shared<Decoder>(config, init))) {
   if (config.tied) return;
-  head_ = register_module("lm_head", std::make_shared<LanguageMatrix>(
-                                         init.normal({config.vocabulary, config.width}, kWeightDeviation)))
+  head_ = register_module("lm_head", std::make_shared<LanguageMatrix>(init.normal(
+                                         {config.vocabulary, config.width}, deviation_of(config))))
               ->weight;
 }
 

@@ -140,9 +140,13 @@ TEST(LanguageModel, WeightsDependOnTheSeedAlone) {
     EXPECT_TRUE(at::equal(item.value(), of(*b, item.key().c_str())));
   EXPECT_FALSE(at::equal(of(*a, "model.embed_tokens.weight"), of(*c, "model.embed_tokens.weight")));
   EXPECT_LT(of(*a, "model.layers.1.self_attn.latents").abs().max().item<double>(), 0.2);  // near mean pooling
-  EXPECT_NEAR(of(*a, "model.layers.0.mlp.gate_proj.weight").std().item<double>(), 0.02, 0.002);
-  EXPECT_NEAR(of(*a, "model.layers.0.mlp.down_proj.weight").std().item<double>(), 0.02 / std::sqrt(6.0),
-              0.001);
+  EXPECT_NEAR(of(*a, "model.layers.0.mlp.gate_proj.weight").std().item<double>(), 1 / std::sqrt(24.0), 0.02);
+  EXPECT_NEAR(of(*a, "model.layers.0.mlp.down_proj.weight").std().item<double>(), 1 / std::sqrt(24.0 * 6.0),
+              0.008);
+  LanguageModelConfig given = small_config("causal");
+  given.deviation = 0.02;
+  EXPECT_NEAR(of(*make_language_model(given, 3), "model.layers.0.mlp.gate_proj.weight").std().item<double>(),
+              0.02, 0.002);
 }
 
 TEST(LanguageModel, ParametersAreCountedByFormula) {

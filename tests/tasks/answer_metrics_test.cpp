@@ -7,7 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/tasks/answer_metrics.h"
+#include "modewise/tasks/language/answer_metrics.h"
 
 namespace modewise::tasks {
 namespace {

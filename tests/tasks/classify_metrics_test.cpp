@@ -1,7 +1,7 @@
 // AUC and accuracy against MedMNIST's evaluator over scikit-learn (vectors/make_classify_metrics.py), score
 // files.
 
-#include "modewise/tasks/classify_metrics.h"
+#include "modewise/tasks/classify/metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/tasks/score_file.h"
+#include "modewise/tasks/classify/score_file.h"
 
 namespace modewise::tasks {
 namespace {

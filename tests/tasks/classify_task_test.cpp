@@ -1,6 +1,6 @@
 // The loss of classification against libtorch's, and the task's batches.
 
-#include "modewise/tasks/classify_task.h"
+#include "modewise/tasks/classify/task.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>

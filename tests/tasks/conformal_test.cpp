@@ -1,4 +1,4 @@
-#include "modewise/tasks/conformal.h"
+#include "modewise/tasks/forecast/conformal.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

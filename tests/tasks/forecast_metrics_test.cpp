@@ -1,4 +1,4 @@
-#include "modewise/tasks/forecast_metrics.h"
+#include "modewise/tasks/forecast/metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

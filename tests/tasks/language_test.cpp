@@ -15,10 +15,10 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/data/token_set.h"
-#include "modewise/tasks/language_config.h"
-#include "modewise/tasks/language_evaluate.h"
-#include "modewise/tasks/passkey.h"
-#include "modewise/tasks/question_scores.h"
+#include "modewise/tasks/language/config.h"
+#include "modewise/tasks/language/evaluate.h"
+#include "modewise/tasks/language/passkey.h"
+#include "modewise/tasks/language/question_scores.h"
 #include "modewise/text/load_tokenizer.h"
 
 namespace modewise::tasks {

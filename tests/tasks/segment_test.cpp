@@ -11,9 +11,9 @@
 
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/segment_metrics.h"
-#include "modewise/tasks/segment_task.h"
-#include "modewise/tasks/segment_tiles.h"
+#include "modewise/tasks/segment/metrics.h"
+#include "modewise/tasks/segment/task.h"
+#include "modewise/tasks/segment/tiles.h"
 
 namespace modewise::tasks {
 namespace {

@@ -1,6 +1,6 @@
 // Training of series classifiers: the same bits for any number of threads, variations by batch.
 
-#include "modewise/tasks/series_task.h"
+#include "modewise/tasks/series/task.h"
 
 #include <gmock/gmock.h>
 

@@ -1,0 +1,70 @@
+#pragma once
+// Everything a forecasting run is told: data, model, what to forecast and how to judge it, training, output.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "modewise/core/fields.h"
+#include "modewise/data/data_config.h"
+#include "modewise/data/series.h"
+#include "modewise/data/windows.h"
+#include "modewise/models/forecaster.h"
+#include "modewise/models/model_config.h"
+#include "modewise/tasks/forecast/conformal.h"
+#include "modewise/train/train_config.h"
+
+namespace modewise::tasks {
+
+struct ForecastOptions {
+  int64_t lookback = 96;
+  int64_t horizon = 96;
+  std::vector<int64_t> horizons;  // several: one model for all, trained on the mean of their losses
+  std::string loss = "mae";       // mse | mae | huber | quantile
+  double huber_delta = 1;
+  std::vector<double> quantiles = {0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975};
+  std::string select = "auto";  // auto | mse | mae | pinball: what the best weights are chosen by
+  int64_t train_stride = 1;     // every n-th training window
+  double train_fraction = 1;    // the first part of the training windows
+  int64_t evaluation_batch = 64;
+  int64_t test_drop_last = 0;  // judge whole batches of this many test windows alone, as older tables do
+  void fields(Fields& f);
+
+  /// H of the model: the longest of `horizons`, or `horizon`.
+  int64_t longest() const;
+  /// The horizons whose errors are reported, ascending.
+  std::vector<int64_t> reported() const;
+  bool probabilistic() const { return loss == "quantile"; }
+};
+
+struct OutputConfig {
+  int64_t predictions = 64;  // test windows kept in predictions.npz
+  bool report = true;        // report.html after training
+  void fields(Fields& f);
+};
+
+struct ForecastConfig {
+  data::DataConfig data;
+  models::ModelConfig model;
+  ForecastOptions forecast;
+  CalibrationConfig calibration;
+  train::TrainConfig train;
+  OutputConfig output;
+  void fields(Fields& f);
+
+  data::WindowShape window() const { return {forecast.lookback, forecast.longest()}; }
+  models::ForecastShape model_shape(const data::Series& series) const;
+  /// The rules that tie fields of several groups together; `source` opens the message.
+  void validate(const std::string& source) const;
+};
+
+/// Defaults < `file` ("" for none) < `assignments` ("a.b=c"). Among the assignments the model's name and
+/// preset act first, since they set other fields.
+ForecastConfig load_forecast_config(const std::string& file, std::vector<std::string> assignments);
+
+/// A name for tables: "hot", "hot sum", "hot linear", "dlinear" …
+std::string model_title(const ForecastConfig& config);
+/// The name of its data: the file's without its ending, or the simulation's.
+std::string data_title(const ForecastConfig& config);
+
+}  // namespace modewise::tasks

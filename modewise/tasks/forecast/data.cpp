@@ -1,0 +1,164 @@
+#include "modewise/tasks/forecast/data.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/hash.h"
+#include "modewise/data/loader.h"
+
+namespace modewise::tasks {
+namespace {
+
+std::vector<double> doubles(const at::Tensor& tensor) {
+  const at::Tensor flat = tensor.contiguous();
+  return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
+}
+
+std::string step_text(const data::TimeAxis& time) {
+  return time.dated ? time.frequency_text() : "no dates";
+}
+
+}  // namespace
+
+std::string hash_of(const data::Series& series) {
+  const auto bytes = [](const at::Tensor& tensor) {
+    const at::Tensor flat = tensor.contiguous();
+    return content_hash({static_cast<const std::byte*>(flat.const_data_ptr()), flat.nbytes()});
+  };
+  std::string all = bytes(series.values);
+  if (series.observed.defined()) all += bytes(series.observed);
+  return content_hash(as_bytes(all));
+}
+
+ForecastData load_forecast_data(const ForecastConfig& config) {
+  return prepare_forecast_data(config, data::load_series(config.data));
+}
+
+data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data::Splits& splits) {
+  data::SplitWindows windows = data::cut_windows(splits, config.window(), config.forecast.train_stride,
+                                                 config.forecast.train_fraction);
+  const int64_t batch = config.forecast.test_drop_last, size = windows.test.size();
+  if (batch > 0 && size >= batch) {
+    const double kept = static_cast<double>(size / batch * batch) + 0.5;  // safe against rounding down
+    windows.test = data::WindowSet("test", splits.test, config.window(), true, 1,
+                                   std::min(kept / static_cast<double>(size), 1.0));
+  }
+  return windows;
+}
+
+ForecastData prepare_forecast_data(const ForecastConfig& config, data::Series series) {
+  ForecastData result;
+  result.series = std::move(series);
+  data::check_window(config.window(), result.series);
+  result.splits = data::make_splits(config.data, result.series);
+  result.windows = cut_forecast_windows(config, result.splits);
+  result.scaler = data::Scaler::fit(result.series, result.splits.train);
+  result.source = data::WindowSource(result.scaler.transform(result.series), result.series.observed);
+  result.hash = hash_of(result.series);
+  return result;
+}
+
+DataSummary summarize(const ForecastData& data) {
+  return {data.series.modes,  data.scaler, data.series.time,
+          data.series.source, data.hash,   data.series.observed.defined()};
+}
+
+nlohmann::ordered_json to_json(const DataSummary& summary) {
+  const data::TimeAxis& time = summary.time;
+  return {{"source", summary.source},
+          {"hash", summary.hash},
+          {"rows", time.length},
+          {"missing", summary.missing},
+          {"time",
+           {{"dated", time.dated},
+            {"start", time.start},
+            {"start_text", time.text_at(0)},
+            {"step", time.step},
+            {"months", time.months}}},
+          {"modes", data::to_json(summary.modes)},
+          {"scaler", summary.scaler.to_json()}};
+}
+
+DataSummary read_data_summary(const std::filesystem::path& path) {
+  const auto json = nlohmann::json::parse(read_file(path), nullptr, false);
+  require(json.is_object(), ErrorKind::data, "{}: not a JSON object", path.string());
+  DataSummary result;
+  try {
+    result.source = json.at("source");
+    result.hash = json.at("hash");
+    result.missing = json.at("missing");
+    const auto& time = json.at("time");
+    result.time.length = json.at("rows");
+    result.time.dated = time.at("dated");
+    result.time.start = time.at("start");
+    result.time.step = time.at("step");
+    result.time.months = time.at("months");
+    result.modes = data::modes_from_json(json.at("modes"), path.string());
+    result.scaler = data::Scaler::from_json(json.at("scaler"), path.string());
+  } catch (const nlohmann::json::exception& error) {
+    fail(ErrorKind::data, "{}: {}", path.string(), error.what());
+  }
+  return result;
+}
+
+void require_fits(const DataSummary& run, const data::Series& series) {
+  data::require_same_modes(run.modes, series);
+  if (run.time.dated && series.time.dated)
+    require(run.time.step == series.time.step && run.time.months == series.time.months, ErrorKind::data,
+            "{}: its rows are {} apart, but the run was trained on {} with {}", series.source,
+            step_text(series.time), run.source, step_text(run.time));
+}
+
+int64_t row_offset(const DataSummary& run, const data::Series& series) {
+  if (!run.time.dated || !series.time.dated) return 0;
+  if (run.time.step > 0) return (series.time.start - run.time.start) / run.time.step;
+  const auto months = [](int64_t seconds) {
+    const io::CivilTime civil = io::to_civil(seconds);
+    return civil.year * 12 + civil.month;
+  };
+  return (months(series.time.start) - months(run.time.start)) / std::max<int64_t>(run.time.months, 1);
+}
+
+at::Tensor cycle_profile(const ForecastData& data, int64_t cycle) {
+  const int64_t series = data.series.series_count();
+  const std::vector<double> means = scaler_means(data.scaler), deviations = scaler_deviations(data.scaler);
+  const at::Tensor values = data.series.values.contiguous();
+  const at::Tensor observed =
+      data.series.observed.defined() ? data.series.observed.contiguous() : data.series.observed;
+  std::vector<double> sums(static_cast<size_t>(cycle * series)), counts(sums.size());
+  std::vector<double> all(static_cast<size_t>(series)), all_counts(all.size());
+  for (int64_t row = data.splits.train.begin; row < data.splits.train.end; ++row)
+    for (int64_t s = 0; s < series; ++s) {
+      if (observed.defined() && !observed.const_data_ptr<bool>()[row * series + s]) continue;
+      const auto at = static_cast<size_t>(row % cycle * series + s), place = static_cast<size_t>(s);
+      const double value =
+          (values.const_data_ptr<double>()[row * series + s] - means[place]) / deviations[place];
+      sums[at] += value;
+      ++counts[at];
+      all[place] += value;
+      ++all_counts[place];
+    }
+  std::vector<int64_t> shape = data.series.shape();
+  shape.insert(shape.begin(), cycle);
+  const at::Tensor profile = at::empty(shape, at::kFloat);
+  for (size_t at = 0; at < sums.size(); ++at) {
+    const size_t s = at % static_cast<size_t>(series);
+    profile.mutable_data_ptr<float>()[at] =
+        counts[at] > 0 ? static_cast<float>(sums[at] / counts[at] - all[s] / all_counts[s]) : 0;
+  }
+  return profile;
+}
+
+std::vector<double> scaler_means(const data::Scaler& scaler) {
+  return doubles(scaler.mean);
+}
+std::vector<double> scaler_deviations(const data::Scaler& scaler) {
+  return doubles(scaler.deviation);
+}
+
+}  // namespace modewise::tasks

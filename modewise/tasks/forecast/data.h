@@ -1,0 +1,65 @@
+#pragma once
+// A data set made ready for forecasting: split, scaled by its training rows, cut into windows.
+
+#include <ATen/core/Tensor.h>
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "modewise/data/scaler.h"
+#include "modewise/data/series.h"
+#include "modewise/data/splits.h"
+#include "modewise/data/windows.h"
+#include "modewise/tasks/forecast/config.h"
+
+namespace modewise::tasks {
+
+struct ForecastData {
+  data::Series series;
+  data::Splits splits;
+  data::Scaler scaler;
+  data::SplitWindows windows;
+  data::WindowSource source;
+  std::string hash;        // of values and mask
+  int64_t row_offset = 0;  // rows from the first row a model was trained on to this series' first
+};
+
+/// Loads what `config` names. Errors as load_series, make_splits and WindowSet give them.
+ForecastData load_forecast_data(const ForecastConfig& config);
+ForecastData prepare_forecast_data(const ForecastConfig& config, data::Series series);
+
+/// The windows of each split under this config's strides and fractions.
+data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data::Splits& splits);
+
+/// Content hash of values and mask.
+std::string hash_of(const data::Series& series);
+
+/// What a run keeps of its data in data.json, so that later files can be checked and scaled in the same way.
+struct DataSummary {
+  std::vector<data::SeriesMode> modes;
+  data::Scaler scaler;
+  data::TimeAxis time;
+  std::string source, hash;
+  bool missing = false;  // trained with masks
+};
+DataSummary summarize(const ForecastData& data);
+nlohmann::ordered_json to_json(const DataSummary& summary);
+DataSummary read_data_summary(const std::filesystem::path& path);
+
+/// Checks that `series` continues what the run was trained on: the same modes, the same step between rows, no
+/// missing cells where the model takes none. Data errors that name what differs.
+void require_fits(const DataSummary& run, const data::Series& series);
+/// How many rows after the run's first row `series` begins, so that periodic profiles keep their phase. 0
+/// where one of the two has no dates.
+int64_t row_offset(const DataSummary& run, const data::Series& series);
+
+/// Mean of the scaled training rows r with r mod `cycle` = i, less the mean of all of them: [cycle, N_1…N_j]
+/// float32, 0 where nothing was observed. Where a model's periodic profile starts.
+at::Tensor cycle_profile(const ForecastData& data, int64_t cycle);
+
+/// The scaler as plain vectors, one value a series, row-major over the modes.
+std::vector<double> scaler_means(const data::Scaler& scaler);
+std::vector<double> scaler_deviations(const data::Scaler& scaler);
+
+}  // namespace modewise::tasks

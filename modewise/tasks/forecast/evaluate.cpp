@@ -1,0 +1,142 @@
+#include "modewise/tasks/forecast/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/progress.h"
+#include "modewise/tasks/forecast/task.h"
+
+namespace modewise::tasks {
+namespace {
+
+using Scale = ForecastErrors::Scale;
+constexpr int64_t most_scores = int64_t{16} << 20;  // of each side, 4 bytes each
+
+}  // namespace
+
+std::vector<double> CalibratedForecaster::levels() const {
+  if (calibration) return calibration->levels();
+  return config->forecast.probabilistic() ? config->forecast.quantiles : std::vector<double>{};
+}
+
+std::vector<float> CalibratedForecaster::quantiles(const ForecastBlock& block) const {
+  const std::span<const float> raw =
+      block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{};
+  if (!calibration) return {raw.begin(), raw.end()};
+  return calibrated_quantiles(*calibration, floats(block.forecast), raw, lookback_deviations(block));
+}
+
+std::optional<Calibration> calibrate_forecaster(models::Forecaster& model, const ForecastConfig& config,
+                                                const ForecastData& data) {
+  if (config.calibration.method == "none") return std::nullopt;
+  const data::WindowSet& validation = data.windows.validation;
+  CalibrationSample sample;
+  sample.series = model.shape().series_count();
+  sample.horizon = model.shape().horizon;
+  sample.shared_forecast = !config.forecast.probabilistic();
+  const std::vector<double>& levels = config.forecast.quantiles;
+  if (sample.shared_forecast)
+    sample.nominal = config.calibration.intervals;
+  else
+    for (size_t i = levels.size() / 2 + 1; i < levels.size(); ++i)
+      sample.nominal.push_back(levels[i] - levels[levels.size() - 1 - i]);
+  const int64_t cells = sample.series * sample.horizon;
+  const int64_t blocks = sample.shared_forecast ? 1 : std::ssize(sample.nominal);
+  const int64_t most_windows = std::max<int64_t>(most_scores / (cells * blocks), 1);
+  const int64_t stride = (validation.size() + most_windows - 1) / most_windows;
+  sample.windows = (validation.size() + stride - 1) / stride;
+  sample.below.resize(static_cast<size_t>(blocks * sample.windows * cells));
+  sample.above.resize(sample.below.size());
+  sample.deviation.resize(static_cast<size_t>(sample.windows * sample.series));
+  const size_t middle = levels.size() / 2, count = levels.size();
+  stream_forecasts(
+      model, data, validation, config.forecast.evaluation_batch,
+      [&](const ForecastBlock& block) {
+        const std::vector<float> deviation = lookback_deviations(block);
+        const std::span<const float> truth = floats(block.future);
+        const std::span<const bool> observed = flags(block.future_observed);
+        const std::span<const float> values =
+            sample.shared_forecast ? floats(block.forecast) : floats(block.quantiles);
+        size_t i = 0;
+        for (int64_t window = block.first_window; window < block.first_window + block.windows(); ++window)
+          for (int64_t s = 0; s < sample.series; ++s) {
+            sample.deviation[static_cast<size_t>(s * sample.windows + window)] =
+                deviation[static_cast<size_t>((window - block.first_window) * sample.series + s)];
+            for (int64_t step = 0; step < sample.horizon; ++step, ++i)
+              for (int64_t interval = 0; interval < blocks; ++interval) {
+                const size_t at = sample.at(interval, s, step, window);
+                const bool known = observed.empty() || observed[i];
+                const auto wider = static_cast<size_t>(interval) + 1;
+                const float lower = sample.shared_forecast ? values[i] : values[i * count + middle - wider];
+                const float upper = sample.shared_forecast ? values[i] : values[i * count + middle + wider];
+                sample.below[at] = known ? lower - truth[i] : std::numeric_limits<float>::quiet_NaN();
+                sample.above[at] = known ? truth[i] - upper : std::numeric_limits<float>::quiet_NaN();
+              }
+          }
+      },
+      stride);
+  return calibrate(sample, config.calibration);
+}
+
+ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
+                                   const data::WindowSet& set, const QuantileVisitor& visit) {
+  ForecastErrors errors = make_errors(*forecaster.config, data.scaler, forecaster.levels());
+  Progress progress("evaluating", set.size(), "windows");
+  stream_forecasts(*forecaster.model, data, set, forecaster.config->forecast.evaluation_batch,
+                   [&](const ForecastBlock& block) {
+                     const std::vector<float> quantiles = forecaster.quantiles(block);
+                     errors.add(floats(block.forecast), floats(block.future), flags(block.future_observed),
+                                quantiles);
+                     if (visit) visit(block, quantiles);
+                     progress.update(block.first_window + block.windows());
+                   });
+  progress.finish();
+  return errors;
+}
+
+nlohmann::ordered_json evaluation_json(const std::string& split, const ForecastErrors& errors,
+                                       const ForecastOptions& options, const data::Series& series) {
+  nlohmann::ordered_json result = {{"split", split},
+                                   {"windows", errors.windows()},
+                                   {"lookback", options.lookback},
+                                   {"horizon", options.longest()},
+                                   {"scaled", to_json(errors.total())},
+                                   {"units", to_json(errors.total(Scale::units))}};
+  if (errors.has_quantiles()) {
+    result["quantiles"] = to_json(errors.quantiles());
+    result["quantiles_units"] = to_json(errors.quantiles(Scale::units));
+  }
+  nlohmann::ordered_json horizons = nlohmann::ordered_json::object();
+  for (const int64_t steps : options.reported()) {
+    horizons[std::to_string(steps)] = to_json(errors.total(Scale::standard, steps));
+    if (errors.has_quantiles())
+      horizons[std::to_string(steps)]["quantiles"] = to_json(errors.quantiles(Scale::standard, steps));
+  }
+  result["horizons"] = horizons;
+  const std::vector<QuantileErrors::Interval> intervals =
+      errors.has_quantiles() ? errors.quantiles().intervals : std::vector<QuantileErrors::Interval>{};
+  nlohmann::ordered_json by_step = nlohmann::ordered_json::array();
+  for (int64_t step = 0; step < errors.horizon(); ++step) {
+    nlohmann::ordered_json row = to_json(errors.of_step(step));
+    row["step"] = step + 1;
+    for (const QuantileErrors::Interval& interval : intervals)
+      if (const auto coverage = errors.coverage_of_step(step, interval.nominal);
+          coverage && std::isfinite(*coverage))
+        row[fmt::format("coverage_{:g}", std::round(interval.nominal * 1e6) / 1e4)] = *coverage;
+    by_step.push_back(std::move(row));
+  }
+  result["by_step"] = by_step;
+  nlohmann::ordered_json by_series = nlohmann::ordered_json::array();
+  for (int64_t s = 0; s < errors.series(); ++s)
+    by_series.push_back({{"name", series.series_name(s)},
+                         {"scaled", to_json(errors.of_series(s))},
+                         {"units", to_json(errors.of_series(s, Scale::units))}});
+  result["by_series"] = by_series;
+  return result;
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,142 @@
+#include "modewise/tasks/forecast/predict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/core/error.h"
+#include "modewise/io/npz.h"
+
+namespace modewise::tasks {
+namespace {
+
+/// RFC 4180: quoted when it holds a separator, a quote or a line end.
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string quantile_name(const std::string& series, double level) {
+  return fmt::format("{}_q{:g}", series, level);
+}
+
+/// Forecasts carry float32 precision; no more digits are written.
+std::string number_text(double value) {
+  return fmt::format("{}", static_cast<float>(value));
+}
+
+void require_lookback(const ForecastRun& run, const data::Series& series, const data::WindowBatch& batch) {
+  if (run.data.missing || !batch.past_observed.defined()) return;
+  const int64_t missing = batch.past_observed.logical_not().sum().item<int64_t>();
+  require(missing == 0, ErrorKind::data,
+          "{}: {} cells are missing in its last {} rows, but the run was trained on data without missing "
+          "cells, so "
+          "its model takes none",
+          series.source, missing, run.config.forecast.lookback);
+}
+
+}  // namespace
+
+Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int64_t steps) {
+  const data::WindowShape shape = run.config.window();
+  require(steps >= 0 && steps <= shape.horizon, ErrorKind::usage,
+          "the run forecasts {} rows ahead, {} were asked for: train one with forecast.horizon={}",
+          shape.horizon, steps, steps);
+  if (steps == 0) steps = shape.horizon;
+  require(series.rows() >= shape.lookback, ErrorKind::data, "{}: {} rows, but the model looks back {} rows",
+          series.source, series.rows(), shape.lookback);
+  const data::WindowSource source(run.data.scaler.transform(series), series.observed);
+  const int64_t first = series.rows() - shape.lookback;
+  data::WindowBatch batch = source.gather_rows(shape, std::span(&first, 1));
+  require_lookback(run, series, batch);
+  if (!run.data.missing) batch.past_observed = at::Tensor();
+  const ForecastBlock block = forecast_batch(*run.model, batch, phase_offset(run, series));
+  const CalibratedForecaster forecaster = run.forecaster();
+  const std::vector<float> quantiles = forecaster.quantiles(block);
+  const std::span<const float> values = floats(block.forecast);
+  const std::vector<double> mean = scaler_means(run.data.scaler),
+                            deviation = scaler_deviations(run.data.scaler);
+
+  Forecast result;
+  result.dated = series.time.dated;
+  result.levels = forecaster.levels();
+  const auto horizon = static_cast<size_t>(shape.horizon), count = static_cast<size_t>(steps);
+  const size_t levels = result.levels.size();
+  for (size_t step = 0; step < count; ++step) {
+    const int64_t row = series.rows() + static_cast<int64_t>(step);
+    result.seconds.push_back(series.time.at(row));
+    result.times.push_back(series.time.text_at(row));
+  }
+  for (size_t s = 0; s < mean.size(); ++s) {
+    result.names.push_back(series.series_name(static_cast<int64_t>(s)));
+    for (size_t step = 0; step < count; ++step) {
+      result.values.push_back(values[s * horizon + step] * deviation[s] + mean[s]);
+      for (size_t level = 0; level < levels; ++level)
+        result.quantiles.push_back(quantiles[(s * horizon + step) * levels + level] * deviation[s] + mean[s]);
+    }
+  }
+  return result;
+}
+
+std::string to_csv(const Forecast& forecast) {
+  const size_t steps = forecast.times.size(), levels = forecast.levels.size();
+  std::string text = forecast.dated ? "date" : "row";
+  for (const std::string& name : forecast.names) {
+    text += "," + csv_text(name);
+    for (const double level : forecast.levels) text += "," + csv_text(quantile_name(name, level));
+  }
+  text += "\n";
+  for (size_t step = 0; step < steps; ++step) {
+    text += csv_text(forecast.times[step]);
+    for (size_t s = 0; s < forecast.names.size(); ++s) {
+      const size_t at = s * steps + step;
+      text += "," + number_text(forecast.values[at]);
+      for (size_t level = 0; level < levels; ++level)
+        text += "," + number_text(forecast.quantiles[at * levels + level]);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string to_npz(const Forecast& forecast) {
+  const auto series = std::ssize(forecast.names), steps = forecast.steps(),
+             levels = std::ssize(forecast.levels);
+  std::string names;
+  for (const std::string& name : forecast.names) names += name + "\n";
+  const std::span name_bytes(reinterpret_cast<const uint8_t*>(names.data()), names.size());
+  std::map<std::string, io::Array> arrays = {
+      {"times", io::make_array({steps}, std::span<const int64_t>(forecast.seconds))},
+      {"forecast", io::make_array({series, steps}, std::span<const double>(forecast.values))},
+      {"names", io::make_array({std::ssize(names)}, name_bytes)}};
+  if (levels > 0) {
+    arrays["levels"] = io::make_array({levels}, std::span<const double>(forecast.levels));
+    arrays["quantiles"] =
+        io::make_array({series, steps, levels}, std::span<const double>(forecast.quantiles));
+  }
+  return io::format_npz(arrays);
+}
+
+nlohmann::ordered_json to_json(const Forecast& forecast) {
+  const size_t steps = forecast.times.size(), levels = forecast.levels.size();
+  nlohmann::ordered_json series = nlohmann::ordered_json::array();
+  for (size_t s = 0; s < forecast.names.size(); ++s) {
+    const auto begin = forecast.values.begin() + static_cast<std::ptrdiff_t>(s * steps);
+    nlohmann::ordered_json quantiles = nlohmann::ordered_json::object();
+    for (size_t level = 0; level < levels; ++level) {
+      std::vector<double> values;
+      for (size_t step = 0; step < steps; ++step)
+        values.push_back(forecast.quantiles[(s * steps + step) * levels + level]);
+      quantiles[fmt::format("{:g}", forecast.levels[level])] = values;
+    }
+    series.push_back({{"name", forecast.names[s]},
+                      {"forecast", std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(steps))},
+                      {"quantiles", quantiles}});
+  }
+  return {{forecast.dated ? "dates" : "rows", forecast.times}, {"series", series}};
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,35 @@
+#pragma once
+// Forecasts beyond the end of the data, in its own units, with its dates continued.
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "modewise/tasks/forecast/run.h"
+
+namespace modewise::tasks {
+
+struct Forecast {
+  bool dated = false;
+  std::vector<int64_t> seconds;    // H: seconds since 1970, or rows when not dated
+  std::vector<std::string> times;  // H: as the file writes its dates
+  std::vector<std::string> names;  // S
+  std::vector<double> levels;      // Q, may be empty
+  std::vector<double> values;      // [S, H]
+  std::vector<double> quantiles;   // [S, H, Q]
+
+  int64_t steps() const { return std::ssize(times); }
+};
+
+/// The `steps` (at most the run's horizon; 0: all of it) after the last row of `series`. Data errors: fewer
+/// rows than the lookback; missing cells in it although the model takes none.
+Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int64_t steps = 0);
+
+/// A row a step: date, then each series, its quantiles beside it ("OT", "OT_q0.025", …).
+std::string to_csv(const Forecast& forecast);
+/// Arrays times, forecast [S, H], levels, quantiles [S, H, Q], names (one a line, as bytes).
+std::string to_npz(const Forecast& forecast);
+nlohmann::ordered_json to_json(const Forecast& forecast);
+
+}  // namespace modewise::tasks

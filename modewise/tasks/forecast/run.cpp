@@ -1,0 +1,119 @@
+#include "modewise/tasks/forecast/run.h"
+
+#include <ATen/ops/empty.h>
+#include <spdlog/spdlog.h>
+
+#include "modewise/core/error.h"
+#include "modewise/data/loader.h"
+#include "modewise/tasks/forecast/prediction_store.h"
+#include "modewise/tasks/forecast/task.h"
+#include "modewise/tasks/load_config.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Missing cells need a model that was trained with masks.
+void require_masks_fit(const ForecastRun& run, const data::Series& series) {
+  require(!series.observed.defined() || run.data.missing, ErrorKind::data,
+          "{}: {} cells are missing, but the run was trained on data without missing cells ({}), so its "
+          "model takes "
+          "none",
+          series.source, series.missing_cells(), run.data.source);
+}
+
+}  // namespace
+
+TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data, train::RunFolder& run,
+                          bool resume, bool accept_changes) {
+  ForecastTask task(config, data);
+  TrainedRun result;
+  result.training = train::train(task, config.train, run, resume, accept_changes);
+  if (result.training.stopped_by_signal()) return result;
+  CalibratedForecaster forecaster{&task.model(), &config, std::nullopt};
+  forecaster.calibration = calibrate_forecaster(task.model(), config, data);
+  result.metrics = run.read_metrics();
+  if (forecaster.calibration) {
+    write_calibration(run.file("calibration.npz"), *forecaster.calibration);
+    result.metrics["calibration"] = to_json(*forecaster.calibration);
+  }
+  PredictionStore kept(data, forecaster.levels(), data.windows.test.size(), config.output.predictions);
+  const ForecastErrors errors = evaluate_forecaster(
+      forecaster, data, data.windows.test,
+      [&](const ForecastBlock& block, std::span<const float> quantiles) { kept.add(block, quantiles); });
+  if (config.output.predictions > 0) kept.write(run.file("predictions.npz"));
+  result.metrics["test"] = evaluation_json("test", errors, config.forecast, data.series);
+  run.write_metrics(result.metrics);
+  return result;
+}
+
+ForecastRun open_forecast_run(const fs::path& path) {
+  train::RunFolder folder = train::RunFolder::open(path);
+  ForecastConfig config = read_run_config<ForecastConfig>(folder);
+  DataSummary summary = read_data_summary(folder.file("data.json"));
+  data::Series modes;  // sizes only
+  modes.modes = summary.modes;
+  std::vector<int64_t> shape = {0};
+  for (const data::SeriesMode& mode : summary.modes) shape.push_back(std::ssize(mode.labels));
+  modes.values = at::empty(shape, at::kDouble);
+  models::ForecastShape model_shape = config.model_shape(modes);
+  model_shape.missing = summary.missing;
+  ForecastRun run{std::move(folder), std::move(config), std::move(summary), nullptr, std::nullopt};
+  run.model =
+      models::make_forecaster(run.config.model, model_shape, static_cast<uint64_t>(run.config.train.seed));
+  train::load_weights(*run.model, run.folder);
+  run.model->eval();
+  const fs::path calibration = run.folder.file("calibration.npz");
+  if (fs::exists(calibration)) {
+    run.calibration = read_calibration(calibration);
+    require(run.calibration->series == model_shape.series_count() &&
+                run.calibration->horizon == model_shape.horizon,
+            ErrorKind::data, "{}: margins for {} series × {} steps, but the model forecasts {} × {}",
+            calibration.string(), run.calibration->series, run.calibration->horizon,
+            model_shape.series_count(), model_shape.horizon);
+  }
+  return run;
+}
+
+data::Series load_run_series(const ForecastRun& run, const std::string& path) {
+  data::DataConfig config = run.config.data;
+  if (!path.empty()) {
+    config.path = path;
+    config.simulate.clear();
+    config.format = "auto";
+  }
+  data::Series series = data::load_series(config);
+  require_fits(run.data, series);
+  return series;
+}
+
+ForecastData load_run_data(const ForecastRun& run, const std::string& path) {
+  ForecastData data = load_run_rows(run, path);
+  data.splits = data::make_splits(run.config.data, data.series);
+  data.windows = cut_forecast_windows(run.config, data.splits);
+  return data;
+}
+
+ForecastData load_run_rows(const ForecastRun& run, const std::string& path) {
+  ForecastData data;
+  data.series = load_run_series(run, path);
+  require_masks_fit(run, data.series);
+  data::check_window(run.config.window(), data.series);
+  data.splits.test = {0, data.series.rows()};
+  data.splits.rule = "all rows";
+  data.windows.test = data::WindowSet("all rows", data.splits.test, run.config.window(), false);
+  data.scaler = run.data.scaler;
+  data.source = data::WindowSource(data.scaler.transform(data.series), data.series.observed);
+  data.hash = hash_of(data.series);
+  data.row_offset = phase_offset(run, data.series);
+  return data;
+}
+
+int64_t phase_offset(const ForecastRun& run, const data::Series& series) {
+  const int64_t offset = row_offset(run.data, series);
+  const int64_t period = std::max<int64_t>(run.config.model.window.cycle, 1);
+  return offset >= 0 ? offset : (offset % period + period) % period;
+}
+
+}  // namespace modewise::tasks

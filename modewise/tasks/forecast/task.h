@@ -1,0 +1,44 @@
+#pragma once
+// Forecasting as the trainer sees it: windows of the training rows, the loss, and errors over the validation
+// rows.
+
+#include <memory>
+
+#include "modewise/models/forecaster.h"
+#include "modewise/tasks/forecast/config.h"
+#include "modewise/tasks/forecast/data.h"
+#include "modewise/tasks/forecast/metrics.h"
+#include "modewise/train/task.h"
+
+namespace modewise::tasks {
+
+class ForecastTask final : public train::Task {
+ public:
+  /// `data` must outlive the task.
+  ForecastTask(const ForecastConfig& config, const ForecastData& data);
+
+  torch::nn::Module& module() override { return *model_; }
+  int64_t training_samples() const override { return data_.windows.train.size(); }
+  std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
+  at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  /// val_mse, val_mae, for quantile models val_pinball and val_crps; with several horizons the mean of the
+  /// prefixes, followed by each (val_mse_96 …).
+  train::Metrics evaluate() override;
+  train::Criterion criterion() const override;
+  std::string data_hash() const override { return data_.hash; }
+
+  models::Forecaster& model() { return *model_; }
+
+ private:
+  void track_stable_rank(train::Metrics& metrics) const;
+
+  ForecastConfig config_;
+  const ForecastData& data_;
+  std::shared_ptr<models::Forecaster> model_;
+};
+
+/// Empty sums for forecasts of this config on this scale; `levels` are those of the quantiles to come.
+ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler,
+                           std::vector<double> levels);
+
+}  // namespace modewise::tasks

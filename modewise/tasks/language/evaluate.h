@@ -1,0 +1,47 @@
+#pragma once
+// What `evaluate` measures of a language model besides its run's own figures: perplexity under conventions
+// and at lengths, with the attention or the rotary codes changed.
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "modewise/report/figure.h"
+#include "modewise/report/table.h"
+#include "modewise/tasks/language/perplexity.h"
+#include "modewise/tasks/language/source.h"
+
+namespace modewise::tasks {
+
+struct LanguageEvaluateOptions {
+  std::string tokenizer;                 // "": the model's own
+  std::string data, separator = "auto";  // "": the split of the run's own text
+  std::string split = "test";
+  std::vector<std::string> conventions;
+  std::vector<int64_t> lengths;  // empty: the trained one
+  int64_t stride = 256, windows = 16, most_tokens = 0;
+  std::vector<std::string> changes;  // of the model's config, such as "attention.form=lambda"
+  bool stretch = false;              // rope.factor is length / trained length where that is above 1
+};
+
+/// The documents to evaluate.
+data::TokenPart evaluation_text(const LanguageSource& source, const LanguageEvaluateOptions& options);
+
+/// Every convention at every length (stream once). {"model", "changes", "text", "results": […]}
+nlohmann::ordered_json evaluate_language(const LanguageSource& source,
+                                         const LanguageEvaluateOptions& options);
+/// The same of these documents.
+nlohmann::ordered_json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
+                                     const LanguageEvaluateOptions& options);
+/// The results as a table for the terminal.
+report::Table evaluation_table(const nlohmann::ordered_json& evaluation);
+/// Perplexity and speed by length; several evaluations are several lines, named by their changes.
+std::vector<report::LineChart> length_figures(const std::vector<nlohmann::ordered_json>& evaluations);
+
+/// The config of `model` with the changes, and its rotary codes stretched to `length` where that is wanted.
+models::LanguageModelConfig evaluation_config(const models::LanguageModelConfig& model,
+                                              const LanguageEvaluateOptions& options, int64_t length);
+
+}  // namespace modewise::tasks

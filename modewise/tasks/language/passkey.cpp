@@ -1,0 +1,173 @@
+#include "modewise/tasks/language/passkey.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/tensor.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/progress.h"
+#include "modewise/core/random.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/nn/evaluation_mode.h"
+#include "modewise/train/task.h"
+
+namespace modewise::tasks {
+namespace {
+
+using Ids = std::vector<text::Tokenizer::Id>;
+using Clock = std::chrono::steady_clock;
+
+constexpr uint32_t passkey_site = 1;
+constexpr const char* opening =
+    "A number is hidden somewhere in the text that follows. Keep it in mind, since it will be asked for at "
+    "the end.\n";
+constexpr const char* filler =
+    "Rain fell on the hills all day. The river rose a little and sank again. Nobody came along the road. ";
+constexpr const char* question = "\nWhich number was hidden? The hidden number is";
+
+std::string secret(const PasskeyOptions& options, int64_t length, double depth, int64_t trial) {
+  const RandomStream stream{
+      options.seed ^ static_cast<uint64_t>(length) << 20, passkey_site,
+      static_cast<uint64_t>(std::llround(depth * 1e6)) * 1024 + static_cast<uint64_t>(trial)};
+  std::string number(1, static_cast<char>('1' + stream.word(0) % 9));
+  for (int64_t i = 1; i < options.digits; ++i)
+    number += static_cast<char>('0' + stream.word(static_cast<uint64_t>(i)) % 10);
+  return number;
+}
+
+/// `count` tokens of the dull text.
+Ids dull_tokens(const text::Tokenizer& tokenizer, int64_t count) {
+  Ids ids;
+  std::string text;
+  while (std::ssize(ids) < count) {
+    for (int64_t i = 0; i < count / 16 + 4; ++i) text += filler;
+    ids = tokenizer.encode(text);
+  }
+  ids.resize(static_cast<size_t>(count));
+  return ids;
+}
+
+std::string greedy_text(models::LanguageModel& model, const text::Tokenizer& tokenizer, const Ids& prompt,
+                        int64_t most_bytes) {
+  constexpr size_t chunk = 1024;
+  auto caches = model.new_cache();
+  at::Tensor logits;
+  for (size_t begin = 0; begin < prompt.size(); begin += chunk) {
+    if (stop_signal() != 0) throw train::EvaluationInterrupted{};
+    const std::vector<int64_t> part(
+        prompt.begin() + static_cast<std::ptrdiff_t>(begin),
+        prompt.begin() + static_cast<std::ptrdiff_t>(std::min(begin + chunk, prompt.size())));
+    logits = model.step(at::tensor(part).unsqueeze(0), caches);
+  }
+  Ids ids;
+  std::string text;
+  while (std::ssize(text) < most_bytes && std::ssize(ids) < 4 * most_bytes) {
+    const auto id = logits.argmax(-1).item<int64_t>();
+    ids.push_back(static_cast<text::Tokenizer::Id>(id));
+    if (ids.back() == tokenizer.end_id() || ids.back() == tokenizer.begin_id()) break;
+    bool start = false;
+    tokenizer.append(ids.back(), start, text);
+    logits = model.step(at::tensor(std::vector<int64_t>{id}).unsqueeze(0), caches);
+  }
+  return text;
+}
+
+}  // namespace
+
+PasskeyPrompt make_passkey_prompt(const text::Tokenizer& tokenizer, const PasskeyOptions& options,
+                                  int64_t length, double depth, int64_t trial) {
+  PasskeyPrompt prompt;
+  prompt.number = secret(options, length, depth, trial);
+  const Ids first = tokenizer.encode(opening), last = tokenizer.encode(question);
+  const Ids needle = tokenizer.encode(
+      fmt::format("The hidden number is {}. Keep {} in mind. ", prompt.number, prompt.number));
+  const int64_t begin = tokenizer.begin_id() ? 1 : 0;
+  const int64_t rest = length - begin - std::ssize(first) - std::ssize(last) - std::ssize(needle);
+  require(rest >= 0, ErrorKind::data,
+          "a passkey prompt takes at least {} tokens with this tokenizer, {} were asked for", length - rest,
+          length);
+  const auto before = std::llround(depth * static_cast<double>(rest));
+  const auto add = [&](const Ids& ids) { prompt.tokens.insert(prompt.tokens.end(), ids.begin(), ids.end()); };
+  if (begin > 0) prompt.tokens.push_back(*tokenizer.begin_id());
+  add(first);
+  add(dull_tokens(tokenizer, before));
+  add(needle);
+  add(dull_tokens(tokenizer, rest - before));
+  add(last);
+  return prompt;
+}
+
+std::vector<PasskeyCell> measure_passkeys(models::LanguageModel& model, const text::Tokenizer& tokenizer,
+                                          const PasskeyOptions& options, int64_t length) {
+  const at::NoGradGuard no_grad;
+  const nn::EvaluationMode evaluation(model);
+  std::vector<PasskeyCell> cells;
+  Progress progress(fmt::format("passkey {}", length), std::ssize(options.depths) * options.trials,
+                    "prompts");
+  for (const double depth : options.depths) {
+    PasskeyCell cell{length, depth};
+    const Clock::time_point began = Clock::now();
+    for (int64_t trial = 0; trial < options.trials; ++trial) {
+      const PasskeyPrompt prompt = make_passkey_prompt(tokenizer, options, length, depth, trial);
+      std::string text = greedy_text(model, tokenizer, prompt.tokens, options.digits + 2);
+      text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
+      const auto same = std::mismatch(prompt.number.begin(), prompt.number.end(), text.begin(), text.end());
+      const auto right = same.first - prompt.number.begin();
+      cell.exact += right == options.digits ? 1 : 0;
+      cell.digits += static_cast<double>(right) / static_cast<double>(options.digits);
+      progress.update(std::ssize(cells) * options.trials + trial + 1);
+    }
+    const auto trials = static_cast<double>(options.trials);
+    cell.exact /= trials;
+    cell.digits /= trials;
+    cell.seconds = std::chrono::duration<double>(Clock::now() - began).count() / trials;
+    cells.push_back(cell);
+  }
+  return cells;
+}
+
+nlohmann::ordered_json to_json(const std::vector<PasskeyCell>& cells) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const PasskeyCell& cell : cells)
+    json.push_back({{"length", cell.length},
+                    {"depth", cell.depth},
+                    {"exact", cell.exact},
+                    {"digits", cell.digits},
+                    {"seconds", cell.seconds}});
+  return json;
+}
+
+report::HeatMap passkey_figure(const std::vector<PasskeyCell>& cells) {
+  report::HeatMap map;
+  map.title = "Passkeys found";
+  map.x_label = "tokens";
+  map.y_label = "depth";
+  map.min = 0;
+  map.max = 1;
+  map.show_values = true;
+  std::vector<int64_t> lengths;
+  std::vector<double> depths;
+  for (const PasskeyCell& cell : cells) {
+    if (std::find(lengths.begin(), lengths.end(), cell.length) == lengths.end())
+      lengths.push_back(cell.length);
+    if (std::find(depths.begin(), depths.end(), cell.depth) == depths.end()) depths.push_back(cell.depth);
+  }
+  map.rows = std::ssize(depths);
+  map.columns = std::ssize(lengths);
+  map.values.assign(depths.size() * lengths.size(), std::nan(""));
+  for (const PasskeyCell& cell : cells) {
+    const auto row = std::find(depths.begin(), depths.end(), cell.depth) - depths.begin();
+    const auto column = std::find(lengths.begin(), lengths.end(), cell.length) - lengths.begin();
+    map.values[static_cast<size_t>(row * map.columns + column)] = cell.exact;
+  }
+  for (const int64_t length : lengths) map.column_labels.push_back(std::to_string(length));
+  for (const double depth : depths) map.row_labels.push_back(fmt::format("{:g} %", 100 * depth));
+  return map;
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,127 @@
+#include "modewise/tasks/language/run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/models/language_files.h"
+#include "modewise/tasks/language/evaluate.h"
+#include "modewise/tasks/language/recall_scores.h"
+#include "modewise/tasks/language/scores.h"
+#include "modewise/tasks/language/task.h"
+#include "modewise/text/load_tokenizer.h"
+#include "modewise/train/checkpoint.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+Json describe_part(const data::TokenPart& part) {
+  return {{"documents", part.spans.size()},
+          {"tokens", part.tokens()},
+          {"bytes", part.bytes()},
+          {"words", part.words()}};
+}
+
+/// The test text behind every length, in each way: {variant: {length: figures}}.
+Json score_lengths(LanguageTask& task, const LanguageConfig& config, const LanguageData& data) {
+  // Not owned: the task outlives this.
+  const std::shared_ptr<models::LanguageModel> model(std::shared_ptr<void>(), &task.model());
+  const LanguageSource source{"", model, data.tokenizer, config};
+  Json out = Json::object();
+  for (const std::string& variant : config.language.variants) {
+    LanguageEvaluateOptions options;
+    options.conventions = {"spread"};
+    options.lengths = config.language.lengths;
+    options.windows = config.language.length_windows;
+    options.stride = config.language.length_stride;
+    if (variant == "lambda")
+      options.changes = {"attention.form=lambda", fmt::format("attention.window={}", config.model.context),
+                         "attention.sinks=4"};
+    else if (variant != "plain")
+      options.changes = {"rope.scaling=" + variant};
+    options.stretch = variant != "lambda" && variant != "plain";
+    const Json evaluation = evaluate_text(source, data.set.part("test"), options);
+    for (const Json& one : evaluation["results"])
+      out[variant][std::to_string(one["length"].get<int64_t>())] = one;
+  }
+  return out;
+}
+
+}  // namespace
+
+Json describe(const LanguageConfig& config, const LanguageData& data) {
+  if (config.data.is_recall()) return {{"source", "recall"}, {"hash", data.hash}};
+  return {{"source", data.set.source},
+          {"hash", data.hash},
+          {"tokenizer", {{"name", data.tokenizer->name()}, {"hash", data.tokenizer->hash()}}},
+          {"train", describe_part(data.set.train)},
+          {"validation", describe_part(data.set.validation)},
+          {"test", describe_part(data.set.test)},
+          {"notes", data.set.notes}};
+}
+
+void keep_run_tokenizer(const train::RunFolder& run, const LanguageData& data) {
+  const fs::path folder = run.file("tokenizer");
+  if (!data.tokenizer || fs::exists(folder)) return;
+  // Renamed as a whole: a run that is killed here has the folder with its file, or none.
+  const fs::path unfinished = run.file(fmt::format("tokenizer.tmp-{}", ::getpid()));
+  fs::create_directories(unfinished);
+  text::keep_tokenizer(*data.tokenizer, unfinished);
+  sync_directory(unfinished);
+  fs::rename(unfinished, folder);
+}
+
+std::shared_ptr<text::Tokenizer> run_tokenizer(const train::RunFolder& run, const LanguageConfig& config) {
+  if (config.data.is_recall()) return nullptr;
+  return text::load_tokenizer(run.file("tokenizer").string());
+}
+
+Json score_part(models::LanguageModel& model, const LanguageConfig& config, const LanguageData& data,
+                const std::string& part) {
+  if (config.data.is_recall()) return to_json(score_recall(model, config, part));
+  const data::TokenStream stream = data.stream(part);
+  require(stream.size() > 1, ErrorKind::data, "{}: there is no {} text", data.set.source, part);
+  const data::TokenWindows windows(part, stream, std::min(config.model.context, stream.size() - 1));
+  return to_json(score_windows(model, windows, {config.language.evaluation_batch, 0}));
+}
+
+TrainedRun train_language_model(const LanguageConfig& config, const LanguageData& data, train::RunFolder& run,
+                                bool resume, bool accept_changes) {
+  const bool begun = resume && !train::CheckpointStore(run.checkpoints()).empty();
+  LanguageTask task(config, data, !config.init.empty() && !begun);
+  TrainedRun result;
+  result.training = train::train(task, config.train, run, resume, accept_changes);
+  if (result.training.stopped_by_signal()) return result;
+  result.metrics = run.read_metrics();
+  result.metrics["parameters"] = config.model.parameters();
+  result.metrics["validation"] = score_part(task.model(), config, data, "validation");
+  if (config.data.is_recall() || !data.set.test.spans.empty())
+    result.metrics["test"] = score_part(task.model(), config, data, "test");
+  else
+    result.metrics["test"] = result.metrics["validation"];
+  if (!config.language.lengths.empty()) result.metrics["lengths"] = score_lengths(task, config, data);
+  if (config.output.export_model && !config.data.is_recall()) {
+    fs::remove_all(run.file("model"));  // of an evaluation that was cut off
+    models::save_language_model(run.file("model"), task.model(), {.tokenizer = data.tokenizer});
+  }
+  run.write_metrics(result.metrics);
+  return result;
+}
+
+LanguageRun open_language_run(const fs::path& path, const std::vector<std::string>& settings) {
+  train::RunFolder folder = train::RunFolder::open(path);
+  folder.require_task("language");
+  LanguageConfig config = load_language_config(folder.file("config.toml").string(), settings);
+  LanguageRun run{std::move(folder), std::move(config), nullptr, nullptr};
+  run.tokenizer = run_tokenizer(run.folder, run.config);
+  run.model = models::make_unset_language_model(run.config.model);
+  train::load_weights(*run.model, run.folder);
+  run.model->eval();
+  return run;
+}
+
+}  // namespace modewise::tasks

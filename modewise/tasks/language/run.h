@@ -1,0 +1,49 @@
+#pragma once
+// A language model's run from its config to its folder, and back from its folder to a model.
+//
+// Besides the trainer's files a run keeps data.json (source, counts), tokenizer/ (a copy of its file) and
+// model/ (the best weights as Hugging Face's files, with the tokenizer beside them); metrics.json gains
+// "validation" and "test".
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "modewise/models/language_model.h"
+#include "modewise/tasks/language/data.h"
+#include "modewise/tasks/trained_run.h"
+#include "modewise/train/run_folder.h"
+
+namespace modewise::tasks {
+
+/// data.json of its runs.
+nlohmann::ordered_json describe(const LanguageConfig& config, const LanguageData& data);
+/// A copy of the tokenizer's file in the run's folder.
+void keep_run_tokenizer(const train::RunFolder& run, const LanguageData& data);
+
+/// The tokenizer of a run's folder; null for recall.
+std::shared_ptr<text::Tokenizer> run_tokenizer(const train::RunFolder& run, const LanguageConfig& config);
+
+/// Trains, evaluates on the validation and test text, exports the model, and writes all of it. With `resume`
+/// the run goes on where it was. Throws train::EvaluationInterrupted when a signal came after the training.
+TrainedRun train_language_model(const LanguageConfig& config, const LanguageData& data, train::RunFolder& run,
+                                bool resume, bool accept_changes = false);
+
+/// A run's model with its best weights.
+struct LanguageRun {
+  train::RunFolder folder;
+  LanguageConfig config;
+  std::shared_ptr<text::Tokenizer> tokenizer;
+  std::shared_ptr<models::LanguageModel> model;
+};
+/// Errors as RunFolder::open, and data errors naming the file that does not fit. `settings`
+/// ("model.attention.form=…") change the model's config before its weights are loaded.
+LanguageRun open_language_run(const std::filesystem::path& path,
+                              const std::vector<std::string>& settings = {});
+
+/// The metrics of a part ("validation", "test"): TokenScores, or RecallScores.
+nlohmann::ordered_json score_part(models::LanguageModel& model, const LanguageConfig& config,
+                                  const LanguageData& data, const std::string& part);
+
+}  // namespace modewise::tasks

@@ -1,0 +1,88 @@
+#include "modewise/tasks/language/source.h"
+
+#include <ATen/core/grad_mode.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "modewise/core/error.h"
+#include "modewise/models/language_files.h"
+#include "modewise/tasks/language/run.h"
+#include "modewise/text/load_tokenizer.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ModelFields {
+  models::LanguageModelConfig& model;
+  void fields(Fields& f) { model.fields(f); }
+};
+
+}  // namespace
+
+bool is_language_model(const fs::path& path) {
+  if (fs::is_regular_file(path)) return path.extension() == ".bin";
+  return fs::exists(path / "config.json") && !fs::exists(path / "config.toml");
+}
+
+LanguageSource open_language_source(const fs::path& path, const std::string& tokenizer) {
+  LanguageSource source;
+  source.name = path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
+  if (is_language_model(path)) {
+    models::LoadedLanguageModel loaded = models::load_language_model(path);
+    for (const std::string& note : loaded.notes) spdlog::info("{}", note);
+    source.model = std::move(loaded.model);
+    source.tokenizer = std::move(loaded.tokenizer);
+  } else {
+    LanguageRun run = open_language_run(path);
+    source.model = std::move(run.model);
+    source.tokenizer = std::move(run.tokenizer);
+    source.run = std::move(run.config);
+  }
+  if (!tokenizer.empty()) source.tokenizer = text::load_tokenizer(tokenizer);
+  if (source.tokenizer)
+    require(source.tokenizer->size() <= source.model->config().vocabulary, ErrorKind::data,
+            "the tokenizer ({}) has {} tokens, but the model {} knows {}", source.tokenizer->name(),
+            source.tokenizer->size(), path.string(), source.model->config().vocabulary);
+  source.model->eval();
+  return source;
+}
+
+models::LanguageModelConfig changed_config(models::LanguageModelConfig config,
+                                           const std::vector<std::string>& changes) {
+  constexpr std::string_view form = "attention.form=";
+  for (const std::string& change : changes)
+    if (change.starts_with(form) && change.substr(form.size()) != config.attention.form)
+      config.attention = {};
+  ModelFields wrapper{config};
+  Fields fields = fields_of(wrapper);
+  for (const std::string& change : changes) fields.set(change);
+  if (config.rope.scaling.original_length == 0 && config.rope.scaling.kind != "none")
+    config.rope.scaling.original_length = config.context;
+  config.validate("model");
+  return config.resolved();
+}
+
+std::shared_ptr<models::LanguageModel> remade_model(const models::LanguageModel& model,
+                                                    const models::LanguageModelConfig& config) {
+  const at::NoGradGuard no_grad;
+  const auto made = models::make_unset_language_model(config);
+  const auto had = model.named_parameters();
+  for (auto& item : made->named_parameters()) {
+    const at::Tensor* from = had.find(item.key());
+    if (from != nullptr && from->sizes() == item.value().sizes()) {
+      item.value().copy_(*from);
+      continue;
+    }
+    require(item.key().find("latents") != std::string::npos, ErrorKind::config,
+            "the weights do not fit: {} must be [{}]", item.key(), fmt::join(item.value().sizes(), ", "));
+    item.value().zero_();
+  }
+  made->eval();
+  return made;
+}
+
+}  // namespace modewise::tasks

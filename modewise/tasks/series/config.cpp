@@ -1,0 +1,74 @@
+#include "modewise/tasks/series/config.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "modewise/core/error.h"
+#include "modewise/tasks/load_config.h"
+
+namespace modewise::tasks {
+
+void SeriesOptions::fields(Fields& f) {
+  f.add("class_weights", class_weights,
+        "weights of the classes in the loss: none, or balanced by their counts",
+        {.one_of = {"none", "balanced"}});
+  f.add("label_smoothing", label_smoothing, "share of the target spread over all classes",
+        {.min = 0, .max = 0.99});
+  f.add("mixup", mixup, "of another case of the batch a random share, at most this, is mixed in",
+        {.min = 0, .max = 0.5});
+  f.add("select", select, "validation metric that chooses the best weights",
+        {.one_of = {"loss", "accuracy"}});
+  f.add("evaluation_batch", evaluation_batch, "cases at a time in evaluation", {.min = 1, .max = 65536});
+}
+
+void SeriesOutput::fields(Fields& f) {
+  f.add("report", report, "write report.html after training");
+}
+
+SeriesConfig::SeriesConfig() {
+  train.epochs = 100;
+  train.batch_size = 16;
+  train.patience = 20;
+  train.clip_norm = 4;
+  train.optimizer.learning_rate = 1e-3;
+  train.optimizer.weight_decay = 0.05;
+}
+
+void SeriesConfig::fields(Fields& f) {
+  f.group("data", data);
+  f.group("vary", vary);
+  f.group("model", model);
+  f.group("series", series);
+  f.group("train", train);
+  f.group("output", output);
+}
+
+models::SeriesShape SeriesConfig::model_shape(const data::SeriesCollection& set) const {
+  return {set.variables, set.length, std::ssize(set.classes), set.padded(), std::ssize(set.train)};
+}
+
+void SeriesConfig::validate(const std::string& source) const {
+  require(data.path.empty() || data.train.empty(), ErrorKind::config,
+          "{}: give data.path or data.train with data.test, not both", source);
+  require(data.test.empty() || !data.train.empty() || !data.path.empty(), ErrorKind::config,
+          "{}: data.test without data.train", source);
+  train.validate();
+}
+
+SeriesConfig load_series_config(const std::string& file, std::vector<std::string> assignments) {
+  return load_config<SeriesConfig>(file, std::move(assignments));
+}
+
+std::string model_title(const SeriesConfig& config) {
+  return models::title_of(config.model);
+}
+
+std::string data_title(const SeriesConfig& config) {
+  std::string name =
+      std::filesystem::path(config.data.path.empty() ? config.data.train : config.data.path).stem().string();
+  for (const char* ending : {"_TRAIN", "_TEST"})
+    if (name.ends_with(ending)) name.resize(name.size() - std::string(ending).size());
+  return config.data.protocol == "official" ? name : name + " " + config.data.protocol;
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,52 @@
+#pragma once
+// A run that classifies series, from its config to its folder, and back from its folder to a classifier.
+//
+// Besides the trainer's files a run keeps data.json (classes, sizes, counts, how the variables are scaled)
+// and predictions.npz (scores and labels of the validation and test cases); metrics.json gains "validation"
+// and "test".
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "modewise/tasks/classify/metrics.h"
+#include "modewise/tasks/series/config.h"
+#include "modewise/tasks/trained_run.h"
+#include "modewise/train/run_folder.h"
+
+namespace modewise::tasks {
+
+struct SeriesData {
+  data::SeriesCollection set;
+  std::string hash;
+};
+/// Loads what the config names, and checks that there is something to train, validate and test on.
+SeriesData load_series_data(const SeriesConfig& config);
+/// data.json of its runs.
+nlohmann::ordered_json to_json(const SeriesData& data);
+
+/// Trains, evaluates on the validation and test cases, and writes all of it. With `resume` the run goes on
+/// where it was. Throws train::EvaluationInterrupted when a signal came after the training.
+TrainedRun train_series_classifier(const SeriesConfig& config, const SeriesData& data, train::RunFolder& run,
+                                   bool resume, bool accept_changes = false);
+
+/// A run's classifier with its best weights.
+struct SeriesRun {
+  train::RunFolder folder;
+  SeriesConfig config;
+  data::TrainedSeries trained;
+  std::string source;
+  std::shared_ptr<models::SeriesClassifier> model;
+};
+/// Errors as RunFolder::open, and data errors naming the file that does not fit.
+SeriesRun open_series_run(const std::filesystem::path& path);
+
+/// The cases the run was trained on, or those of the file or folder `path`: of one .ts file all are test
+/// cases.
+data::SeriesCollection load_run_cases(const SeriesRun& run, const std::string& path);
+/// Scores of a split, all of whose cases must have classes when `labelled`.
+ScoreTable score_split(const SeriesRun& run, const data::SeriesCollection& set, const std::string& split,
+                       bool labelled = true);
+
+}  // namespace modewise::tasks
