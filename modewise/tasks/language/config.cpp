@@ -87,8 +87,6 @@ void LanguageConfig::validate(const std::string& source) const {
   model.validate(source);
   require(!data.is_recall() || tokenizer.empty(), ErrorKind::config,
           "{}: data.path = \"recall\" makes tokens up, so a tokenizer has no effect", source);
-  require(!data.is_recall() || init.empty(), ErrorKind::config,
-          "{}: data.path = \"recall\" has tokens of its own, which no other model (init) knows", source);
   for (const std::string& variant : language.variants)
     require(variant == "plain" || variant == "linear" || variant == "ntk" || variant == "yarn" ||
                 model.attention.form == "full",
@@ -113,6 +111,12 @@ LanguageConfig load_language_config(const std::string& file, const std::vector<s
     config = loaded(std::move(config), file, assignments);
   }
   if (config.data.is_recall()) {
+    require(config.init.empty() || config.model.vocabulary == config.data.recall.tokens(), ErrorKind::config,
+            "{}: data.path = \"recall\" makes up {} different tokens, but the model {} knows {}: it is for a "
+            "model "
+            "trained on recall with the same data.recall.vocabulary",
+            file.empty() ? "options" : file, config.data.recall.tokens(), config.init,
+            config.model.vocabulary);
     config.model.vocabulary = config.data.recall.tokens();
     config.model.context = config.data.recall.length;
   }

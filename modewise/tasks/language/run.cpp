@@ -104,7 +104,7 @@ TrainedRun train_language_model(const LanguageConfig& config, const LanguageData
   else
     result.metrics["test"] = result.metrics["validation"];
   if (!config.language.lengths.empty()) result.metrics["lengths"] = score_lengths(task, config, data);
-  if (config.output.export_model && !config.data.is_recall()) {
+  if (config.output.export_model) {
     fs::remove_all(run.file("model"));  // of an evaluation that was cut off
     models::save_language_model(run.file("model"), task.model(), {.tokenizer = data.tokenizer});
   }
