@@ -2,6 +2,7 @@
 
 #include "modewise/ops/attention_cache.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/stack.h>
@@ -9,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "modewise/ops/kernel_info.h"
 #include "tests/ops/tensors.h"
 
 namespace modewise::ops {
@@ -73,6 +75,8 @@ TEST_P(EveryForm, GivesTokenByTokenWhatItGivesAtOnce) {
 
 // float32, a token a step, through windows that turn over and groups of blocks that begin anew.
 TEST_P(EveryForm, StaysEqualForFourThousandTokens) {
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);  // steps are too short to share
   Case tried = GetParam();
   const int64_t n = 4096, d = 8;
   // Of two logits that differ by rounding alone, one may be the last that topk keeps.
@@ -89,6 +93,7 @@ TEST_P(EveryForm, StaysEqualForFourThousandTokens) {
   std::vector<at::Tensor> out;
   for (int64_t t = 0; t < n; ++t)
     out.push_back(cache.step(q.narrow(1, t, 1), k.narrow(1, t, 1), v.narrow(1, t, 1)));
+  at::set_num_threads(threads);
   EXPECT_LT(largest_difference(at::cat(out, 1), whole), 1e-5);
 }
 
@@ -97,6 +102,39 @@ INSTANTIATE_TEST_SUITE_P(AttentionCache, EveryForm, testing::ValuesIn(cases()), 
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;
 });
+
+class StepsOfEverySet : public testing::TestWithParam<std::string> {};
+
+TEST_P(StepsOfEverySet, StepsGiveTheSameBitsForAnyThreadsAndAreNearFloat64) {
+  const std::string before = active_isa();
+  use_isa(GetParam());
+  const int threads = at::get_num_threads();
+  const int64_t n = 150, heads = 6, groups = 3, d = 34, e = 21;
+  const TensorAttentionOptions options = {.form = "causal", .fold = {0, 4, 16}, .window = 40};
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    const auto q = random_tensor({2, n, heads, d}, type), k = random_tensor({2, n, groups, d}, type, 2);
+    const auto v = random_tensor({2, n, groups, e}, type, 3),
+               latents = random_tensor({2, groups, 3, d}, type, 4);
+    const auto whole = tensor_attention(q.to(at::kDouble), k.to(at::kDouble), v.to(at::kDouble), options,
+                                        latents.to(at::kDouble), code(d));
+    const auto steps = [&](int count) {
+      at::set_num_threads(count);
+      AttentionCache cache(options, latents, code(d));
+      std::vector<at::Tensor> out;
+      for (int64_t t = 0; t < n; t += 50)
+        out.push_back(cache.step(q.narrow(1, t, 50), k.narrow(1, t, 50), v.narrow(1, t, 50)));
+      return at::cat(out, 1);
+    };
+    const auto alone = steps(1);
+    EXPECT_TRUE(at::equal(alone, steps(3)));
+    EXPECT_LT(largest_difference(alone, whole), type == at::kFloat ? 1e-5 : 0.03);
+  }
+  at::set_num_threads(threads);
+  use_isa(before);
+}
+
+INSTANTIATE_TEST_SUITE_P(AttentionCache, StepsOfEverySet, testing::ValuesIn(available_isas()),
+                         [](const auto& param) { return param.param; });
 
 // The bound of the design: w + r·Σ n_l rows of keys and values instead of n, and the sums of the blocks being
 // filled.

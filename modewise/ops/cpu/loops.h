@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "modewise/ops/cpu/step_plan.h"
 #include "modewise/ops/cpu/summary_plan.h"
 
 namespace modewise::ops {
@@ -157,6 +158,7 @@ struct TensorLoops {
   const ScoreLoops<T>* score;
   const ElementLoops<T>* element;
   const SummaryLoops<T>* summary;
+  const StepLoops<T>* step;
 };
 
 struct Loops {

@@ -1,0 +1,52 @@
+#pragma once
+// One token of a text that is being generated: the rows that it attends to, and the blocks that it joins.
+// Plain structs, for cpu/loops.h. T is the type in memory, F the accumulate type.
+
+#include <cstdint>
+
+#include "modewise/ops/cpu/summary_plan.h"
+
+namespace modewise::ops {
+
+constexpr int kStepParts = kMaxLevels + 2;  // window, first tokens, slots of each level
+
+/// Rows [0, count) of keys and values, compared with the query that is turned by row `code` of the table.
+struct StepRows {
+  const void* keys;    // T [B, room, G, d]
+  const void* values;  // T [B, room, G, e]
+  int64_t count, room;
+  int64_t code;
+  double scale;  // of the logits
+};
+
+struct StepPlan {
+  const void* q;  // T, of sample b: q + b·q_batch
+  void* out;      // T
+  int64_t q_batch, out_batch;
+  int64_t heads, kv_heads, d, e;
+  int parts;
+  StepRows part[kStepParts];
+  const void *cosine, *sine;  // F [codes, d/2], or null without codes
+};
+
+/// Blocks that are being filled: each latent's softmax over the rows so far, its sums not yet divided.
+struct OpenPlan {
+  const void *keys, *values;  // T [B, rows, G, ·], of sample b: keys + b·keys_batch
+  int64_t keys_batch, values_batch;
+  int64_t kv_heads, d, e, slots;
+  const void* latents;  // F [G, r, d]
+  void *high, *total;   // F [B, G, r]: largest logit, sum of exp(logit − high)
+  void* sum_keys;       // F [B, G, r, d]
+  void* sum_values;     // F [B, G, r, e]
+};
+
+template <class T>
+struct StepLoops {
+  int64_t (*attend_scratch)(const StepPlan&);
+  /// The query heads of key head g.
+  void (*attend)(const StepPlan&, int64_t b, int64_t g, void* scratch);
+  /// Adds row `row`.
+  void (*join)(const OpenPlan&, int64_t b, int64_t g, int64_t row);
+};
+
+}  // namespace modewise::ops
