@@ -125,6 +125,14 @@ def test_recall_is_told_by_distance_and_pairs(tmp_path):
         ["train.max_steps=3", "data.recall.length=64", "data.recall.pairs=2,4", "data.recall.held_back=16"]))
     assert [one["pairs"] for one in trained["test"]["by_pairs"]] == [2, 4]
     assert sum(one["asked"] for one in trained["test"]["by_distance"]) == trained["test"]["asked"]
+    # A longer lesson begins with what the short one taught; another vocabulary is another language.
+    longer = ["train", "language", "--data", "recall", "--init", tmp_path / "run", "--set", "data.recall.length=128",
+              "--set", "train.max_steps=1", "--set", "train.optimizer.learning_rate=1e-9", "--json"]
+    modewise(*longer, "--out", tmp_path / "longer")
+    first, second = (safetensors.numpy.load_file(tmp_path / name / "model" / "model.safetensors") for name in ("run", "longer"))
+    assert all(numpy.allclose(first[name], second[name], atol=1e-6) for name in first)
+    message = modewise(*longer[:-1], "--set", "data.recall.vocabulary=8", "--out", tmp_path / "other", code=78)
+    assert "25 different tokens" in message and "data.recall.vocabulary" in message
 
 
 def test_sentences_for_what_is_wrong(tmp_path, text):
