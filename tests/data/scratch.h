@@ -12,29 +12,9 @@
 
 #include "modewise/core/error.h"
 #include "modewise/data/series.h"
+#include "tests/scratch_folder.h"
 
 namespace modewise::data {
-
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "modewise_data_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~ScratchFolder() { std::filesystem::remove_all(path_); }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  std::string path(const std::string& name) const { return (path_ / name).string(); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << text;
-    return path(name);
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The message of the Error that `action` throws; its kind must be `kind`.
 inline std::string error_of(ErrorKind kind, const std::function<void()>& action) {

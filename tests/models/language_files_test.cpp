@@ -9,6 +9,7 @@
 #include "modewise/io/safetensors_shards.h"
 #include "modewise/models/language_json.h"
 #include "tests/models/language_vectors.h"
+#include "tests/scratch_folder.h"
 
 namespace modewise::models {
 namespace {
@@ -59,7 +60,7 @@ TEST(LanguageFiles, EveryFormComesBackByTheBit) {
         LanguageModelConfig config = grouped_config(form);
         config.tied = tied;
         const auto model = filled_model(config);
-        const LanguageScratch scratch;
+        const ScratchFolder scratch;
         save_language_model(scratch / "m", *model, {.shard_bytes = shard});
         EXPECT_EQ(fs::exists(scratch / "m" / "model.safetensors"), shard > 4000);
         const LoadedLanguageModel back = load_language_model(scratch / "m");
@@ -87,7 +88,7 @@ TEST(LanguageFiles, RotaryScalingsComeBack) {
                            .truncate = false,
                            .gain = 0};
     const auto model = filled_model(config);
-    const LanguageScratch scratch;
+    const ScratchFolder scratch;
     save_language_model(scratch / "m", *model);
     expect_same_model(*model, *load_language_model(scratch / "m").model);
   }
@@ -95,7 +96,7 @@ TEST(LanguageFiles, RotaryScalingsComeBack) {
 
 TEST(LanguageFiles, Bfloat16RoundsOnce) {
   const auto model = filled_model(grouped_config("full"));
-  const LanguageScratch scratch;
+  const ScratchFolder scratch;
   save_language_model(scratch / "m", *model, {.dtype = "bfloat16"});
   const auto back = load_language_model(scratch / "m").model->named_parameters();
   for (const auto& item : model->named_parameters())
@@ -108,13 +109,13 @@ TEST(LanguageFiles, Llama2cComesBackByTheBitInBothVersions) {
       LanguageModelConfig config = grouped_config("full");
       config.tied = tied;
       const auto model = filled_model(config);
-      const LanguageScratch scratch;
+      const ScratchFolder scratch;
       save_llama2c(scratch / "m.bin", *model, version);
       const LoadedLanguageModel back = load_language_model(scratch / "m.bin");
       EXPECT_EQ(back.layout, "llama2.c version " + std::to_string(version));
       expect_same_model(*model, *back.model);
     }
-  const LanguageScratch scratch;
+  const ScratchFolder scratch;
   EXPECT_THAT(
       language_error(ErrorKind::data,
                      [&] { save_llama2c(scratch / "m.bin", *filled_model(grouped_config("causal"))); }),
@@ -123,7 +124,7 @@ TEST(LanguageFiles, Llama2cComesBackByTheBitInBothVersions) {
 
 TEST(LanguageFiles, AttentionMayBeChangedOnTheWay) {
   const auto model = filled_model(grouped_config("full"));
-  const LanguageScratch scratch;
+  const ScratchFolder scratch;
   save_language_model(scratch / "m", *model);
   const LoadedLanguageModel changed = load_language_model(scratch / "m", [](LanguageModelConfig& config) {
     config.attention = {};
@@ -176,7 +177,7 @@ class DamagedFolder : public testing::Test {
     io::write_safetensors(folder() / "model.safetensors", tensors);
   }
 
-  LanguageScratch scratch_;
+  ScratchFolder scratch_;
   LanguageModelConfig config_;
   std::shared_ptr<LanguageModel> model_;
   nlohmann::json json_;
@@ -318,7 +319,7 @@ TEST(LanguageFiles, Stories260KHasTheLogitsOfItsFormula) {
     EXPECT_LE(largest_difference(logits[0][std::stoll(place)],
                                  at::tensor(row.get<std::vector<double>>(), at::kDouble)),
               1e-4);
-  const LanguageScratch scratch;
+  const ScratchFolder scratch;
   save_language_model(scratch / "m", *loaded.model, {.tokenizer = loaded.tokenizer});
   const LoadedLanguageModel back = load_language_model(scratch / "m");
   expect_same_model(*loaded.model, *back.model);

@@ -62,21 +62,6 @@ inline at::Tensor token_tensor(const std::vector<int64_t>& ids) {
   return at::tensor(ids, at::kLong).unsqueeze(0);
 }
 
-class LanguageScratch {
- public:
-  LanguageScratch() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "modewise_language_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~LanguageScratch() { std::filesystem::remove_all(path_); }
-  LanguageScratch(const LanguageScratch&) = delete;
-  LanguageScratch& operator=(const LanguageScratch&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// MODEWISE_DATA/language/`name`; empty when it is not there.
 inline std::string language_data(const std::string& name) {
   const char* data = std::getenv("MODEWISE_DATA");

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "modewise/core/error.h"
-#include "tests/sweep/scratch.h"
+#include "tests/scratch_folder.h"
 
 namespace modewise::sweep {
 namespace {
@@ -38,7 +38,7 @@ factor = 100
 )";
 
 TEST(SweepPlan, IsTheGridInOrder) {
-  const Scratch folder;
+  const ScratchFolder folder;
   const SweepPlan plan = read_sweep_plan(folder.write("my sweep.toml", kGrid));
   EXPECT_EQ(plan.name, "my-sweep");
   EXPECT_EQ(plan.task, "classify");
@@ -59,7 +59,7 @@ TEST(SweepPlan, IsTheGridInOrder) {
 }
 
 TEST(SweepPlan, TakesWhatTheCommandLineSays) {
-  const Scratch folder;
+  const ScratchFolder folder;
   const SweepPlan plan =
       read_sweep_plan(folder.write("a.toml", kGrid), {.data = "/data/x.npz",
                                                       .seeds = {7},
@@ -83,7 +83,7 @@ TEST(SweepPlan, TakesWhatTheCommandLineSays) {
 }
 
 TEST(SweepPlan, WithoutAxesIsItsSeeds) {
-  const Scratch folder;
+  const ScratchFolder folder;
   const SweepPlan plan = read_sweep_plan(folder.write("a.toml", "seeds = [1, 2, 3]\n"));
   ASSERT_EQ(plan.runs.size(), 3u);
   EXPECT_EQ(plan.runs[2].name, "run_s3");
@@ -102,7 +102,7 @@ void PrintTo(const Bad& bad, std::ostream* out) {
 class BadPlan : public testing::TestWithParam<Bad> {};
 
 TEST_P(BadPlan, IsASentenceWithThePlace) {
-  const Scratch folder;
+  const ScratchFolder folder;
   try {
     read_sweep_plan(folder.write("bad.toml", GetParam().text));
     FAIL() << GetParam().text;

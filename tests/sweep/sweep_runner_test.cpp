@@ -15,7 +15,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/sweep_table.h"
-#include "tests/sweep/scratch.h"
+#include "tests/scratch_folder.h"
 
 namespace modewise::sweep {
 namespace {
@@ -66,7 +66,7 @@ class Sweep : public testing::Test {
     return read_file(options.out / "runs" / run / "starts");
   }
 
-  Scratch folder;
+  ScratchFolder folder;
   SweepOptions options;
 };
 

@@ -20,6 +20,7 @@
 #include "modewise/tasks/language/passkey.h"
 #include "modewise/tasks/language/question_scores.h"
 #include "modewise/text/load_tokenizer.h"
+#include "tests/scratch_folder.h"
 
 namespace modewise::tasks {
 namespace {
@@ -85,14 +86,8 @@ TEST(ScoredWindows, SpreadPredictsTheSameTokensAtEveryLength) {
 
 class LanguageFiles : public testing::Test {
  protected:
-  LanguageFiles() {
-    std::string pattern = (fs::temp_directory_path() / "modewise_language_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~LanguageFiles() override { fs::remove_all(folder_); }
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-    return (folder_ / name).string();
+    return folder_.write(name, text);
   }
   static LanguageSource small_model(const std::string& form = "full") {
     models::LanguageModelConfig config;
@@ -105,7 +100,7 @@ class LanguageFiles : public testing::Test {
     if (form == "window") config.attention.window = 5;
     return {"small", models::make_language_model(config, 3), text::load_tokenizer("bytes"), std::nullopt};
   }
-  fs::path folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(LanguageFiles, ConventionsAgreeWhereTheyPredictTheSame) {
@@ -207,7 +202,7 @@ TEST_F(LanguageFiles, ShippedTasksReadTheirLayouts) {
   write("hotpotqa.jsonl", R"({"input": "Q", "context": "C", "answers": ["x", "y"], "all_classes": null})");
   const auto load = [&](const std::string& name) {
     return load_questions(fs::path(MODEWISE_SOURCE_DIR) / "experiments/language/tasks" / (name + ".toml"),
-                          folder_);
+                          folder_.path());
   };
   const ChoiceItem hellaswag = load("hellaswag").choices.at(0);
   EXPECT_EQ(hellaswag.contexts[0], "Roof: A man sits. He");

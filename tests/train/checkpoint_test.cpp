@@ -7,7 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace modewise::train {
 namespace {

@@ -12,7 +12,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/train/checkpoint.h"
 #include "modewise/train/trainer.h"
-#include "scratch_folder.h"
+#include "tests/scratch_folder.h"
 #include "toy_task.h"
 
 namespace modewise::train {

@@ -8,7 +8,7 @@
 #include "modewise/core/error.h"
 #include "modewise/train/folder_lock.h"
 #include "modewise/train/metric_log.h"
-#include "scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace modewise::train {
 namespace {

@@ -16,7 +16,7 @@
 #include "modewise/train/folder_lock.h"
 #include "modewise/train/tensor_file.h"
 #include "modewise/train/thread_check.h"
-#include "scratch_folder.h"
+#include "tests/scratch_folder.h"
 #include "toy_task.h"
 
 namespace modewise::train {
