@@ -54,18 +54,17 @@ class CodeTable {
 /// The blocks of one level that are being filled.
 class OpenBlocks {
  public:
-  OpenBlocks(at::Tensor latents, at::ScalarType type) : latents_(latents.to(type).contiguous()) {}
-
-  void begin(const at::Tensor& keys, const at::Tensor& values) {
-    if (!high_.defined()) {
-      const auto options = latents_.options();
-      const int64_t batch = keys.size(0), groups = latents_.size(0), slots = latents_.size(1);
-      high_ = at::empty({batch, groups, slots, 1}, options), total_ = at::empty_like(high_);
-      keys_ = at::empty({batch, groups, slots, keys.size(3)}, options);
-      values_ = at::empty({batch, groups, slots, values.size(3)}, options);
-      clear();
-    }
+  /// latents [G, r, d]; keys [B, t, G, d] and values [B, t, G, e] give the sizes.
+  OpenBlocks(const at::Tensor& latents, const at::Tensor& keys, const at::Tensor& values)
+      : latents_(latents.to(accumulate_type(keys.scalar_type())).contiguous()) {
+    const auto options = latents_.options();
+    const int64_t batch = keys.size(0), groups = latents_.size(0), slots = latents_.size(1);
+    high_ = at::empty({batch, groups, slots, 1}, options), total_ = at::empty_like(high_);
+    keys_ = at::empty({batch, groups, slots, keys.size(3)}, options);
+    values_ = at::empty({batch, groups, slots, values.size(3)}, options);
+    clear();
   }
+
   void clear() {
     high_.fill_(-std::numeric_limits<double>::infinity());
     total_.zero_(), keys_.zero_(), values_.zero_();
@@ -151,10 +150,7 @@ class SummaryMemory final : public AttentionCache::Memory {
     const Piece piece = {given.q.contiguous(), given.k.contiguous(), given.v.contiguous(), given.first};
     const at::ScalarType type = piece.k.scalar_type();
     for (size_t l = 0; l < levels_.size(); ++l)
-      if (!levels_[l].open) {
-        levels_[l].open.emplace(latents_[static_cast<int64_t>(l)], accumulate_type(type));
-        levels_[l].open->begin(piece.k, piece.v);
-      }
+      if (!levels_[l].open) levels_[l].open.emplace(latents_[static_cast<int64_t>(l)], piece.k, piece.v);
     // Rotated keys of the whole piece; the ring takes them one by one.
     const auto turned = code_.turn(piece.k, 0, piece.first);
     constexpr int64_t kPart = 256;
