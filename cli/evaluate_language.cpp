@@ -139,6 +139,12 @@ void write_page(const std::string& path, const Json& result, const std::vector<t
       figures.push_back({std::move(chart), ""});
     page.add_figure_grid(figures);
   }
+  if (result.contains("recall")) {
+    page.add_section("Recall");
+    page.add_table(tasks::evaluation_table(result["recall"]));
+    for (report::LineChart& chart : tasks::length_figures({result["recall"]}))
+      page.add_figure(std::move(chart));
+  }
   if (!cells.empty()) {
     page.add_section("Passkeys");
     page.add_figure(tasks::passkey_figure(cells));
@@ -166,7 +172,8 @@ void LanguageEvaluateFlags::add_to(CLI::App& command) {
   add("--convention", measure.conventions, "sliding, halves, rolling, stream, spread; several by commas")
       ->delimiter(',')
       ->check(CLI::IsMember({"sliding", "halves", "rolling", "stream", "spread"}));
-  add("--lengths", measure.lengths, "tokens of a window, such as 512,1024,2048; the trained length without")
+  add("--lengths", measure.lengths,
+      "tokens of a window, or of a sample of recall, such as 512,1024; the trained length without")
       ->delimiter(',')
       ->check(CLI::Range(int64_t{2}, int64_t{1} << 40));
   add("--stride", measure.stride, "sliding and spread: tokens predicted a window")
@@ -184,6 +191,8 @@ void LanguageEvaluateFlags::add_to(CLI::App& command) {
   change("--sinks", "attention.sinks", "of lambda: first tokens that stay visible");
   add("--rope", rope, "stretched rotary codes: linear (PI), ntk, yarn")
       ->check(CLI::IsMember({"linear", "ntk", "yarn"}));
+  change("--rope-level", "rope.scaled_level",
+         "the only level of positions that --rope stretches: 0 the tokens, 1 blocks of the last mode, …");
   add("--factor", factor, "by which --rope stretches; without it each length over the trained one")
       ->check(CLI::PositiveNumber);
   command.add_flag("--passkey", passkey, "hide numbers in prompts of --lengths tokens and ask for them")
@@ -204,13 +213,21 @@ int evaluate_language_model(const Program& program, const EvaluateOptions& optio
   tasks::LanguageEvaluateOptions measure = measure_options(options);
   const bool other = flags.passkey || !flags.tasks.empty();
   const bool asked = !measure.conventions.empty() || !measure.lengths.empty() || !measure.changes.empty();
-  if (measure.conventions.empty() && !other && (asked || !source.run)) measure.conventions = {"sliding"};
+  const bool recall = source.run && source.run->data.is_recall() && options.data.empty();
+  require(!recall || (measure.conventions.empty() && !other), ErrorKind::usage,
+          "{} has learnt to recall key-value pairs: it knows no text to measure", source.name);
+  if (measure.conventions.empty() && !other && !recall && (asked || !source.run))
+    measure.conventions = {"sliding"};
   Json result = {{"model", source.name}};
   std::string text;
   std::vector<tasks::PasskeyCell> cells;
   if (!asked && source.run && !other) {
     result["own"] = own_figures(source, options);
     text += own_text(result["own"]);
+  }
+  if (recall && asked) {
+    result["recall"] = tasks::evaluate_recall(source, measure);
+    text += tasks::evaluation_table(result["recall"]).to_text();
   }
   if (!measure.conventions.empty()) {
     result["perplexity"] = tasks::evaluate_language(source, measure);

@@ -30,6 +30,12 @@ class RecallDraws {
     all.resize(static_cast<size_t>(count));
     return all;
   }
+  /// `count` of 0 … n − 1, each any of them.
+  std::vector<int64_t> any(int64_t n, int64_t count) {
+    std::vector<int64_t> drawn(static_cast<size_t>(count));
+    for (int64_t& one : drawn) one = below(n);
+    return drawn;
+  }
 
  private:
   RandomStream stream_;
@@ -42,7 +48,7 @@ RecallSample make_recall_sample(const RecallConfig& config, uint64_t seed, uint6
   RecallDraws draws(seed, index);
   const int64_t v = config.vocabulary;
   const int64_t pairs = config.pairs[static_cast<size_t>(draws.below(std::ssize(config.pairs)))];
-  const int64_t asked = config.questions > 0 ? std::min(config.questions, pairs) : pairs;
+  const int64_t asked = config.asked(pairs);
   const int64_t marker = config.length - 2 * asked - 1;  // its place
   RecallSample sample;
   sample.tokens.resize(static_cast<size_t>(config.length));
@@ -50,20 +56,23 @@ RecallSample make_recall_sample(const RecallConfig& config, uint64_t seed, uint6
   const std::vector<int64_t> places = draws.choose((marker - config.distance) / 2, pairs);
   const std::vector<int64_t> keys = draws.choose(v, pairs);
   std::vector<int64_t> values;
+  std::vector<int64_t> named_at;  // the last place of each value so far
   for (int64_t i = 0; i < pairs; ++i) {
     const auto at = static_cast<size_t>(2 * places[static_cast<size_t>(i)]);
     values.push_back(1 + v + draws.below(v));
+    named_at.push_back(static_cast<int64_t>(at) + 1);
     sample.tokens[at] = 1 + keys[static_cast<size_t>(i)];
     sample.tokens[at + 1] = values.back();
   }
   sample.tokens[static_cast<size_t>(marker)] = 0;
-  const std::vector<int64_t> order = draws.choose(pairs, asked);
+  const std::vector<int64_t> order = config.repeated ? draws.any(pairs, asked) : draws.choose(pairs, asked);
   for (int64_t q = 0; q < asked; ++q) {
     const auto pair = static_cast<size_t>(order[static_cast<size_t>(q)]);
     const int64_t at = marker + 1 + 2 * q;
     sample.tokens[static_cast<size_t>(at)] = 1 + keys[pair];
     sample.tokens[static_cast<size_t>(at + 1)] = values[pair];
-    sample.questions.push_back({at, at - (2 * places[pair] + 1), pairs});
+    sample.questions.push_back({at, at - named_at[pair], pairs});
+    named_at[pair] = at + 1;
   }
   return sample;
 }

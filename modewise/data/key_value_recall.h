@@ -15,7 +15,7 @@ namespace modewise::data {
 /// One question of a sample.
 struct RecallQuestion {
   int64_t position = 0;  // of the key asked for: there the value is predicted
-  int64_t distance = 0;  // tokens from the pair's value to it
+  int64_t distance = 0;  // tokens from the last place of the pair's value to it
   int64_t pairs = 0;     // in the sample
 };
 
@@ -24,7 +24,8 @@ struct RecallSample {
   std::vector<RecallQuestion> questions;
 };
 
-/// Sample `index` of the stream `seed`: a function of both. Different keys in a sample, values drawn freely.
+/// Sample `index` of the stream `seed`: a function of both. Different keys in a sample, values drawn freely;
+/// unless `repeated`, each pair is asked for at most once.
 RecallSample make_recall_sample(const RecallConfig& config, uint64_t seed, uint64_t index);
 
 /// Samples side by side; only the values asked for are targets.

@@ -13,10 +13,16 @@ void RecallConfig::fields(Fields& f) {
         {.min = 1, .max = 1 << 20});
   f.add("length", length, "tokens of a sample, its questions included", {.min = 4, .max = 1 << 26});
   f.add("distance", distance, "tokens at least between a pair and the first question", {.min = 0});
-  f.add("questions", questions, "pairs asked for at the end; 0: all of them", {.min = 0});
+  f.add("questions", questions, "questions at the end; 0: as many as pairs", {.min = 0});
+  f.add("repeated", repeated, "a key may be asked for again; otherwise at most once each");
   f.add("vocabulary", vocabulary, "different keys; as many values and fillers", {.min = 2, .max = 1 << 20});
   f.add("samples", samples, "training samples an epoch", {.min = 1, .max = 1 << 30});
   f.add("held_back", held_back, "samples of validation, and of test", {.min = 1, .max = 1 << 24});
+}
+
+int64_t RecallConfig::asked(int64_t pairs_there) const {
+  if (questions == 0) return pairs_there;
+  return repeated ? questions : std::min(questions, pairs_there);
 }
 
 void TextConfig::fields(Fields& f) {
@@ -55,7 +61,7 @@ void TextConfig::validate(const std::string& source) const {
   if (!is_recall()) return;
   require(!recall.pairs.empty(), ErrorKind::config, "{}: data.recall.pairs is empty", source);
   const int64_t most = *std::max_element(recall.pairs.begin(), recall.pairs.end());
-  const int64_t asked = recall.questions > 0 ? std::min(recall.questions, most) : most;
+  const int64_t asked = recall.asked(most);
   const int64_t needed = 2 * most + recall.distance + 1 + 2 * asked;
   require(most <= recall.vocabulary, ErrorKind::config,
           "{}: data.recall: {} pairs need as many different keys, but the vocabulary is {}", source, most,

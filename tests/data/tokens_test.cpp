@@ -306,6 +306,34 @@ TEST(KeyValueRecall, QuestionsFollowFromThePairs) {
   EXPECT_NE(make_recall_sample(config, 5, 7).tokens, make_recall_sample(config, 6, 7).tokens);
 }
 
+TEST(KeyValueRecall, RepeatedQuestionsAreAnsweredByTheNearestPlace) {
+  RecallConfig config;
+  config.pairs = {2, 3};
+  config.length = 32;
+  config.questions = 9;
+  config.vocabulary = 5;
+  EXPECT_EQ(config.asked(2), 2);
+  config.repeated = true;
+  EXPECT_EQ(config.asked(2), 9);
+  std::set<size_t> asked_again;
+  for (uint64_t index = 0; index < 50; ++index) {
+    const RecallSample sample = make_recall_sample(config, 3, index);
+    ASSERT_EQ(sample.questions.size(), 9u);
+    std::set<int64_t> keys;
+    for (const RecallQuestion& question : sample.questions) {
+      const auto at = static_cast<size_t>(question.position);
+      size_t before = at;  // the nearest place of the same key
+      do --before;
+      while (sample.tokens[before] != sample.tokens[at]);
+      ASSERT_EQ(question.distance, static_cast<int64_t>(at - before - 1));
+      ASSERT_EQ(sample.tokens[before + 1], sample.tokens[at + 1]);
+      keys.insert(sample.tokens[at]);
+    }
+    asked_again.insert(keys.size());
+  }
+  EXPECT_LE(*asked_again.rbegin(), 3u);
+}
+
 TEST(TextConfig, SaysWhatDoesNotFit) {
   TextConfig config;
   config.path = "recall";

@@ -122,9 +122,16 @@ def test_runs_are_whole_and_evaluate_alike(tmp_path, text):
 
 def test_recall_is_told_by_distance_and_pairs(tmp_path):
     trained = modewise("train", "language", "--data", "recall", "--out", tmp_path / "run", "--json", *settings(
-        ["train.max_steps=3", "data.recall.length=64", "data.recall.pairs=2,4", "data.recall.held_back=16"]))
+        ["train.max_steps=3", "data.recall.length=64", "data.recall.pairs=2,4", "data.recall.held_back=16", "language.lengths=64,128"]))
     assert [one["pairs"] for one in trained["test"]["by_pairs"]] == [2, 4]
     assert sum(one["asked"] for one in trained["test"]["by_distance"]) == trained["test"]["asked"]
+    # Beyond the trained length, by training and by evaluation.
+    longer = modewise("evaluate", tmp_path / "run", "--lengths", "64,128", "--json")["recall"]["results"]
+    assert [one["length"] for one in longer] == [64, 128]
+    assert longer[0]["accuracy"] == trained["test"]["accuracy"] and longer[0]["loss"] == trained["test"]["loss"]
+    assert longer[0] == {"length": 64, **trained["lengths"]["plain"]["64"]} and longer[1] == trained["lengths"]["plain"]["128"]
+    assert max(one["to"] for one in longer[1]["by_distance"]) > max(one["to"] for one in longer[0]["by_distance"])
+    assert "knows no text" in modewise("evaluate", tmp_path / "run", "--passkey", code=2)
     # A longer lesson begins with what the short one taught; another vocabulary is another language.
     longer = ["train", "language", "--data", "recall", "--init", tmp_path / "run", "--set", "data.recall.length=128",
               "--set", "train.max_steps=1", "--set", "train.optimizer.learning_rate=1e-9", "--json"]

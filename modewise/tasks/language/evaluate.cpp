@@ -8,6 +8,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/tasks/language/data.h"
+#include "modewise/tasks/language/recall_scores.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
@@ -22,6 +23,30 @@ std::optional<int32_t> prefix_token(const LanguageSource& source, const std::str
   if (!prefix && convention == "rolling") prefix = source.tokenizer->end_id();
   const bool unused = source.run && !source.run->data.begin_token;
   return unused ? std::nullopt : prefix;
+}
+
+std::vector<int64_t> wanted_lengths(const LanguageSource& source, const LanguageEvaluateOptions& options) {
+  if (!options.lengths.empty()) return options.lengths;
+  return {source.model->config().context};
+}
+
+std::shared_ptr<models::LanguageModel> changed_model(const LanguageSource& source,
+                                                     const LanguageEvaluateOptions& options, int64_t length) {
+  if (options.changes.empty()) return source.model;
+  return remade_model(*source.model, evaluation_config(source.model->config(), options, length));
+}
+
+report::Table recall_table(const Json& evaluation) {
+  report::Table table({{"length"}, {"questions"}, {"recall %"}, {"loss"}});
+  for (const Json& one : evaluation["results"])
+    table.add_row({Cell(number(one, "length"), 0), one["asked"].get<int64_t>(),
+                   Cell(100 * number(one, "accuracy"), 2), Cell(number(one, "loss"), 4)});
+  return table;
+}
+
+bool is_recall(const Json& evaluation) {
+  const Json& results = evaluation["results"];
+  return !results.empty() && results.front().contains("by_pairs");
 }
 
 }  // namespace
@@ -65,8 +90,7 @@ Json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
                    const LanguageEvaluateOptions& options) {
   require(!text.spans.empty(), ErrorKind::data, "there is no text in the {} split", options.split);
   const models::LanguageModelConfig& config = source.model->config();
-  std::vector<int64_t> lengths = options.lengths;
-  if (lengths.empty()) lengths.push_back(config.context);
+  const std::vector<int64_t> lengths = wanted_lengths(source, options);
   Json json = {{"model", source.name},        {"attention", config.attention.form},
                {"context", config.context},   {"changes", options.changes},
                {"text", text.file->source()}, {"documents", text.spans.size()},
@@ -74,9 +98,7 @@ Json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
                {"words", text.words()},       {"tokenizer", source.tokenizer->name()},
                {"results", Json::array()}};
   const auto measure = [&](const std::string& convention, int64_t length) {
-    const models::LanguageModelConfig wanted = evaluation_config(config, options, length);
-    const bool same = options.changes.empty();
-    const auto model = same ? source.model : remade_model(*source.model, wanted);
+    const auto model = changed_model(source, options, length);
     PerplexityOptions one;
     one.convention = convention;
     one.length = length;
@@ -96,7 +118,25 @@ Json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
   return json;
 }
 
+Json evaluate_recall(const LanguageSource& source, const LanguageEvaluateOptions& options) {
+  Json json = {{"model", source.name},
+               {"attention", source.model->config().attention.form},
+               {"context", source.model->config().context},
+               {"changes", options.changes},
+               {"results", Json::array()}};
+  for (const int64_t length : wanted_lengths(source, options)) {
+    LanguageConfig config = *source.run;
+    config.data.recall.length = length;
+    config.data.validate(source.name);
+    Json one = {{"length", length}};
+    one.update(to_json(score_recall(*changed_model(source, options, length), config, options.split)));
+    json["results"].push_back(std::move(one));
+  }
+  return json;
+}
+
 report::Table evaluation_table(const Json& evaluation) {
+  if (is_recall(evaluation)) return recall_table(evaluation);
   report::Table table({{"convention"},
                        {"length"},
                        {"predicted"},
@@ -139,6 +179,8 @@ std::vector<report::LineChart> length_figures(const std::vector<Json>& evaluatio
     }
     return chart;
   };
+  if (!evaluations.empty() && is_recall(evaluations.front()))
+    return {chart_of("accuracy", "Recall", report::AxisScale::linear)};
   return {chart_of("perplexity", "Perplexity", report::AxisScale::log),
           chart_of("tokens_per_second", "Tokens a second", report::AxisScale::log)};
 }

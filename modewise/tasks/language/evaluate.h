@@ -35,9 +35,12 @@ nlohmann::ordered_json evaluate_language(const LanguageSource& source,
 /// The same of these documents.
 nlohmann::ordered_json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
                                      const LanguageEvaluateOptions& options);
+/// A run of recall: the held-back samples of options.split, made as long as each length.
+/// {"model", "changes", "results": [{"length", "accuracy", …}]}
+nlohmann::ordered_json evaluate_recall(const LanguageSource& source, const LanguageEvaluateOptions& options);
 /// The results as a table for the terminal.
 report::Table evaluation_table(const nlohmann::ordered_json& evaluation);
-/// Perplexity and speed by length; several evaluations are several lines, named by their changes.
+/// Perplexity and speed by length, or recall; several evaluations are several lines, named by their changes.
 std::vector<report::LineChart> length_figures(const std::vector<nlohmann::ordered_json>& evaluations);
 
 /// The config of `model` with the changes, and its rotary codes stretched to `length` where that is wanted.

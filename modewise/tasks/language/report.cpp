@@ -54,23 +54,32 @@ void add_recall_metrics(report::HtmlPage& page, const Json& metrics) {
   page.add_figure(recall_figure(metrics["test"]));
 }
 
-/// Perplexity and speed behind every length, a line a variant.
+/// Perplexity and speed behind every length, or recall, a line a variant.
 void add_lengths(report::HtmlPage& page, const Json& lengths) {
   std::vector<Json> evaluations;
-  report::Table table({{"variant"}, {"length"}, {"perplexity"}, {"tokens a second"}});
+  const bool recall = lengths.front().front().contains("by_pairs");
+  report::Table table({{"variant"},
+                       {"length"},
+                       {recall ? "questions" : "perplexity"},
+                       {recall ? "accuracy %" : "tokens a second"}});
   for (const auto& [variant, figures] : lengths.items()) {
     Json& one = evaluations.emplace_back(Json{{"model", variant}, {"results", Json::array()}});
     for (const auto& [length, figure] : figures.items()) {
       one["results"].push_back(figure);
-      table.add_row({variant, length, Cell(number(figure, "perplexity"), 3),
-                     Cell(number(figure, "tokens_per_second"), 0)});
+      if (recall)
+        table.add_row(
+            {variant, length, Cell(number(figure, "asked"), 0), Cell(100 * number(figure, "accuracy"), 2)});
+      else
+        table.add_row({variant, length, Cell(number(figure, "perplexity"), 3),
+                       Cell(number(figure, "tokens_per_second"), 0)});
     }
   }
   page.add_section("Beyond the trained length");
   std::vector<report::CaptionedFigure> charts;
   for (report::LineChart& chart : length_figures(evaluations)) charts.push_back({std::move(chart), ""});
   page.add_figure_grid(charts);
-  page.add_table(table, "The same stretches of test text, predicted behind so many tokens.");
+  page.add_table(table, recall ? "Test samples of so many tokens."
+                               : "The same stretches of test text, predicted behind so many tokens.");
 }
 
 }  // namespace

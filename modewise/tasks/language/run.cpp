@@ -26,7 +26,8 @@ Json describe_part(const data::TokenPart& part) {
           {"words", part.words()}};
 }
 
-/// The test text behind every length, in each way: {variant: {length: figures}}.
+/// The test text behind every length, or recall in samples so long, in each way: {variant: {length:
+/// figures}}.
 Json score_lengths(LanguageTask& task, const LanguageConfig& config, const LanguageData& data) {
   // Not owned: the task outlives this.
   const std::shared_ptr<models::LanguageModel> model(std::shared_ptr<void>(), &task.model());
@@ -44,7 +45,8 @@ Json score_lengths(LanguageTask& task, const LanguageConfig& config, const Langu
     else if (variant != "plain")
       options.changes = {"rope.scaling=" + variant};
     options.stretch = variant != "lambda" && variant != "plain";
-    const Json evaluation = evaluate_text(source, data.set.part("test"), options);
+    const Json evaluation = config.data.is_recall() ? evaluate_recall(source, options)
+                                                    : evaluate_text(source, data.set.part("test"), options);
     for (const Json& one : evaluation["results"])
       out[variant][std::to_string(one["length"].get<int64_t>())] = one;
   }
