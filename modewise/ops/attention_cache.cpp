@@ -144,7 +144,7 @@ at::Tensor AttentionCache::step(const at::Tensor& q, const at::Tensor& k, const 
     else
       memory_ = make_summary_memory(options_, scale, latents_, rotary_);
   }
-  if (!options_.fold.empty() && options_.fold[0] > 0 && options_.form != "full") {
+  if (options_.form == "axial" && options_.fold[0] > 0) {
     int64_t cells = 1;
     for (int64_t size : options_.fold) cells *= size;
     TORCH_CHECK_VALUE(length_ + q.size(1) <= cells, "attention_cache: the fold ", options_.fold, " holds ",

@@ -3,6 +3,7 @@
 // …
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -15,13 +16,19 @@ struct FoldLevel {
   int64_t tokens;    // in one block
   int64_t siblings;  // blocks in a group, n_{m−l}; the coarsest level has one group, of all its blocks
   int64_t finished;  // blocks that n tokens fill
+  int64_t known;     // n_1 for the coarsest level's: with more siblings the share of each gets smaller; 0: it
+                     // does not
 
   /// Finished siblings before the block of `token`: [group(token), own(token)).
   int64_t own(int64_t token) const { return token / tokens; }
   int64_t group(int64_t token) const { return own(token) / siblings * siblings; }
+  /// What is taken from the logits of `seen` siblings, so that together they weigh what the known ones did.
+  double excess(int64_t seen) const {
+    return known > 0 && seen > known ? std::log(static_cast<double>(seen) / static_cast<double>(known)) : 0;
+  }
 };
 
-/// Levels 1 … m−1 of a fold n_1 … n_m (n_1 is not read) over n tokens, finest first.
+/// Levels 1 … m−1 of a fold n_1 … n_m over n tokens, finest first.
 inline std::vector<FoldLevel> fold_levels(const std::vector<int64_t>& fold, int64_t n) {
   std::vector<FoldLevel> levels;
   int64_t tokens = 1;
@@ -31,7 +38,7 @@ inline std::vector<FoldLevel> fold_levels(const std::vector<int64_t>& fold, int6
     tokens = fold[mode] > n / tokens ? n + 1 : tokens * fold[mode];
     const int64_t finished = n / tokens;
     const int64_t siblings = mode == 1 ? std::max<int64_t>(n, 1) : fold[mode - 1];
-    levels.push_back({fold[mode], tokens, siblings, finished});
+    levels.push_back({fold[mode], tokens, siblings, finished, mode == 1 ? fold[0] : 0});
   }
   return levels;
 }

@@ -14,10 +14,13 @@
 namespace modewise::ops {
 
 struct SummaryOptions {
-  std::vector<int64_t> fold;  // n_1 … n_m; n_1 is not read
-  int64_t window = 1;         // tokens seen, a token itself included
-  int64_t sinks = 0;          // first tokens that stay visible, at a distance of `window`
-  double scale = 1;           // of the logits
+  /// n_1 … n_m. There may be more than n_1 blocks of the coarsest level: where a token sees s > n_1 of them,
+  /// ln(s / n_1) is taken from their logits, so that they keep the share of the weight that n_1 had. 0: they
+  /// do not.
+  std::vector<int64_t> fold;
+  int64_t window = 1;  // tokens seen, a token itself included
+  int64_t sinks = 0;   // first tokens that stay visible, at a distance of `window`
+  double scale = 1;    // of the logits
 };
 
 /// q [B, n, H, d], k [B, n, G, d], v [B, n, G, e], latents [m−1, G, r, d] (no tensor when m = 1) ->

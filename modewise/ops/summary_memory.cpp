@@ -191,13 +191,15 @@ class SummaryMemory final : public AttentionCache::Memory {
     plan.q_batch = tokens * heads * d, plan.out_batch = tokens * heads * e;
     plan.heads = heads, plan.kv_heads = groups, plan.d = d, plan.e = e;
     const double gain = code_.gain(0);
-    const auto add_part = [&](const Rows& keys, const Rows& values, int64_t code, double scale) {
+    const auto add_part = [&](const Rows& keys, const Rows& values, int64_t code, double scale,
+                              double excess = 0) {
       plan.part[plan.parts++] = {keys.room().const_data_ptr(),
                                  values.room().const_data_ptr(),
                                  keys.count(),
                                  keys.room().size(1),
                                  code,
-                                 scale};
+                                 scale,
+                                 excess};
     };
     if (attends) {
       add_part(ring_keys_, ring_values_, 0, scale_ * gain);
@@ -206,7 +208,8 @@ class SummaryMemory final : public AttentionCache::Memory {
       for (size_t l = 0; l < levels_.size(); ++l)
         if (levels_[l].keys.count() > 0)
           add_part(levels_[l].keys, levels_[l].values, count + 1 + static_cast<int64_t>(l),
-                   scale_ * code_.gain(static_cast<int64_t>(l) + 1));
+                   scale_ * code_.gain(static_cast<int64_t>(l) + 1),
+                   levels_[l].fold.excess(first / levels_[l].fold.tokens));
       if (code_.used()) set_codes(codes, plan, first, count);
     }
     const bool has_first = plan.parts > 1 && plan.part[1].code == count;

@@ -62,8 +62,8 @@ void check_fold(const TensorAttentionOptions& options, int64_t n) {
                       options.fold, " is too large");
     cells *= size;
   }
-  TORCH_CHECK_VALUE(cells >= n, kOp, ": the fold ", options.fold, " holds ", cells,
-                    " tokens, the sequence has ", n, "; a first size of 0 grows with the sequence");
+  TORCH_CHECK_VALUE(cells >= n || options.form == "causal", kOp, ": the fold ", options.fold, " holds ",
+                    cells, " tokens, the sequence has ", n, "; a first size of 0 grows with the sequence");
 }
 
 void check_sequence(const char* name, const at::Tensor& x, const at::Tensor& q) {

@@ -20,8 +20,10 @@ struct TensorAttentionOptions {
   /// blocks, in one softmax. random, topk: a drawn share of the tokens, or those with the largest logits
   /// (sparse_attention.h).
   std::string form = "causal";
-  std::vector<int64_t> fold =
-      {};              // n_1 … n_m, the last mode fastest; n_1 = 0: as large as the sequence needs
+  /// n_1 … n_m, the last mode fastest; n_1 = 0: as large as the sequence needs. The sequence must fit in the
+  /// fold but in form causal, where n_1 is how many of the coarsest blocks a token is used to: of more, each
+  /// gets a smaller share of the weight (SummaryOptions::fold), and with n_1 = 0 it does not.
+  std::vector<int64_t> fold = {};
   int64_t window = 0;  // tokens seen, a token itself included; 0: 2·n_m (form causal only)
   int64_t sinks = 0;
   double density = 0.1;  // random, topk: share of the tokens seen

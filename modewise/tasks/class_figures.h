@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "modewise/report/figure.h"
-#include "modewise/tasks/classify/metrics.h"
+#include "modewise/tasks/class_metrics.h"
 
 namespace modewise::tasks {
 

@@ -322,9 +322,9 @@ def tensor_attention(q, k, v, latents=None, frequencies=None, positions=None, *,
     for t in range(n):
         logits, values = [], []
 
-        def see(query_at, keys, key_at, level, seen):
+        def see(query_at, keys, key_at, level, seen, excess=0.0):
             query = turned(q[:, t], query_at, frequencies, gains, level).unsqueeze(1)
-            logits.append((query * turned(keys, key_at, frequencies, gains, level)).sum(-1) * scale)
+            logits.append((query * turned(keys, key_at, frequencies, gains, level)).sum(-1) * scale - excess)
             values.append(seen)
 
         last = n if form == "full" and not causal else t + 1
@@ -334,9 +334,11 @@ def tensor_attention(q, k, v, latents=None, frequencies=None, positions=None, *,
             see(window, k[:, s : s + 1], 0, 0, v[:, s : s + 1])
         if form == "causal":
             for level, _, blocks, own, group in visible_blocks(fold, t):
+                coarsest = level == len(fold) - 1 and fold[0] > 0
+                excess = max(0.0, math.log(max(1, len(blocks)) / fold[0])) if coarsest else 0.0
                 for block in blocks:
                     keys, seen = block_slots(level, block)
-                    see(own, keys, block - group, level, seen)
+                    see(own, keys, block - group, level, seen, excess)
         weights = torch.softmax(torch.cat(logits, 1), 1).unsqueeze(-1)
         rows.append((weights * torch.cat(values, 1)).sum(1))
     return torch.stack(rows, 1)
@@ -620,6 +622,8 @@ def tensor_samples(rand):
         sequences(rand, 2, 31, 2, 1, 16, 33, fold=(0, 2, 3, 2), slots=3, codes=1, window=3, gains=[1.25, 0.75]),
         sequences(rand, 1, 65, 2, 2, 17, fold=(8, 9), slots=4, window=20, scale=0.5),
         sequences(rand, 1, 7, 2, 1, 4, fold=(2, 31), slots=1, codes=2, window=63),
+        sequences(rand, 1, 33, 2, 1, 4, fold=(2, 4), slots=2, codes=2),
+        sequences(rand, 2, 43, 4, 2, 8, 5, fold=(3, 3, 2), slots=1, codes=1),
         sequences(rand, 1, 9, 2, 1, 4, fold=(0,), codes=1),
         sequences(rand, 1, 33, 2, 1, 4, fold=(0, 4, 4), slots=1, codes=3, positions=torch.arange(33) * 2 + 5),
         sequences(rand, 2, 63, 2, 2, 8, form="window", window=7, codes=1),
@@ -708,6 +712,7 @@ RECORDS = [
         small_of(lambda r: [
             sequences(r, 1, 7, 2, 1, 4, 3, fold=(0, 2, 2), slots=2, codes=2, window=3, gains=[1.5]),
             sequences(r, 2, 5, 1, 1, 2, fold=(3, 2), slots=1),
+            sequences(r, 1, 9, 2, 1, 2, fold=(1, 2, 2), slots=2, codes=1),
             sequences(r, 1, 6, 2, 1, 2, form="lambda", window=2, sinks=2, codes=1),
             sequences(r, 1, 5, 2, 1, 2, form="axial", fold=(2, 3), codes=1),
             sequences(r, 1, 5, 2, 1, 2, form="pooled", fold=(2, 3), causal=False),
@@ -723,7 +728,7 @@ RECORDS = [
             (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, 0), slots=1), r"sizes of a fold must be positive .* got 2 0"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, -3), slots=1), r"sizes of a fold must be positive"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2**40, 2**40), slots=1, window=2**41), r"product of the fold .* is too large"),
-            (lambda r: sequences(r, 1, 7, 2, 1, 4, fold=(2, 3), slots=1), r"fold 2 3 holds 6 tokens, the sequence has 7"),
+            (lambda r: sequences(r, 1, 7, 2, 1, 4, fold=(2, 3), form="axial"), r"fold 2 3 holds 6 tokens, the sequence has 7"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, 3), slots=1, window=2), r"window must hold the finest mode, 3 tokens .* got 2"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4, form="window"), r"form window needs a window of at least 1"),
             (lambda r: sequences(r, 1, 6, 2, 1, 4, fold=(2, 3), slots=1, window=-1), r"window and sinks must not be negative"),

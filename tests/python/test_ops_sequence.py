@@ -20,7 +20,7 @@ def reach(form, fold, n, slots=0, **options):
     return seen
 
 
-FOLDS = [((8, 8), 64), ((4, 4, 4), 64), ((3, 5, 2), 30), ((7, 3, 2, 2), 84), ((4, 4, 4), 53), ((8, 8), 59), ((0, 3, 5), 50)]
+FOLDS = [((8, 8), 64), ((4, 4, 4), 64), ((3, 5, 2), 30), ((7, 3, 2, 2), 84), ((4, 4, 4), 53), ((8, 8), 59), ((0, 3, 5), 50), ((2, 3, 5), 50)]
 
 
 @pytest.mark.parametrize("fold, n", FOLDS, ids=str)
@@ -46,7 +46,7 @@ def test_pooled_sees_the_future():
 
 @pytest.mark.parametrize("n", [1500, 2300])
 @pytest.mark.parametrize("options", [dict(fold=(0, 16, 8), slots=2, window=40), dict(fold=(0, 100), slots=1, window=1100),
-                                     dict(fold=(0, 7, 5, 3), slots=1), dict(form="lambda", window=900, sinks=3)], ids=str)
+                                     dict(fold=(0, 7, 5, 3), slots=1), dict(fold=(2, 16, 8), slots=2), dict(form="lambda", window=900, sinks=3)], ids=str)
 def test_strips_and_chunks_meet(n, options):
     """Sequences longer than the kernel's pieces: values by the reference, gradients by the reference's own."""
     rand = drawer(torch.float64, seed=2)
@@ -84,6 +84,17 @@ def test_mean_pooling_is_where_latents_begin():
     k, v = rand(1, 1, 1, 4).expand(1, 12, 1, 4), rand(1, 1, 1, 4).expand(1, 12, 1, 4)
     out = ops.tensor_attention(rand(1, 12, 1, 4), k, v, torch.zeros(1, 1, 2, 4, dtype=torch.float64), fold=[0, 4])
     torch.testing.assert_close(out, v)
+
+
+def test_blocks_beyond_the_known_ones_share_their_weight():
+    """All keys alike: the coarsest blocks weigh as much as n_1 of them, whatever their number."""
+    n, k = 64, torch.zeros(1, 64, 1, 4, dtype=torch.float64)
+    v = torch.arange(n, dtype=torch.float64).ge(60).double().view(1, n, 1, 1)  # 1 for the last block's tokens
+    out = ops.tensor_attention(k, k, v, torch.zeros(1, 1, 1, 4, dtype=torch.float64), fold=[3, 4], window=4)[0, :, 0, 0]
+    # Token 63 sees four tokens of value 1 and 15 blocks of value 0 that together weigh three.
+    assert out[63].item() == pytest.approx(4 / 7, abs=1e-15)
+    free = ops.tensor_attention(k, k, v, torch.zeros(1, 1, 1, 4, dtype=torch.float64), fold=[0, 4], window=4)[0, :, 0, 0]
+    assert free[63].item() == pytest.approx(4 / 19, abs=1e-15)
 
 
 def test_frequencies_of_a_level_act_on_its_blocks_alone():

@@ -1,7 +1,7 @@
 // AUC and accuracy against MedMNIST's evaluator over scikit-learn (vectors/make_classify_metrics.py), score
 // files.
 
-#include "modewise/tasks/classify/metrics.h"
+#include "modewise/tasks/class_metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

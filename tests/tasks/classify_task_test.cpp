@@ -10,6 +10,7 @@
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
+#include "modewise/tasks/class_loss.h"
 #include "modewise/train/thread_check.h"
 
 namespace modewise::tasks {

@@ -380,6 +380,7 @@ class Strip {
         hide_sinks(s.count, to);
       else if (s.query == 1)
         hide_slots(s.count, to);
+      if (s.query > 0 && s.query <= plan_.levels) keep_share(plan_.level[s.query - 1], s.count, to);
       to += s.count * kRows;
     }
     total_keys_ = (to - logits_) / kRows;
@@ -412,6 +413,18 @@ class Strip {
       const int64_t behind = (group + j / plan_.slots + 1) * level.tokens - from_;
       for (int64_t m = 0; m < least(behind, kRows); ++m) logits[j * kRows + m] = kHidden<F>;
     }
+  }
+
+  // FoldLevel::excess, for each token.
+  void keep_share(const SlotLevel& level, int64_t count, F* logits) const {
+    if (level.known == 0 || (from_ + rows_ - 1) / level.tokens <= level.known) return;
+    F excess[kRows] = {};
+    for (int64_t m = 0; m < rows_; ++m) {
+      const int64_t seen = (from_ + m) / level.tokens;
+      if (seen > level.known) excess[m] = log_of(static_cast<F>(seen) / static_cast<F>(level.known));
+    }
+    for (int64_t i = 0; i < count * kRows; i += kLanes<F>)
+      store(logits + i, load(logits + i) - load(excess + i % kRows));
   }
 
   // Logits become weights, not normalised; sums and the logarithms of sums come out.

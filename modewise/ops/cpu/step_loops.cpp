@@ -102,7 +102,8 @@ void attend(const StepPlan& plan, int64_t b, int64_t g, void* scratch) {
     const T* keys = as<T>(part.keys) + (b * part.room * plan.kv_heads + g) * d;
     for (int64_t i = 0; i < part.count; ++i) {
       const F* key = wide_row<T>(keys + i * plan.kv_heads * d, d, room);
-      for (int64_t h = 0; h < repeats; ++h) logits[h * stride + first + i] = dot(queries + h * d, key, d);
+      for (int64_t h = 0; h < repeats; ++h)
+        logits[h * stride + first + i] = dot(queries + h * d, key, d) - static_cast<F>(part.excess);
     }
     first += part.count;
   }

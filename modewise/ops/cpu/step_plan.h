@@ -16,7 +16,8 @@ struct StepRows {
   const void* values;  // T [B, room, G, e]
   int64_t count, room;
   int64_t code;
-  double scale;  // of the logits
+  double scale;   // of the logits
+  double excess;  // taken from them
 };
 
 struct StepPlan {

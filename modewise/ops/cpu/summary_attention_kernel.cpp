@@ -93,7 +93,7 @@ class Work {
                         " levels of finished blocks are possible, got fold ", options.fold);
       SlotLevel& level = plan.level[plan.levels];
       level.children = fold.children, level.tokens = fold.tokens;
-      level.siblings = fold.siblings, level.finished = fold.finished;
+      level.siblings = fold.siblings, level.finished = fold.finished, level.known = fold.known;
       level.keys = wide({batch, plan.kv_heads, fold.finished * plan.slots, plan.d_row}).mutable_data_ptr();
       level.values = wide({batch, plan.kv_heads, fold.finished * plan.slots, plan.e_row}).mutable_data_ptr();
       level.latents = kept(rows[plan.levels].contiguous()).const_data_ptr();

@@ -10,9 +10,9 @@ constexpr int kMaxLevels = 15;  // of blocks
 
 /// Blocks of one level over the slots (or, at level 0, tokens) of the level below. F is the accumulate type.
 struct SlotLevel {
-  int64_t children, tokens, siblings, finished;  // of ops/fold_levels.h
-  void* keys;                                    // F [B, G, finished·r, d_row], not rotated
-  void* values;                                  // F [B, G, finished·r, e_row]
+  int64_t children, tokens, siblings, finished, known;  // of ops/fold_levels.h
+  void* keys;                                           // F [B, G, finished·r, d_row], not rotated
+  void* values;                                         // F [B, G, finished·r, e_row]
   void* grad_keys;      // F, as keys; backward only. First in the rotated code, then turned back
   void* grad_values;    // F, as values
   const void* latents;  // F [G, r, d_row]

@@ -80,8 +80,10 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q_in, con
     const auto own = token.floor_divide(fold.tokens);
     const auto block = at::arange(fold.finished).repeat_interleave(slots_of_child);
     const auto place = [&](const at::Tensor& x) { return x.remainder(fold.siblings); };
-    keys.logits.push_back(
-        logits(turn(q, place(own).squeeze(1), level), turn(child_keys, place(block), level)));
+    const auto excess = own.to(type).div(std::max<int64_t>(fold.known, 1)).clamp_min(1).log();  // [n, 1]
+    const auto level_logits =
+        logits(turn(q, place(own).squeeze(1), level), turn(child_keys, place(block), level));
+    keys.logits.push_back(fold.known > 0 ? level_logits - excess : level_logits);
     keys.values.push_back(child_values);
     keys.kept.push_back(block.lt(own).logical_and(block.ge(own - place(own))));
   }

@@ -10,13 +10,7 @@
 namespace modewise::tasks {
 
 void ClassifyOptions::fields(Fields& f) {
-  f.add("class_weights", class_weights,
-        "weights of the classes in the loss: none, or balanced by their counts",
-        {.one_of = {"none", "balanced"}});
-  f.add("label_smoothing", label_smoothing, "share of the target spread over all classes",
-        {.min = 0, .max = 0.99});
-  f.add("mixup", mixup, "of another sample of the batch a random share, at most this, is mixed in",
-        {.min = 0, .max = 0.5});
+  ClassLossOptions::fields(f);
   f.add("select", select, "validation metric that chooses the best weights",
         {.one_of = {"auc", "accuracy", "loss"}});
   f.add("mirrors", mirrors, "axes: in evaluation the probabilities of all mirror images are averaged",

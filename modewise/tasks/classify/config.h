@@ -11,14 +11,12 @@
 #include "modewise/data/volumes.h"
 #include "modewise/models/volume_classifier.h"
 #include "modewise/models/volume_model_config.h"
+#include "modewise/tasks/class_loss.h"
 #include "modewise/train/train_config.h"
 
 namespace modewise::tasks {
 
-struct ClassifyOptions {
-  std::string class_weights = "none";  // none | balanced: n / (K · n_c)
-  double label_smoothing = 0;
-  double mixup = 0;              // a random share, at most this, of another sample of the batch is mixed in
+struct ClassifyOptions : ClassLossOptions {
   std::string select = "auc";    // auc | accuracy | loss: what the best weights are chosen by, on validation
   std::vector<int64_t> mirrors;  // axes: probabilities are averaged over all mirror images in evaluation
   int64_t evaluation_batch = 32;

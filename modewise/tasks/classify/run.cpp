@@ -25,12 +25,6 @@ void require_labels(const data::VolumeSet& set, const std::vector<int64_t>& samp
             set.source, set.names[static_cast<size_t>(i)]);
 }
 
-void add_arrays(std::map<std::string, io::Array>& arrays, const ScoreTable& table, const std::string& split) {
-  arrays[split + "_scores"] =
-      io::make_array({table.samples(), table.classes}, std::span<const double>(table.scores));
-  arrays[split + "_labels"] = io::make_array({table.samples()}, std::span<const int64_t>(table.labels));
-}
-
 void write_score_file(const train::RunFolder& run, const ClassifyConfig& config, const data::VolumeSet& set,
                       const ScoreTable& table, const ClassMetrics& metrics) {
   const std::string flag = set.flag.empty() ? fs::path(set.source).stem().string() : set.flag;
@@ -97,7 +91,7 @@ TrainedRun train_classifier(const ClassifyConfig& config, const ClassifyData& da
     const ScoreTable table = score_volumes(task.model(), config, data.set, data.set.split(split));
     const ClassMetrics metrics = class_metrics(table);
     result.metrics[split] = to_json(metrics, split, data.set.classes);
-    add_arrays(arrays, table, split);
+    add_arrays(table, split, arrays);
     if (config.output.scores && std::string(split) == "test")
       write_score_file(run, config, data.set, table, metrics);
   }

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "modewise/tasks/class_metrics.h"
 #include "modewise/tasks/classify/config.h"
-#include "modewise/tasks/classify/metrics.h"
 #include "modewise/tasks/trained_run.h"
 #include "modewise/train/run_folder.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "modewise/tasks/classify/metrics.h"
+#include "modewise/tasks/class_metrics.h"
 
 namespace modewise::tasks {
 

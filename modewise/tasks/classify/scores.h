@@ -6,8 +6,8 @@
 
 #include "modewise/data/augment.h"
 #include "modewise/models/volume_classifier.h"
+#include "modewise/tasks/class_metrics.h"
 #include "modewise/tasks/classify/config.h"
-#include "modewise/tasks/classify/metrics.h"
 
 namespace modewise::tasks {
 

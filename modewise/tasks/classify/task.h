@@ -37,15 +37,7 @@ class ClassifyTask final : public train::Task {
   const data::VolumeSet& set_;
   std::string hash_;
   std::shared_ptr<models::VolumeClassifier> model_;
-  at::Tensor class_weights_;  // [K] or undefined
+  ClassLoss class_loss_;
 };
-
-/// The mean over the batch of −Σ_k t_k log p_k, samples weighed by the weight of their class as torch does:
-/// t = (1 − smoothing) · one-hot + smoothing / K.
-at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& class_weights,
-                         double smoothing);
-
-/// n / (K · n_c) for each class; 0 for one without samples.
-std::vector<double> balanced_weights(const std::vector<int64_t>& counts);
 
 }  // namespace modewise::tasks

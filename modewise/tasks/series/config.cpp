@@ -9,13 +9,7 @@
 namespace modewise::tasks {
 
 void SeriesOptions::fields(Fields& f) {
-  f.add("class_weights", class_weights,
-        "weights of the classes in the loss: none, or balanced by their counts",
-        {.one_of = {"none", "balanced"}});
-  f.add("label_smoothing", label_smoothing, "share of the target spread over all classes",
-        {.min = 0, .max = 0.99});
-  f.add("mixup", mixup, "of another case of the batch a random share, at most this, is mixed in",
-        {.min = 0, .max = 0.5});
+  ClassLossOptions::fields(f);
   f.add("select", select, "validation metric that chooses the best weights",
         {.one_of = {"loss", "accuracy"}});
   f.add("evaluation_batch", evaluation_batch, "cases at a time in evaluation", {.min = 1, .max = 65536});

@@ -11,14 +11,12 @@
 #include "modewise/data/series_collection.h"
 #include "modewise/models/series_classifier.h"
 #include "modewise/models/series_classifier_config.h"
+#include "modewise/tasks/class_loss.h"
 #include "modewise/train/train_config.h"
 
 namespace modewise::tasks {
 
-struct SeriesOptions {
-  std::string class_weights = "none";  // none | balanced: n / (K · n_c)
-  double label_smoothing = 0;
-  double mixup = 0;             // a random share, at most this, of another case of the batch is mixed in
+struct SeriesOptions : ClassLossOptions {
   std::string select = "loss";  // loss | accuracy: what the best weights are chosen by, on validation
   int64_t evaluation_batch = 32;
   void fields(Fields& f);

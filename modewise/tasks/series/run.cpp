@@ -64,9 +64,7 @@ TrainedRun train_series_classifier(const SeriesConfig& config, const SeriesData&
   for (const std::string split : {"validation", "test"}) {
     const ScoreTable table = score_cases(task.model(), config, data.set, data.set.split(split));
     result.metrics[split] = to_json(class_metrics(table), split, data.set.classes);
-    arrays[split + "_scores"] =
-        io::make_array({table.samples(), table.classes}, std::span<const double>(table.scores));
-    arrays[split + "_labels"] = io::make_array({table.samples()}, std::span<const int64_t>(table.labels));
+    add_arrays(table, split, arrays);
   }
   result.metrics["protocol"] = config.data.protocol;
   io::write_npz(run.file("predictions.npz").string(), arrays);

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "modewise/tasks/classify/metrics.h"
+#include "modewise/tasks/class_metrics.h"
 #include "modewise/tasks/series/config.h"
 #include "modewise/tasks/trained_run.h"
 #include "modewise/train/run_folder.h"

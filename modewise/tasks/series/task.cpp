@@ -2,21 +2,16 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "modewise/core/random.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/nn/dropout.h"
 #include "modewise/nn/evaluation_mode.h"
-#include "modewise/tasks/classify/task.h"
 
 namespace modewise::tasks {
 namespace {
-
-constexpr uint32_t case_mixup_site = 6;
 
 struct CaseBatch final : train::Batch {
   data::SeriesBatch cases;
@@ -33,9 +28,8 @@ SeriesTask::SeriesTask(const SeriesConfig& config, const data::SeriesCollection&
       set_(set),
       hash_(std::move(hash)),
       model_(models::make_series_classifier(config.model, config.model_shape(set),
-                                            static_cast<uint64_t>(config.train.seed))) {
-  if (config.series.class_weights == "balanced")
-    class_weights_ = at::tensor(balanced_weights(set.class_counts(set.train)), at::kDouble);
+                                            static_cast<uint64_t>(config.train.seed))),
+      class_loss_(config.series, set.class_counts(set.train)) {
   if (config.model.name != "nearest") return;
   const data::SeriesBatch all = data::gather_cases(set, set.train, set.length, set.padded());
   model_->remember(input_of(all), all.labels);
@@ -64,19 +58,12 @@ std::unique_ptr<train::Batch> SeriesTask::load_batch(std::span<const int64_t> sa
 at::Tensor SeriesTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
   const data::SeriesBatch& cases = static_cast<const CaseBatch&>(batch).cases;
   nn::set_dropout_step(*model_, seed, step);
-  const SeriesOptions& options = config_.series;
-  const auto entropy = [&](const at::Tensor& logits, const at::Tensor& labels) {
-    return cross_entropy(logits, labels, class_weights_, options.label_smoothing);
-  };
-  if (options.mixup == 0 || cases.labels.size(0) < 2)
-    return entropy(model_->forward(input_of(cases)), cases.labels);
-  // Each case gets a share of the next one of the batch, whose order is random already.
-  const double share = options.mixup * RandomStream{seed, case_mixup_site, step}.uniform(0);
-  models::SeriesInput mixed = input_of(cases);
-  mixed.values = cases.values.mul(1 - share) + cases.values.roll(1, 0).mul(share);
-  if (mixed.valid.defined()) mixed.valid = mixed.valid.logical_or(mixed.valid.roll(1, 0));
-  const at::Tensor logits = model_->forward(mixed);
-  return entropy(logits, cases.labels).mul(1 - share) + entropy(logits, cases.labels.roll(1, 0)).mul(share);
+  return class_loss_(
+      cases.values, cases.valid, cases.labels,
+      [&](const at::Tensor& values, const at::Tensor& valid) {
+        return model_->forward({values, valid});
+      },
+      seed, step);
 }
 
 train::Metrics SeriesTask::evaluate() {

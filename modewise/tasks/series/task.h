@@ -9,7 +9,7 @@
 
 #include "modewise/data/series_collection.h"
 #include "modewise/models/series_classifier.h"
-#include "modewise/tasks/classify/metrics.h"
+#include "modewise/tasks/class_metrics.h"
 #include "modewise/tasks/series/config.h"
 #include "modewise/train/task.h"
 
@@ -39,7 +39,7 @@ class SeriesTask final : public train::Task {
   const data::SeriesCollection& set_;
   std::string hash_;
   std::shared_ptr<models::SeriesClassifier> model_;
-  at::Tensor class_weights_;  // [K] or undefined
+  ClassLoss class_loss_;
 };
 
 /// Softmax of the logits over cases of a set, without gradients; labels as the set has them. Throws

@@ -1,4 +1,4 @@
-#include "modewise/tasks/classify/metrics.h"
+#include "modewise/tasks/class_metrics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +31,12 @@ double class_against_rest(const ScoreTable& table, int64_t k) {
 }
 
 }  // namespace
+
+void add_arrays(const ScoreTable& table, const std::string& split, std::map<std::string, io::Array>& arrays) {
+  arrays[split + "_scores"] =
+      io::make_array({table.samples(), table.classes}, std::span<const double>(table.scores));
+  arrays[split + "_labels"] = io::make_array({table.samples()}, std::span<const int64_t>(table.labels));
+}
 
 double area_under_curve(std::span<const double> scores, std::span<const bool> positive) {
   require(scores.size() == positive.size(), ErrorKind::internal, "area_under_curve: {} scores, {} labels",

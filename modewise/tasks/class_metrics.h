@@ -2,10 +2,13 @@
 // Metrics of classification, AUC and accuracy to the last digit as MedMNIST's evaluator has them.
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "modewise/io/npy.h"
 
 namespace modewise::tasks {
 
@@ -18,6 +21,9 @@ struct ScoreTable {
   int64_t samples() const { return static_cast<int64_t>(labels.size()); }
   double score(int64_t sample, int64_t k) const { return scores[static_cast<size_t>(sample * classes + k)]; }
 };
+
+/// SPLIT_scores and SPLIT_labels, as predictions.npz holds them.
+void add_arrays(const ScoreTable& table, const std::string& split, std::map<std::string, io::Array>& arrays);
 
 /// The area under the ROC curve: the share of pairs of a positive and a negative sample in which the positive
 /// one has the higher score, ties counting one half. Counted in whole numbers. NaN when there is no pair.
