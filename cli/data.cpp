@@ -1,5 +1,11 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
 #include "cli/commands.h"
 #include "cli/task_verbs.h"
+#include "modewise/core/file.h"
+#include "modewise/tasks/language/passkey.h"
 
 namespace modewise::cli {
 namespace {
@@ -8,6 +14,40 @@ int show(const Program& program, ShowDataOptions options) {
   if (!options.file.empty()) options.config.data = options.file;
   if (options.task == "auto") options.task = task_of_data(options.config.data);
   return verbs_of(options.task).show_data(program, options);
+}
+
+struct PasskeyTexts {
+  std::string file;
+  int64_t count = 40000, length = 512, seed = 1;
+};
+
+int write_passkeys(const Program& program, const PasskeyTexts& options) {
+  std::string lines;
+  for (int64_t i = 0; i < options.count; ++i) {
+    const nlohmann::ordered_json line = {
+        {"text",
+         tasks::passkey_text(options.length, static_cast<uint64_t>(options.seed), static_cast<uint64_t>(i))}};
+    lines += line.dump() + "\n";
+  }
+  write_file_atomically(options.file, lines);
+  print_result(program, {{"file", options.file}, {"texts", options.count}, {"bytes", lines.size()}},
+               fmt::format("{}: {} texts\n", options.file, options.count));
+  return 0;
+}
+
+void add_passkeys(Program& program, CLI::App& data) {
+  const auto options = std::make_shared<PasskeyTexts>();
+  CLI::App* command =
+      program.add_command(data, "passkeys",
+                          "Texts that teach a language model to find a number hidden in a long text, "
+                          "as `evaluate --passkey` asks for it.",
+                          "modewise data passkeys passkeys.jsonl",
+                          [&program, options] { return write_passkeys(program, *options); });
+  command->add_option("file", options->file, ".jsonl to write")->required();
+  command->add_option("--count", options->count, "texts")->check(CLI::Range(int64_t{1}, int64_t{10000000}));
+  command->add_option("--length", options->length, "bytes of the longest")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  command->add_option("--seed", options->seed, "of the numbers and places")->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace
@@ -27,6 +67,7 @@ void add_data(Program& program) {
   command->add_option("--task", options->task, "for which task to look at it; auto goes by the file")
       ->check(CLI::IsMember(tasks));
   options->config.add_to(*command, "data file or folder (data.path)", "model (model.name)");
+  add_passkeys(program, *data);
 }
 
 }  // namespace modewise::cli

@@ -142,6 +142,16 @@ def test_recall_is_told_by_distance_and_pairs(tmp_path):
     assert "25 different tokens" in message and "data.recall.vocabulary" in message
 
 
+def test_passkey_texts_are_trained_on(tmp_path):
+    made = modewise("data", "passkeys", tmp_path / "keys.jsonl", "--count", "60", "--length", "400", "--json")
+    assert made["texts"] == 60 and made["bytes"] == (tmp_path / "keys.jsonl").stat().st_size
+    modewise("train", "language", "--data", tmp_path / "keys.jsonl", "--out", tmp_path / "run", "--json",
+             *settings(["train.max_steps=2", "tokenizer=bytes"]))
+    cells = modewise("evaluate", tmp_path / "run", "--passkey", "--lengths", "300,600", "--trials", "1", "--json")["passkey"]
+    assert {cell["length"] for cell in cells} == {300, 600}
+    assert "at least" in modewise("data", "passkeys", tmp_path / "short.jsonl", "--length", "100", code=65)
+
+
 def test_sentences_for_what_is_wrong(tmp_path, text):
     assert "--data" in modewise("train", "language", code=2)
     assert "not causal" in modewise("train", "language", "--data", text, "--attention", "pooled", code=78)

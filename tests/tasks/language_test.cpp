@@ -11,6 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <set>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -267,6 +268,32 @@ TEST_F(LanguageFiles, PasskeyPromptsHaveTheirLengthAndNumber) {
   EXPECT_NEAR(static_cast<double>(places[1]), static_cast<double>(places[0] + places[2]) / 2, 40);
   EXPECT_GT(places[2], 600);
   EXPECT_THROW(make_passkey_prompt(*tokenizer, options, 50, 0, 0), Error);
+}
+
+// What is learnt is what is asked: the same sentences, the number thrice, the dull text cut where the
+// evaluation cuts it.
+TEST_F(LanguageFiles, PasskeyTextsArePromptsWithTheirAnswers) {
+  const auto tokenizer = text::load_tokenizer("bytes");
+  const std::string prompt = tokenizer->decode(make_passkey_prompt(*tokenizer, {}, 700, 0.5, 1).tokens);
+  const std::string first = prompt.substr(0, prompt.find('\n') + 1), last = prompt.substr(prompt.rfind('\n'));
+  std::set<size_t> lengths, places;
+  for (uint64_t index = 0; index < 40; ++index) {
+    const std::string text = passkey_text(512, 1, index);
+    EXPECT_EQ(text, passkey_text(512, 1, index));
+    EXPECT_LE(text.size(), 512u);
+    EXPECT_TRUE(text.starts_with(first));
+    const size_t answer = text.rfind(' ') + 1;
+    const std::string number = text.substr(answer, 5);
+    EXPECT_EQ(text.substr(answer), number + "\n");
+    EXPECT_EQ(text.substr(answer - 1 - last.size(), last.size()), last);
+    const size_t place = text.find("The hidden number is " + number + ". Keep " + number + " in mind. ");
+    ASSERT_NE(place, std::string::npos);
+    lengths.insert(text.size()), places.insert(place);
+  }
+  EXPECT_GT(lengths.size(), 30u);
+  EXPECT_GT(places.size(), 30u);
+  EXPECT_NE(passkey_text(512, 1, 0), passkey_text(512, 2, 0));
+  EXPECT_THROW(passkey_text(100, 1, 0), Error);
 }
 
 TEST_F(LanguageFiles, ConfigsSayWhatDoesNotFit) {

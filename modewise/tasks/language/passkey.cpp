@@ -30,14 +30,15 @@ constexpr const char* filler =
     "Rain fell on the hills all day. The river rose a little and sank again. Nobody came along the road. ";
 constexpr const char* question = "\nWhich number was hidden? The hidden number is";
 
-std::string secret(const PasskeyOptions& options, int64_t length, double depth, int64_t trial) {
-  const RandomStream stream{
-      options.seed ^ static_cast<uint64_t>(length) << 20, passkey_site,
-      static_cast<uint64_t>(std::llround(depth * 1e6)) * 1024 + static_cast<uint64_t>(trial)};
+std::string secret(const RandomStream& stream, int64_t digits) {
   std::string number(1, static_cast<char>('1' + stream.word(0) % 9));
-  for (int64_t i = 1; i < options.digits; ++i)
+  for (int64_t i = 1; i < digits; ++i)
     number += static_cast<char>('0' + stream.word(static_cast<uint64_t>(i)) % 10);
   return number;
+}
+
+std::string needle_of(const std::string& number) {
+  return fmt::format("The hidden number is {}. Keep {} in mind. ", number, number);
 }
 
 /// `count` tokens of the dull text.
@@ -82,10 +83,12 @@ std::string greedy_text(models::LanguageModel& model, const text::Tokenizer& tok
 PasskeyPrompt make_passkey_prompt(const text::Tokenizer& tokenizer, const PasskeyOptions& options,
                                   int64_t length, double depth, int64_t trial) {
   PasskeyPrompt prompt;
-  prompt.number = secret(options, length, depth, trial);
+  prompt.number =
+      secret({options.seed ^ static_cast<uint64_t>(length) << 20, passkey_site,
+              static_cast<uint64_t>(std::llround(depth * 1e6)) * 1024 + static_cast<uint64_t>(trial)},
+             options.digits);
   const Ids first = tokenizer.encode(opening), last = tokenizer.encode(question);
-  const Ids needle = tokenizer.encode(
-      fmt::format("The hidden number is {}. Keep {} in mind. ", prompt.number, prompt.number));
+  const Ids needle = tokenizer.encode(needle_of(prompt.number));
   const int64_t begin = tokenizer.begin_id() ? 1 : 0;
   const int64_t rest = length - begin - std::ssize(first) - std::ssize(last) - std::ssize(needle);
   require(rest >= 0, ErrorKind::data,
@@ -100,6 +103,24 @@ PasskeyPrompt make_passkey_prompt(const text::Tokenizer& tokenizer, const Passke
   add(dull_tokens(tokenizer, rest - before));
   add(last);
   return prompt;
+}
+
+std::string passkey_text(int64_t length, uint64_t seed, uint64_t index) {
+  const PasskeyOptions options;
+  const RandomStream stream{~seed, passkey_site, index};
+  const std::string number = secret(stream, options.digits), needle = needle_of(number);
+  const std::string answer = fmt::format("{} {}\n", question, number);
+  const int64_t fixed = std::ssize(std::string(opening) + needle + answer), rest = length - fixed;
+  require(rest >= 0, ErrorKind::data, "a passkey text takes at least {} bytes, {} were asked for", fixed,
+          length);
+  const auto below = [&](uint64_t draw, int64_t n) {
+    return static_cast<size_t>((uint64_t{stream.word(draw)} * static_cast<uint64_t>(n)) >> 32);
+  };
+  const auto draws = static_cast<uint64_t>(options.digits);
+  const size_t dull = below(draws, rest + 1), before = below(draws + 1, static_cast<int64_t>(dull) + 1);
+  std::string text;
+  while (text.size() < dull) text += filler;
+  return opening + text.substr(0, before) + needle + text.substr(0, dull - before) + answer;
 }
 
 std::vector<PasskeyCell> measure_passkeys(models::LanguageModel& model, const text::Tokenizer& tokenizer,

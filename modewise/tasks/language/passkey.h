@@ -29,6 +29,10 @@ struct PasskeyPrompt {
 PasskeyPrompt make_passkey_prompt(const text::Tokenizer& tokenizer, const PasskeyOptions& options,
                                   int64_t length, double depth, int64_t trial);
 
+/// A text to learn it from: a prompt and its answer, of at most `length` bytes, the number anywhere. A
+/// function of its arguments. Data error as above.
+std::string passkey_text(int64_t length, uint64_t seed, uint64_t index);
+
 struct PasskeyCell {
   int64_t length = 0;
   double depth = 0;
