@@ -138,6 +138,10 @@ def test_recall_is_told_by_distance_and_pairs(tmp_path):
     modewise(*longer, "--out", tmp_path / "longer")
     first, second = (safetensors.numpy.load_file(tmp_path / name / "model" / "model.safetensors") for name in ("run", "longer"))
     assert all(numpy.allclose(first[name], second[name], atol=1e-6) for name in first)
+    # Another seed meets other samples, and is judged by the same.
+    rates = ["--set", "train.optimizer.learning_rate=1e-2", "--set", "train.max_steps=3", "--set", "train.schedule.warmup_steps=0"]
+    runs = [modewise(*longer, *rates, "--set", f"train.seed={seed}", "--out", tmp_path / f"seed{seed}") for seed in (1, 2)]
+    assert runs[0]["test"]["loss"] != runs[1]["test"]["loss"] and runs[0]["test"]["by_pairs"][0]["asked"] == runs[1]["test"]["by_pairs"][0]["asked"]
     message = modewise(*longer[:-1], "--set", "data.recall.vocabulary=8", "--out", tmp_path / "other", code=78)
     assert "25 different tokens" in message and "data.recall.vocabulary" in message
 

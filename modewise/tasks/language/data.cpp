@@ -70,10 +70,11 @@ LanguageData load_language_data(LanguageConfig& config, std::shared_ptr<text::To
 }
 
 data::RecallSample recall_sample(const LanguageConfig& config, const std::string& part, int64_t index) {
-  // Held-back samples have streams of their own.
+  // Held-back samples have streams of their own, the same for every seed of the training.
   const uint64_t stream = part == "train" ? 0 : part == "validation" ? 1 : 2;
-  const auto seed = static_cast<uint64_t>(config.data.split_seed) ^ stream << 62;
-  return data::make_recall_sample(config.data.recall, seed, static_cast<uint64_t>(index));
+  const int64_t seed = part == "train" ? config.train.seed : config.data.split_seed;
+  return data::make_recall_sample(config.data.recall, static_cast<uint64_t>(seed) ^ stream << 62,
+                                  static_cast<uint64_t>(index));
 }
 
 }  // namespace modewise::tasks
