@@ -65,17 +65,19 @@ def case(options):
     with open("/proc/self/clear_refs", "w") as peak:
         peak.write("5")  # the peak begins anew
     before = peak_bytes()
+    step()
+    taken = peak_bytes() - before
+    step()  # glibc finds no room for an aligned block where one of the same size was freed: the heap grows once more
     times = []
-    for i in range(options.repeats + 1):
+    for _ in range(options.repeats):
         start = time.perf_counter()
         step()
-        if i > 0:
-            times.append(time.perf_counter() - start)
-    print(json.dumps({"seconds": statistics.median(times), "bytes": peak_bytes() - before}))
+        times.append(time.perf_counter() - start)
+    print(json.dumps({"seconds": statistics.median(times), "bytes": taken}))
 
 
 def run(options, kernel, tokens, precision, work, slots=1):
-    repeats = 1 if tokens >= 131072 or (kernel == "sdpa" and tokens > 16384) else options.repeats
+    repeats = 1 if kernel == "sdpa" and tokens > 16384 else options.repeats
     command = [sys.executable, __file__, "--case", "--build", str(options.build), "--threads", str(options.threads),
                "--kernel", kernel, "--tokens", str(tokens), "--precision", precision, "--work", work, "--slots", str(slots),
                "--window", str(options.window), "--repeats", str(repeats)]
