@@ -75,6 +75,11 @@ def mode_product(x, factor, mode):
     return out.movedim(-1, mode + 2).movedim(1, -2).flatten(-2)
 
 
+def linear(x, weight, bias=None):
+    out = x @ weight.T
+    return out if bias is None else out + bias
+
+
 def mode_contract(a, x, mode, heads):
     left = heads_first(a, heads or 1).movedim(mode + 2, 2).flatten(3)
     right = heads_first(x, heads or 1).movedim(mode + 2, 2).flatten(3)
@@ -451,6 +456,16 @@ def product_samples(rand):
     return cases
 
 
+def linear_samples(rand):
+    cases = []
+    for shape, m in [((33, 17), 5), ((2, 5, 63), 65), ((7,), 3), ((300, 128), 128), ((1, 4096), 1300), ((9, 512), 1030),
+                     ((0, 8), 4), ((2, 0), 3), ((2, 3), 0)]:
+        cases += [((rand(*shape), rand(m, shape[-1])), {}), ((rand(*shape), rand(m, shape[-1]), rand(m)), {})]
+    cases.append(((rand(8, 5, 3).transpose(0, 2), rand(8, 6).T, rand(6, 2)[:, 1]), {}))  # nothing is dense
+    cases.append(((rand(1, 3, 1).expand(40, 3, 16), rand(1, 16).expand(5, 16)), {}))
+    return cases
+
+
 def contract_samples(rand):
     cases = []
     for shape, heads in [((2, 3, 5, 7, 12), 3), ((3, 33, 12), 2), ((1, 17, 31, 16), 1), ((3, 21, 24, 128), 8),
@@ -672,6 +687,13 @@ RECORDS = [
             (lambda r: ((r(2, 3, 4).half(), r(3, 3).half(), 0), {}), r"x must be float32, float64 or bfloat16, got Half"),
         ],
         kernels={"mode_product": "strided"}, second_order=True, integers=True),
+    Record(
+        "linear", linear, linear_samples,
+        small_of(lambda r: [((r(3, 4), r(2, 4), r(2)), {}), ((r(2, 2, 3), r(3, 3)), {}), ((r(3), r(1, 3), r(1)), {})]),
+        errors=[(lambda r: ((r(2, 3), r(4, 5)), {}), r"linear: weight must be \[M, 3\] for x \[2, 3\], got \[4, 5\]"),
+                (lambda r: ((r(2, 3), r(4, 3), r(3)), {}), r"bias must be \[4\] for weight \[4, 3\], got \[3\]"),
+                (lambda r: ((r(2, 3).half(), r(4, 3)), {}), r"x must be float32, float64 or bfloat16, got Half")],
+        kernels={"linear": "pieces"}, integers=True),
     Record(
         "mode_contract", mode_contract, contract_samples,
         small_of(lambda r: [((r(2, 2, 2, 4), r(2, 3, 2, 4), 0, 2), {}), ((r(2, 2, 2, 3), r(2, 2, 1, 3), 1, 0), {})]),

@@ -1,5 +1,6 @@
 // Matrix products cut into pieces by their sizes alone; each piece is one call of the BLAS on one thread. The
-// rows of x [R, K] are cut; a weight gradient [M, K] is summed over the pieces in order.
+// rows of x [R, K] are cut, or where they are few, as in generation, the columns of the result; a weight
+// gradient [M, K] is summed over the pieces in order.
 
 #include <ATen/OpMathType.h>
 #include <ATen/core/Tensor.h>
@@ -50,7 +51,7 @@ void dispatch(at::ScalarType type, const Body& body) {
 }
 
 at::Tensor as_rows(const at::Tensor& x) {
-  return x.contiguous().view({-1, x.size(-1)});
+  return x.dim() == 1 ? x.contiguous().unsqueeze(0) : x.contiguous().flatten(0, -2);
 }
 
 at::Tensor linear_pieces(const at::Tensor& x, const at::Tensor& weight,
@@ -62,13 +63,24 @@ at::Tensor linear_pieces(const at::Tensor& x, const at::Tensor& weight,
   const auto rows = as_rows(x), results = out.view({-1, weight.size(0)});
   const auto factor = weight.to(x.scalar_type()).t();
   const at::Tensor added = bias ? bias->to(x.scalar_type()) : at::Tensor();
-  for_pieces(rows.size(0), piece_rows(weight.numel(), x.scalar_type()),
+  const auto multiply = [&](at::Tensor to, const at::Tensor& from, const at::Tensor& by,
+                            const at::Tensor& plus) {
+    if (plus.defined())
+      at::addmm_out(to, plus, from, by);
+    else
+      at::mm_out(to, from, by);
+  };
+  const int64_t piece = piece_rows(weight.numel(), x.scalar_type());
+  if (rows.size(0) > piece) {
+    for_pieces(rows.size(0), piece, [&](int64_t first, int64_t count, int64_t) {
+      multiply(results.narrow(0, first, count), rows.narrow(0, first, count), factor, added);
+    });
+    return out;
+  }
+  for_pieces(weight.size(0), piece_rows(rows.numel(), x.scalar_type()),
              [&](int64_t first, int64_t count, int64_t) {
-               auto to = results.narrow(0, first, count);
-               if (added.defined())
-                 at::addmm_out(to, added, rows.narrow(0, first, count), factor);
-               else
-                 at::mm_out(to, rows.narrow(0, first, count), factor);
+               multiply(results.narrow(1, first, count), rows, factor.narrow(1, first, count),
+                        added.defined() ? added.narrow(0, first, count) : added);
              });
   return out;
 }
