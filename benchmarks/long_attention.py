@@ -41,7 +41,7 @@ def case(options):
     torch.set_num_threads(options.threads)
     dtype = torch.bfloat16 if options.precision == "bf16" else torch.float32
     torch.manual_seed(0)
-    q, k, v = (torch.randn(1, options.tokens, HEADS, WIDTH).to(dtype).requires_grad_(options.work == "train")
+    q, k, v = (torch.randn(1, options.tokens, HEADS, WIDTH, dtype=dtype).requires_grad_(options.work == "train")
                for _ in range(3))
     if options.kernel == "sdpa":
         heads_first = [t.transpose(1, 2) for t in (q, k, v)]
