@@ -6,7 +6,7 @@ import numpy
 import pytest
 import torch
 
-import ops_records as formulas
+import ops_formulas as formulas
 from ops_records import attention_arguments, bools, drawer, ops
 
 

@@ -421,7 +421,10 @@ class Strip {
     F excess[kRows] = {};
     for (int64_t m = 0; m < rows_; ++m) {
       const int64_t seen = (from_ + m) / level.tokens;
-      if (seen > level.known) excess[m] = log_of(static_cast<F>(seen) / static_cast<F>(level.known));
+      if (m > 0 && (from_ + m) % level.tokens != 0)
+        excess[m] = excess[m - 1];  // of the same block
+      else if (seen > level.known)
+        excess[m] = log_of(static_cast<F>(seen) / static_cast<F>(level.known));
     }
     for (int64_t i = 0; i < count * kRows; i += kLanes<F>)
       store(logits + i, load(logits + i) - load(excess + i % kRows));
