@@ -16,8 +16,8 @@
 
 #include "modewise/core/error.h"
 #include "modewise/ops/accumulate_type.h"
-#include "modewise/ops/cpu/one_thread.h"
 #include "modewise/ops/linear.h"
+#include "modewise/ops/matmul.h"
 
 namespace modewise::models {
 namespace {
@@ -27,7 +27,7 @@ using torch::autograd::variable_list;
 
 constexpr int64_t kChunkLogits = int64_t{1} << 23;
 /// Rows of the head whose gradient one thread adds to at a time.
-constexpr int64_t kHeadRows = 256;
+constexpr int64_t kHeadRows = 4096;
 
 struct LossInput {
   at::Tensor rows, head, targets;  // [n, D], [V, D], [n]
@@ -93,18 +93,14 @@ void losses_of_rows(T* logits, const int64_t* targets, T* losses, int64_t rows, 
   });
 }
 
-/// grad_head += gradᵀ rows, each thread in head rows of its own.
+/// grad_head += gradᵀ rows, in blocks of head rows, so that the products stay small beside the head.
 void add_head_gradient(const at::Tensor& grad, const at::Tensor& rows, const at::Tensor& grad_head) {
   const int64_t vocabulary = grad_head.size(0);
   const at::Tensor turned = grad.t();
-  at::parallel_for(0, (vocabulary + kHeadRows - 1) / kHeadRows, 1, [&](int64_t begin, int64_t end) {
-    const ops::OneThread alone;
-    const at::NoGradGuard no_grad;
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i * kHeadRows, count = std::min(kHeadRows, vocabulary - first);
-      grad_head.narrow(0, first, count).add_(at::mm(turned.narrow(0, first, count), rows));
-    }
-  });
+  for (int64_t first = 0; first < vocabulary; first += kHeadRows) {
+    const int64_t count = std::min(kHeadRows, vocabulary - first);
+    grad_head.narrow(0, first, count).add_(ops::matmul(turned.narrow(0, first, count), rows));
+  }
 }
 
 struct LossGradients {

@@ -1,10 +1,11 @@
 #include "modewise/models/patchtst.h"
 
 #include <ATen/ops/cat.h>
-#include <ATen/ops/matmul.h>
 #include <ATen/ops/softmax.h>
 
 #include <cmath>
+
+#include "modewise/ops/matmul.h"
 
 namespace modewise::models {
 
@@ -31,10 +32,10 @@ at::Tensor PatchTSTLayer::attend(const at::Tensor& x, at::Tensor& scores) const 
   const at::Tensor q = query_->forward(x).view(split).transpose(1, 2);
   const at::Tensor k = key_->forward(x).view(split).transpose(1, 2);
   const at::Tensor v = value_->forward(x).view(split).transpose(1, 2);
-  const at::Tensor own = at::matmul(q, k.transpose(-2, -1)) / std::sqrt(static_cast<double>(split.back()));
+  const at::Tensor own = ops::matmul(q, k.transpose(-2, -1)) / std::sqrt(static_cast<double>(split.back()));
   scores = scores.defined() ? scores + own : own;
   const at::Tensor weights = weight_dropout_->forward(at::softmax(scores, -1));
-  return out_->forward(at::matmul(weights, v).transpose(1, 2).reshape(x.sizes()));
+  return out_->forward(ops::matmul(weights, v).transpose(1, 2).reshape(x.sizes()));
 }
 
 at::Tensor PatchTSTLayer::forward(const at::Tensor& x, at::Tensor& scores) {

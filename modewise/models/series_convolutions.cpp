@@ -9,6 +9,8 @@
 #include <array>
 #include <cmath>
 
+#include "modewise/ops/convolution.h"
+
 namespace modewise::models {
 namespace {
 
@@ -42,7 +44,7 @@ DilatedConvolution::DilatedConvolution(nn::Initializer& init, int64_t in, int64_
 at::Tensor DilatedConvolution::forward(const at::Tensor& x) const {
   const at::Tensor norm = direction_.square().sum({1, 2}).sqrt();
   const at::Tensor weight = direction_ * (length_ / norm).unsqueeze(-1).unsqueeze(-1);
-  return nn::convolution(pad_time(x, reach_, 0), weight, bias_, {1}, {0}, {dilation_});
+  return ops::convolution(pad_time(x, reach_, 0), weight, bias_, {1}, {0}, {dilation_});
 }
 
 TemporalBlock::TemporalBlock(nn::Initializer& init, int64_t in, int64_t out, int64_t kernel, int64_t dilation,

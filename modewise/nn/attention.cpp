@@ -1,13 +1,13 @@
 #include "modewise/nn/attention.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/matmul.h>
 
 #include <utility>
 
 #include "modewise/nn/rotary.h"
 #include "modewise/ops/axis_attention.h"
 #include "modewise/ops/full_attention.h"
+#include "modewise/ops/matmul.h"
 #include "modewise/ops/mode_product.h"
 #include "modewise/ops/mode_scores.h"
 
@@ -122,7 +122,7 @@ at::Tensor TokenAttention::full_matrix(const at::Tensor& x, const std::optional<
   const QueriesKeys qk = queries_keys(x);
   if (features_ >= 0) {
     const ops::RandomFeatures features = features_of(qk, mask);
-    return at::matmul(features.queries, features.keys.transpose(-1, -2));
+    return ops::matmul(features.queries, features.keys.transpose(-1, -2));
   }
   std::optional<at::Tensor> keys;
   if (mask) keys = mask->flatten(1);

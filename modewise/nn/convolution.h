@@ -1,7 +1,5 @@
 #pragma once
-// Convolution over any number of modes with channels last, with bits that do not depend on the number of
-// threads: libtorch's convolutions cut their sums by it, so each runs on one thread here, over pieces of the
-// batch whose number the batch alone decides; the pieces' weight gradients are added in a fixed order.
+// Convolutions as modules, and what stands beside them in convolutional networks; channels are last.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -12,13 +10,6 @@
 #include "modewise/nn/initializer.h"
 
 namespace modewise::nn {
-
-/// x [B, N_1 … N_k, C], weight [C', C, K_1 … K_k], bias [C'] or undefined -> [B, M_1 … M_k, C'] with
-/// M_i = ⌊(N_i + 2·padding_i − dilation_i·(K_i − 1) − 1) / stride_i⌋ + 1; k is 1, 2 or 3; no dilation is 1.
-/// The weight may be float32 while x is bfloat16; it is cast here.
-at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                       const std::vector<int64_t>& stride, const std::vector<int64_t>& padding,
-                       const std::vector<int64_t>& dilation = {});
 
 class Convolution : public torch::nn::Module {
  public:

@@ -2,11 +2,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/matmul.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
 
 #include <cmath>
+
+#include "modewise/ops/matmul.h"
 
 namespace modewise::nn {
 namespace {
@@ -94,10 +95,10 @@ at::Tensor PoolingAttention::forward(const at::Tensor& x, const std::optional<at
   at::Tensor out;
   if (dropout_->active_probability() > 0) {
     const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(-1) / heads_));
-    at::Tensor scores = at::matmul(by_head(q) * scale, by_head(k).transpose(-2, -1));
+    at::Tensor scores = ops::matmul(by_head(q) * scale, by_head(k).transpose(-2, -1));
     if (keys) scores = scores.masked_fill(keys->logical_not(), -1e30);
     const at::Tensor weights = at::softmax(scores, -1, at::kFloat).to(q.scalar_type());
-    out = at::matmul(dropout_->forward(weights), by_head(v));
+    out = ops::matmul(dropout_->forward(weights), by_head(v));
   } else {
     out = at::scaled_dot_product_attention(by_head(q), by_head(k), by_head(v), keys);
   }

@@ -1,12 +1,12 @@
 #include "modewise/nn/series_linear.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/bmm.h>
 
 #include <cmath>
 
 #include "modewise/nn/linear.h"
 #include "modewise/ops/linear.h"
+#include "modewise/ops/matmul.h"
 
 namespace modewise::nn {
 
@@ -24,8 +24,9 @@ SeriesLinear::SeriesLinear(Initializer& init, int64_t series, int64_t in, int64_
 at::Tensor SeriesLinear::forward(const at::Tensor& x) const {
   if (weight_.dim() == 2) return ops::linear(x, weight_, bias_);
   const at::Tensor weight = cast_like(weight_, x), bias = cast_like(bias_, x);
-  const at::Tensor by_series = x.flatten(1, -2).transpose(0, 1);                             // [N, B, in]
-  const at::Tensor out = at::bmm(by_series, weight.transpose(1, 2)).transpose(0, 1) + bias;  // [B, N, out]
+  const at::Tensor by_series = x.flatten(1, -2).transpose(0, 1);  // [N, B, in]
+  const at::Tensor out =
+      ops::matmul(by_series, weight.transpose(1, 2)).transpose(0, 1) + bias;  // [B, N, out]
   std::vector<int64_t> sizes = x.sizes().vec();
   sizes.back() = out.size(-1);
   return out.reshape(sizes);

@@ -6,7 +6,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/matmul.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
 
@@ -17,6 +16,7 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/attention_memory.h"
+#include "modewise/ops/matmul.h"
 #include "modewise/ops/sparse_attention.h"
 #include "modewise/ops/summary_memory.h"
 
@@ -28,8 +28,8 @@ namespace {
 at::Tensor attend_rows(const at::Tensor& q, const at::Tensor& keys, const at::Tensor& values, double scale) {
   const auto type = accumulate_type(q.scalar_type());
   const auto heads_first = [&](const at::Tensor& x) { return x.to(type).transpose(1, 2); };
-  const auto logits = at::matmul(heads_first(q), heads_first(keys).transpose(-1, -2)) * scale;
-  return at::matmul(at::softmax(logits, -1), heads_first(values)).transpose(1, 2).to(q.scalar_type());
+  const auto logits = ops::matmul(heads_first(q), heads_first(keys).transpose(-1, -2)) * scale;
+  return ops::matmul(at::softmax(logits, -1), heads_first(values)).transpose(1, 2).to(q.scalar_type());
 }
 
 class EveryToken final : public AttentionCache::Memory {

@@ -4,7 +4,6 @@
 #include "modewise/ops/kronecker_attention.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/matmul.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
@@ -17,6 +16,7 @@
 #include "modewise/ops/kronecker_attention_checks.h"
 #include "modewise/ops/layer_norm.h"
 #include "modewise/ops/linear.h"
+#include "modewise/ops/matmul.h"
 #include "modewise/ops/mode_product.h"
 #include "modewise/ops/mode_scores.h"
 #include "modewise/ops/random_features.h"
@@ -36,7 +36,7 @@ struct Factor {
   RandomFeatures features;  // [B, H, N, M]
 
   at::Tensor matrix() const {
-    return scores.defined() ? scores : at::matmul(features.queries, features.keys.transpose(-1, -2));
+    return scores.defined() ? scores : ops::matmul(features.queries, features.keys.transpose(-1, -2));
   }
   at::Tensor apply(const at::Tensor& x) const {
     if (scores.defined()) return mode_product(x, scores, mode);

@@ -1,6 +1,5 @@
 #pragma once
-// The affine map of the last dimension, with bits that do not depend on the number of threads: at::linear
-// hands its matrix product to a BLAS that cuts it by threads, and odd sizes then round differently.
+// The affine map of the last dimension, with bits that do not depend on the number of threads.
 
 #include <ATen/core/Tensor.h>
 

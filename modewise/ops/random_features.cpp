@@ -5,7 +5,6 @@
 #include <ATen/ops/amax.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/exp.h>
-#include <ATen/ops/matmul.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
@@ -21,6 +20,7 @@
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
 #include "modewise/ops/linear.h"
+#include "modewise/ops/matmul.h"
 
 namespace modewise::ops {
 
@@ -108,7 +108,7 @@ at::Tensor orthogonal_projection_meta(const at::Tensor& like, int64_t width, int
 
 // Without sums of any key (all removed) there is nothing to attend to: the row is 0.
 at::Tensor normalised(const at::Tensor& queries, const at::Tensor& keys) {
-  const auto total = at::matmul(queries, keys.sum(2).unsqueeze(-1));
+  const auto total = ops::matmul(queries, keys.sum(2).unsqueeze(-1));
   const auto some = total.gt(0);
   return queries * at::where(some, at::where(some, total, at::zeros({}, total.options()) + 1).reciprocal(),
                              at::zeros({}, total.options()));

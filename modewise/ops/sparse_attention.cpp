@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/softmax.h>
 
@@ -10,6 +9,7 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/matmul.h"
 
 namespace modewise::ops {
 
@@ -51,12 +51,12 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
   };
   const auto seen = options.causal ? at::arange(n).le(at::arange(first, first + tokens).unsqueeze(1))
                                    : at::ones({tokens, n}, at::kBool);
-  auto logits = at::matmul(heads_first(q), heads_first(k).transpose(-1, -2)) * options.scale;
+  auto logits = ops::matmul(heads_first(q), heads_first(k).transpose(-1, -2)) * options.scale;
   logits = logits.masked_fill(seen.logical_not(), kHidden);
   const auto kept =
       options.random ? drawn(first, tokens, n, options.density) : largest(logits, seen, options.density);
   const auto weights = at::softmax(logits.masked_fill(kept.logical_not(), kHidden), -1);
-  return at::matmul(weights, heads_first(v)).transpose(1, 2).to(q.scalar_type()).contiguous();
+  return ops::matmul(weights, heads_first(v)).transpose(1, 2).to(q.scalar_type()).contiguous();
 }
 
 }  // namespace modewise::ops

@@ -5,7 +5,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/matmul.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pad.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
@@ -18,6 +17,7 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/matmul.h"
 #include "modewise/ops/mode_product.h"
 #include "modewise/ops/rotary.h"
 #include "modewise/ops/sparse_attention.h"
@@ -202,7 +202,7 @@ at::Tensor pooled(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
           .transpose(1, 2);
     };
     const double width = static_cast<double>(known_size(q, -1)) * static_cast<double>(cells / sizes[mode]);
-    const auto logits = at::matmul(rows(queries).to(type), rows(keys).to(type).transpose(-1, -2));
+    const auto logits = ops::matmul(rows(queries).to(type), rows(keys).to(type).transpose(-1, -2));
     const auto weights = at::softmax(logits * scale_of(options, width), -1).to(q.scalar_type());
     values = mode_product(values, weights, static_cast<int64_t>(mode));
     if (!present.defined()) continue;

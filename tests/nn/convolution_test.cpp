@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "modewise/nn/initializer.h"
+#include "modewise/ops/convolution.h"
 
 namespace modewise::nn {
 namespace {
@@ -54,7 +55,7 @@ Result run(const Sample& sample, at::ScalarType dtype, bool own) {
       dilation(modes, sample.dilation);
   at::Tensor out;
   if (own) {
-    out = convolution(x, weight, bias, stride, padding, dilation);
+    out = ops::convolution(x, weight, bias, stride, padding, dilation);
   } else {
     const at::Tensor first = x.movedim(-1, 1);
     out = (modes == 1   ? at::conv1d(first, weight, bias, stride, padding, dilation)

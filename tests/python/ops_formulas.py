@@ -22,6 +22,15 @@ def mode_product(x, factor, mode):
     return out.movedim(-1, mode + 2).movedim(1, -2).flatten(-2)
 
 
+def convolution(x, weight, bias, stride, padding, dilation):
+    function = [torch.nn.functional.conv1d, torch.nn.functional.conv2d, torch.nn.functional.conv3d][x.dim() - 3]
+    return function(x.movedim(-1, 1), weight, bias, stride, padding, dilation).movedim(1, -1).contiguous()
+
+
+def matmul(a, b):
+    return torch.matmul(a, b)
+
+
 def linear(x, weight, bias=None):
     out = x @ weight.T
     return out if bias is None else out + bias

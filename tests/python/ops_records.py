@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import torch
 
-from ops_formulas import (axis_attention, dropout_add, dropout_add_norm, full_attention, kronecker_attention,
-                          layer_norm, linear, mode_attention, mode_contract, mode_pool, mode_product, mode_scores,
+from ops_formulas import (axis_attention, convolution, dropout_add, dropout_add_norm, full_attention, kronecker_attention,
+                          layer_norm, linear, matmul, mode_attention, mode_contract, mode_pool, mode_product, mode_scores,
                           rms_norm, rotary, rotary_angles, swiglu, tensor_formula)
 
 BUILD = pathlib.Path(os.environ.get("MODEWISE_BUILD", pathlib.Path(__file__).parents[2] / "build"))
@@ -91,6 +91,34 @@ def linear_samples(rand):
         cases += [((rand(*shape), rand(m, shape[-1])), {}), ((rand(*shape), rand(m, shape[-1]), rand(m)), {})]
     cases.append(((rand(8, 5, 3).transpose(0, 2), rand(8, 6).T, rand(6, 2)[:, 1]), {}))  # nothing is dense
     cases.append(((rand(1, 3, 1).expand(40, 3, 16), rand(1, 16).expand(5, 16)), {}))
+    return cases
+
+
+def matmul_samples(rand):
+    cases = []
+    for m, k, n in [(33, 17, 5), (1, 63, 65), (7, 1, 3), (300, 128, 96), (31, 600, 49), (2, 1, 1), (195, 257, 7)]:
+        cases += [((rand(m, k), rand(k, n)), {}), ((rand(2, 3, m, k), rand(2, 3, k, n)), {}),
+                  ((rand(2, 3, m, k), rand(3, n, k).transpose(-1, -2)), {}),
+                  ((rand(k, m).T, rand(5, k, n)), {}), ((rand(3, m, 2 * k)[:, :, ::2], rand(3, k, 2 * n)[..., 1::2]), {})]
+    cases.append(((rand(2, 1, 5, 1).expand(2, 3, 5, 7), rand(1, 3, 1, 4).expand(2, 3, 7, 4)), {}))
+    for a, b in [((0, 3, 4), (0, 4, 5)), ((2, 0, 4), (2, 4, 5)), ((2, 3, 0), (2, 0, 5)), ((2, 3, 4), (2, 4, 0))]:
+        cases.append(((rand(*a), rand(*b)), {}))
+    return cases
+
+
+def convolution_samples(rand):
+    cases = []
+    for x, weight, stride, padding, dilation in [
+            ((3, 17, 5), (7, 5, 3), [2], [1], [1]), ((1, 33, 31, 13), (17, 13, 7, 7), [2, 2], [3, 3], [1, 1]),
+            ((5, 9, 7, 16), (33, 16, 3, 3), [1, 1], [1, 1], [1, 1]), ((17, 5, 3, 7), (2, 7, 1, 1), [2, 2], [0, 0], [1, 1]),
+            ((3, 7, 5, 9, 3), (5, 3, 3, 3, 3), [1, 1, 1], [1, 1, 1], [1, 1, 1]), ((2, 8, 9, 7, 1), (3, 1, 5, 3, 2), [3, 2, 1], [2, 0, 1], [1, 2, 3]),
+            ((5, 31, 3), (7, 3, 3), [1], [4], [5]), ((3, 9, 7, 5), (2, 5, 3, 3), [2, 2], [1, 1], [2, 2]),
+            ((2, 65, 33), (31, 33, 1), [1], [0], [1]), ((1, 2, 63, 17), (3, 17, 2, 1), [5, 4], [0, 0], [1, 1]),
+            ((0, 7, 3), (2, 3, 3), [1], [1], [1])]:
+        cases += [((rand(*x), rand(*weight), None, stride, padding, dilation), {}),
+                  ((rand(*x), rand(*weight), rand(weight[0]), stride, padding, dilation), {})]
+    cases.append(((rand(5, 9, 2, 4).transpose(0, 3), rand(3, 3, 5, 6).permute(3, 2, 1, 0), rand(6, 2)[:, 1], [1, 2], [1, 1], [1, 1]), {}))
+    cases.append(((rand(1, 9, 1).expand(3, 9, 4), rand(2, 1, 3).expand(2, 4, 3), None, [1], [0], [1]), {}))
     return cases
 
 
@@ -321,7 +349,25 @@ RECORDS = [
         errors=[(lambda r: ((r(2, 3), r(4, 5)), {}), r"linear: weight must be \[M, 3\] for x \[2, 3\], got \[4, 5\]"),
                 (lambda r: ((r(2, 3), r(4, 3), r(3)), {}), r"bias must be \[4\] for weight \[4, 3\], got \[3\]"),
                 (lambda r: ((r(2, 3).half(), r(4, 3)), {}), r"x must be float32, float64 or bfloat16, got Half")],
-        kernels={"linear": "pieces"}, integers=True),
+        kernels={"linear": "tiles"}, integers=True),
+    Record(
+        "matmul", matmul, matmul_samples,
+        small_of(lambda r: [((r(2, 3), r(3, 4)), {}), ((r(2, 1, 3, 5), r(3, 4, 5).transpose(-1, -2)), {})]),
+        errors=[(lambda r: ((r(3), r(3, 4)), {}), r"matmul: a must be \[.., M, K\], got \[3\]"),
+                (lambda r: ((r(2, 3), r(4, 5)), {}), r"matmul: b must be \[.., 3, N\] with leading sizes that fit a \[2, 3\], got \[4, 5\]"),
+                (lambda r: ((r(2, 2, 3), r(5, 3, 4)), {}), r"matmul: b must be .* fit a \[2, 2, 3\], got \[5, 3, 4\]"),
+                (lambda r: ((r(2, 3), r(3, 4).double()), {}), r"matmul: b must have the type of a, Float, got Double")],
+        kernels={"matmul": "tiles"}, second_order=True, integers=True),
+    Record(
+        "convolution", convolution, convolution_samples,
+        small_of(lambda r: [((r(2, 5, 2), r(3, 2, 3), r(3), [2], [1], [1]), {}), ((r(1, 4, 3, 1), r(2, 1, 2, 2), None, [1, 3], [0, 1], [2, 1]), {})]),
+        errors=[(lambda r: ((r(2, 5, 3), r(4, 2, 3), None, [1], [0], [1]), {}), r"convolution: weight must be \[C', 3, K_1 … K_1\] for x \[2, 5, 3\], got \[4, 2, 3\]"),
+                (lambda r: ((r(2, 3), r(4, 3), None, [], [], []), {}), r"x must be \[B, N_1 … N_k, C\] with one to three modes, got \[2, 3\]"),
+                (lambda r: ((r(2, 5, 3), r(4, 3, 3), r(3), [1], [0], [1]), {}), r"bias must be \[4\] for weight \[4, 3, 3\], got \[3\]"),
+                (lambda r: ((r(2, 5, 3), r(4, 3, 3), None, [0], [0], [1]), {}), r"stride must be 1 integers of at least 1, got \[0\]"),
+                (lambda r: ((r(2, 5, 3), r(4, 3, 3), None, [1], [0, 1], [1]), {}), r"padding must be 1 integers of at least 0, got \[0, 1\]"),
+                (lambda r: ((r(2, 5, 3), r(4, 3, 3), None, [1], [0], [3]), {}), r"the kernel must fit into mode 0 of x \[2, 5, 3\] with its padding")],
+        kernels={"convolution": "tiles"}, integers=True),
     Record(
         "mode_contract", mode_contract, contract_samples,
         small_of(lambda r: [((r(2, 2, 2, 4), r(2, 3, 2, 4), 0, 2), {}), ((r(2, 2, 2, 3), r(2, 2, 1, 3), 1, 0), {})]),

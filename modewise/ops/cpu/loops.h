@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "modewise/ops/cpu/gemm_plan.h"
 #include "modewise/ops/cpu/step_plan.h"
 #include "modewise/ops/cpu/summary_plan.h"
 
@@ -159,6 +160,7 @@ struct TensorLoops {
   const ElementLoops<T>* element;
   const SummaryLoops<T>* summary;
   const StepLoops<T>* step;
+  const GemmLoops<T>* gemm;
 };
 
 struct Loops {

@@ -23,11 +23,14 @@ extern const SummaryLoops<Half16> summary_bf16;
 extern const StepLoops<float> step_f32;
 extern const StepLoops<double> step_f64;
 extern const StepLoops<Half16> step_bf16;
+extern const GemmLoops<float> gemm_f32;
+extern const GemmLoops<double> gemm_f64;
+extern const GemmLoops<Half16> gemm_bf16;
 
 extern constexpr Loops table = {
     MODEWISE_TEXT(MODEWISE_ISA),
-    {&product_f32, &pool_f32, &score_f32, &element_f32, &summary_f32, &step_f32},
-    {&product_f64, &pool_f64, &score_f64, &element_f64, &summary_f64, &step_f64},
-    {&product_bf16, &pool_bf16, &score_bf16, &element_bf16, &summary_bf16, &step_bf16}};
+    {&product_f32, &pool_f32, &score_f32, &element_f32, &summary_f32, &step_f32, &gemm_f32},
+    {&product_f64, &pool_f64, &score_f64, &element_f64, &summary_f64, &step_f64, &gemm_f64},
+    {&product_bf16, &pool_bf16, &score_bf16, &element_bf16, &summary_bf16, &step_bf16, &gemm_bf16}};
 
 }  // namespace modewise::ops::MODEWISE_ISA

@@ -1,0 +1,227 @@
+// A convolution is a product of matrices: what the taps see from each position, gathered chunk by chunk,
+// times the weight. The gradient of x is one too, of what each cell of x gave to: with a stride s the cells
+// of one mode fall into s phases that are reached by different taps, so each phase is a product of its own
+// and no tap is multiplied in vain. The gradient of the weight adds up the chunks in order; their rows follow
+// from the sizes.
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <torch/library.h>
+
+#include <algorithm>
+
+#include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/convolution_checks.h"
+#include "modewise/ops/cpu/dispatch_type.h"
+#include "modewise/ops/cpu/gemm.h"
+#include "modewise/ops/cpu/row_sums.h"
+#include "modewise/ops/cpu/row_tasks.h"
+#include "modewise/ops/cpu/windows.h"
+#include "modewise/ops/kernel_list.h"
+#include "modewise/ops/reference/reference.h"
+
+namespace modewise::ops {
+
+namespace {
+
+constexpr int64_t kChunkBytes = int64_t{4} << 20;
+
+std::vector<int64_t> mode_sizes(const at::Tensor& x) {
+  return x.sizes().slice(1, static_cast<size_t>(x.dim()) - 2).vec();
+}
+
+/// What the taps see of x from each position of the result.
+Windows forward_windows(const at::Tensor& x, const at::Tensor& weight, at::IntArrayRef out_sizes,
+                        const ConvolutionSteps& steps) {
+  std::vector<ModeWindows> modes;
+  for (size_t i = 0; i < steps.stride.size(); ++i) {
+    const int64_t n = x.sizes()[i + 1], taps = weight.sizes()[i + 2];
+    ModeWindows mode{out_sizes[i + 1], taps, {}};
+    for (int64_t p = 0; p < mode.positions; ++p)
+      for (int64_t t = 0; t < taps; ++t) {
+        const int64_t cell = p * steps.stride[i] - steps.padding[i] + t * steps.dilation[i];
+        mode.source.push_back(cell >= 0 && cell < n ? cell : -1);
+      }
+    modes.push_back(std::move(mode));
+  }
+  return {std::move(modes), mode_sizes(x), x.size(-1)};
+}
+
+/// Cells first, first + stride, … of one mode of x, the taps that reach them (last first, so that what they
+/// see ascends), and the positions of the result that those belong to.
+struct Phase {
+  int64_t first, stride;
+  std::vector<int64_t> taps;
+  ModeWindows windows;
+};
+
+std::vector<Phase> phases_of(int64_t n, int64_t kernel, int64_t positions, int64_t stride, int64_t padding,
+                             int64_t dilation) {
+  std::vector<Phase> phases;
+  for (int64_t first = 0; first < std::min(stride, n); ++first) {
+    Phase phase{first, stride, {}, {}};
+    for (int64_t t = kernel - 1; t >= 0; --t)
+      if ((first + padding - t * dilation) % stride == 0) phase.taps.push_back(t);
+    for (int64_t cell = first; cell < n; cell += stride) {
+      ++phase.windows.positions;
+      for (const int64_t t : phase.taps) {
+        const int64_t from = cell + padding - t * dilation;
+        phase.windows.source.push_back(from >= 0 && from / stride < positions ? from / stride : -1);
+      }
+    }
+    phase.windows.taps = static_cast<int64_t>(phase.taps.size());
+    phases.push_back(std::move(phase));
+  }
+  return phases;
+}
+
+/// body(first row, gathered rows [count, depth]) for chunks of all rows of source [B, …, C].
+template <class Body>
+void for_chunks(const Windows& windows, const at::Tensor& source, const Body& body) {
+  const int64_t rows = source.size(0) * windows.rows(), depth = windows.depth();
+  if (rows == 0) return;
+  const int64_t fit = kChunkBytes / std::max<int64_t>(depth * source.element_size(), 1);
+  const int64_t chunk = std::min(rows, (fit + kGemmPiece - 1) / kGemmPiece * kGemmPiece);
+  const at::Tensor flat = windows.identity() ? source.view({rows, depth}) : at::Tensor();
+  const at::Tensor memory = windows.identity() ? at::Tensor() : at::empty({chunk, depth}, source.options());
+  for (int64_t first = 0; first < rows; first += chunk) {
+    const int64_t count = std::min(chunk, rows - first);
+    if (windows.identity()) {
+      body(first, flat.narrow(0, first, count));
+      continue;
+    }
+    dispatch_floating(source.scalar_type(), "convolution", [&]<class T>() {
+      const auto* from = static_cast<const T*>(source.const_data_ptr());
+      auto* to = static_cast<T*>(memory.mutable_data_ptr());
+      for_tasks(count, depth, [&](int64_t begin, int64_t end) {
+        windows.gather(from, first + begin, first + end, to + begin * depth);
+      });
+    });
+    body(first, memory.narrow(0, 0, count));
+  }
+}
+
+/// out [rows, M] = gathered rows · factor [depth, M] + bias.
+void multiply_windows(const Windows& windows, const at::Tensor& source, const at::Tensor& factor,
+                      const at::Tensor& bias, const at::Tensor& out) {
+  for_chunks(windows, source, [&](int64_t first, const at::Tensor& rows) {
+    gemm(source.scalar_type(), {gemm_plan(rows, factor, bias, out.narrow(0, first, rows.size(0)))});
+  });
+}
+
+/// weight [C', C, K_1 … K_k] as [C', K_1 … K_k · C], as the windows are laid out.
+at::Tensor taps_first(const at::Tensor& weight) {
+  return weight.movedim(1, -1).contiguous().view({weight.size(0), -1});
+}
+
+at::Tensor convolution_tiles(const at::Tensor& x, const at::Tensor& weight,
+                             const std::optional<at::Tensor>& bias, at::IntArrayRef stride,
+                             at::IntArrayRef padding, at::IntArrayRef dilation) {
+  const ConvolutionSteps steps{stride, padding, dilation};
+  const auto sizes = C10_AS_INTARRAYREF_SLOW(c10::SymIntArrayRef(convolution_sizes(x, weight, steps))).vec();
+  const at::Tensor out = at::empty(sizes, x.options());
+  if (out.numel() == 0) return out;
+  const auto type = x.scalar_type();
+  const at::Tensor factor = taps_first(weight.to(type)).t();
+  const at::Tensor added = bias ? bias->to(type).contiguous() : at::Tensor();
+  multiply_windows(forward_windows(x, weight, sizes, steps), x.contiguous(), factor, added,
+                   out.view({-1, sizes.back()}));
+  return out;
+}
+
+const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&,
+                            at::IntArrayRef, at::IntArrayRef, at::IntArrayRef)>
+    kernels("convolution", {{"tiles", decltype(kernels)::takes_all, convolution_tiles},
+                            {"reference", decltype(kernels)::takes_all, reference::convolution}});
+
+at::Tensor convolution_cpu(const at::Tensor& x, const at::Tensor& weight,
+                           const std::optional<at::Tensor>& bias, at::IntArrayRef stride,
+                           at::IntArrayRef padding, at::IntArrayRef dilation) {
+  check_convolution_args(x, weight, bias, {stride, padding, dilation});
+  return kernels.run(x, weight, bias && bias->defined() ? bias : std::nullopt, stride, padding, dilation);
+}
+
+/// The part of out [B, N_1 … N_k, C] that one phase of every mode covers.
+void phase_gradient(const at::Tensor& grad, const at::Tensor& weight, const std::vector<const Phase*>& phases,
+                    const at::Tensor& out) {
+  at::Tensor part = out, taps = weight;
+  std::vector<ModeWindows> modes;
+  for (size_t i = 0; i < phases.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    part = part.slice(at + 1, phases[i]->first, std::nullopt, phases[i]->stride);
+    taps = taps.index_select(at + 2, at::tensor(phases[i]->taps, at::kLong));
+    modes.push_back(phases[i]->windows);
+  }
+  if (taps.numel() == 0) {
+    part.zero_();
+    return;
+  }
+  const Windows windows(std::move(modes), mode_sizes(grad), grad.size(-1));
+  const at::Tensor factor = taps.movedim(0, -1).contiguous().view({taps.size(1), -1}).t();
+  const at::Tensor dense = part.is_contiguous() ? part : at::empty(part.sizes(), part.options());
+  multiply_windows(windows, grad, factor, {}, dense.view({-1, out.size(-1)}));
+  if (!part.is_contiguous()) part.copy_(dense);
+}
+
+at::Tensor x_gradient(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight,
+                      const ConvolutionSteps& steps) {
+  const at::Tensor out = at::empty(x.sizes(), x.options());
+  if (out.numel() == 0) return out;
+  std::vector<std::vector<Phase>> modes;
+  for (size_t i = 0; i < steps.stride.size(); ++i)
+    modes.push_back(phases_of(x.sizes()[i + 1], weight.sizes()[i + 2], grad.sizes()[i + 1], steps.stride[i],
+                              steps.padding[i], steps.dilation[i]));
+  const at::Tensor factor = weight.to(x.scalar_type());
+  size_t all = 1;
+  for (const auto& phases : modes) all *= phases.size();
+  for (size_t index = 0; index < all; ++index) {
+    std::vector<const Phase*> chosen;
+    size_t rest = index;
+    for (const auto& phases : modes) {
+      chosen.push_back(&phases[rest % phases.size()]);
+      rest /= phases.size();
+    }
+    phase_gradient(grad, factor, chosen, out);
+  }
+  return out;
+}
+
+at::Tensor weight_gradient(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight,
+                           const ConvolutionSteps& steps) {
+  const auto wide = grad.options().dtype(accumulate_type(grad.scalar_type()));
+  const int64_t outputs = grad.size(-1);
+  const Windows windows = forward_windows(x, weight, grad.sizes(), steps);
+  const at::Tensor sum = at::zeros({outputs, windows.depth()}, wide), rows = grad.view({-1, outputs});
+  for_chunks(windows, x, [&](int64_t first, const at::Tensor& columns) {
+    GemmPlan plan = gemm_plan(rows.narrow(0, first, columns.size(0)).t(), columns, {}, sum);
+    plan.add = true;
+    gemm(grad.scalar_type(), {plan});
+  });
+  auto sizes = weight.sizes().vec();
+  std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
+  return sum.view(sizes).movedim(-1, 1).to(weight.scalar_type()).contiguous();
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_cpu(
+    const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight, at::IntArrayRef stride,
+    at::IntArrayRef padding, at::IntArrayRef dilation, bool x_wanted, bool weight_wanted, bool bias_wanted) {
+  const ConvolutionSteps steps{stride, padding, dilation};
+  check_convolution_backward_args(grad, x, weight, steps);
+  const at::Tensor upstream = grad.contiguous();
+  const auto none = [](const at::Tensor& like) { return at::empty({0}, like.options()); };
+  return {
+      x_wanted ? x_gradient(upstream, x, weight, steps) : none(x),
+      weight_wanted ? weight_gradient(upstream, x.contiguous(), weight, steps) : none(weight),
+      bias_wanted ? sum_over_rows(upstream.view({-1, weight.size(0)}), weight.scalar_type()) : none(weight)};
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(modewise, CPU, m) {
+  m.impl("convolution", convolution_cpu);
+  m.impl("convolution_backward", convolution_backward_cpu);
+}
+
+}  // namespace modewise::ops

@@ -1,0 +1,178 @@
+// A product of many rows packs all of b first, in rounds of bounded memory, then threads take blocks of rows.
+// A product of few rows, or one of many small ones, packs within the tasks: threads take panels, or whole
+// products.
+
+#include "modewise/ops/cpu/gemm.h"
+
+#include <c10/core/CPUAllocator.h>
+
+#include <algorithm>
+
+#include "modewise/ops/cpu/dispatch_type.h"
+#include "modewise/ops/cpu/row_tasks.h"
+#include "modewise/ops/cpu/scratch.h"
+
+namespace modewise::ops {
+
+namespace {
+
+constexpr int64_t kBlockRows = 96;  // with a piece of depth, half of a second-level cache
+constexpr int64_t kFewRows = 192;   // up to here packing costs about as much when every task does it
+constexpr int64_t kRoundBytes = int64_t{8} << 20;
+constexpr int64_t kTaskElements = int64_t{1}
+                                  << 17;  // sums that a task keeps between pieces of depth, at most
+constexpr int64_t kMultiplyAdds = 16;     // that cost about as much as an element of memory-bound work
+
+/// Panels [p, p_end) of one product.
+struct Unit {
+  const GemmPlan* plan;
+  int64_t p, p_end;
+};
+struct Task {
+  Unit unit;
+  int64_t row, row_end;
+  const char* packed;
+};
+/// One panel and where its packed form begins.
+struct Packing {
+  const GemmPlan* plan;
+  int64_t p, at;
+};
+
+int64_t ceil_of(int64_t value, int64_t by) {
+  return (value + by - 1) / by;
+}
+
+int64_t cost_of(const Task& task, int64_t panel) {
+  return (task.row_end - task.row) * (task.unit.p_end - task.unit.p) * panel * task.unit.plan->depth /
+         kMultiplyAdds;
+}
+
+template <class T>
+void run_tasks(const GemmLoops<T>& loops, const std::vector<Task>& tasks) {
+  if (tasks.empty()) return;
+  int64_t cost = 0;
+  for (const Task& task : tasks) cost += cost_of(task, loops.panel);
+  for_tasks(static_cast<int64_t>(tasks.size()), cost / static_cast<int64_t>(tasks.size()),
+            [&](int64_t begin, int64_t end) {
+              for (int64_t i = begin; i < end; ++i) {
+                const Task& task = tasks[static_cast<size_t>(i)];
+                const GemmPlan& plan = *task.unit.plan;
+                const int64_t rows = task.row_end - task.row, panels = task.unit.p_end - task.unit.p;
+                loops.multiply(plan, task.row, task.row_end, task.unit.p, task.unit.p_end, task.packed,
+                               thread_scratch(loops.scratch(plan, rows, panels)));
+              }
+            });
+}
+
+/// Tasks to cut the work into; the sharing changes no bit, so it may follow the threads.
+int64_t tasks_wanted() {
+  const int64_t threads = at::in_parallel_region() ? 1 : at::get_num_threads();
+  return threads == 1 ? 1 : 4 * threads;
+}
+
+/// Tasks of one product of few rows, cut into ranges of panels.
+template <class T>
+void add_panel_tasks(const GemmLoops<T>& loops, const GemmPlan& plan, int64_t wanted,
+                     std::vector<Task>& tasks) {
+  const int64_t panels = ceil_of(plan.columns, loops.panel);
+  const int64_t most = std::max<int64_t>(kTaskElements / (plan.rows * loops.panel), 1);
+  const int64_t each = std::min(ceil_of(panels, std::min(panels, wanted)), most);
+  for (int64_t p = 0; p < panels; p += each)
+    tasks.push_back({{&plan, p, std::min(p + each, panels)}, 0, plan.rows, nullptr});
+}
+
+/// Packs the panels of the units one after another, then multiplies them by all rows.
+template <class T>
+void run_round(const GemmLoops<T>& loops, const std::vector<Unit>& units) {
+  std::vector<Packing> packing;
+  int64_t bytes = 0;
+  for (const Unit& unit : units) {
+    for (int64_t p = unit.p; p < unit.p_end; ++p) {
+      packing.push_back({unit.plan, p, bytes});
+      bytes += loops.panel_bytes(unit.plan->depth);
+    }
+  }
+  const auto memory = c10::GetCPUAllocator()->allocate(static_cast<size_t>(bytes));
+  auto* packed = static_cast<char*>(memory.get());
+  for_tasks(static_cast<int64_t>(packing.size()), loops.panel * units.front().plan->depth,
+            [&](int64_t begin, int64_t end) {
+              for (int64_t i = begin; i < end; ++i) {
+                const Packing& one = packing[static_cast<size_t>(i)];
+                loops.pack(*one.plan, one.p, packed + one.at);
+              }
+            });
+  std::vector<Task> tasks;
+  int64_t blocks = 0;
+  for (const Unit& unit : units) blocks += ceil_of(unit.plan->rows, kBlockRows);
+  for (const Unit& unit : units) {
+    const int64_t panels = unit.p_end - unit.p, size = loops.panel_bytes(unit.plan->depth);
+    const int64_t each = ceil_of(panels, std::min(panels, ceil_of(tasks_wanted(), blocks)));
+    for (int64_t row = 0; row < unit.plan->rows; row += kBlockRows)
+      for (int64_t p = 0; p < panels; p += each)
+        tasks.push_back({{unit.plan, unit.p + p, unit.p + std::min(p + each, panels)},
+                         row,
+                         std::min(row + kBlockRows, unit.plan->rows),
+                         packed + p * size});
+    packed += panels * size;
+  }
+  run_tasks(loops, tasks);
+}
+
+template <class T>
+void run_large(const GemmLoops<T>& loops, const std::vector<const GemmPlan*>& plans) {
+  std::vector<Unit> units;
+  int64_t bytes = 0;
+  for (const GemmPlan* plan : plans) {
+    const int64_t panels = ceil_of(plan->columns, loops.panel), size = loops.panel_bytes(plan->depth);
+    for (int64_t p = 0; p < panels;) {
+      const int64_t fit = std::max<int64_t>((kRoundBytes - bytes) / size, units.empty() ? 1 : 0);
+      const int64_t count = std::min(panels - p, fit);
+      if (count > 0) units.push_back({plan, p, p + count});
+      p += count;
+      bytes += count * size;
+      if (p == panels) break;
+      run_round(loops, units);
+      units.clear();
+      bytes = 0;
+    }
+  }
+  if (!units.empty()) run_round(loops, units);
+}
+
+template <class T>
+void run_plans(const GemmLoops<T>& loops, const std::vector<GemmPlan>& plans) {
+  std::vector<const GemmPlan*> small, large;
+  for (const GemmPlan& plan : plans)
+    if (plan.rows > 0 && plan.columns > 0)
+      (plan.rows > kFewRows && plan.depth > 0 ? large : small).push_back(&plan);
+  std::vector<Task> tasks;
+  const int64_t wanted = small.empty() ? 1 : ceil_of(tasks_wanted(), static_cast<int64_t>(small.size()));
+  for (const GemmPlan* plan : small) add_panel_tasks(loops, *plan, wanted, tasks);
+  run_tasks(loops, tasks);
+  run_large(loops, large);
+}
+
+}  // namespace
+
+GemmPlan gemm_plan(const at::Tensor& a, const at::Tensor& b, const at::Tensor& bias, const at::Tensor& out) {
+  return {.rows = a.size(0),
+          .columns = b.size(1),
+          .depth = a.size(1),
+          .a = a.const_data_ptr(),
+          .a_row = a.stride(0),
+          .a_col = a.stride(1),
+          .b = b.const_data_ptr(),
+          .b_row = b.stride(0),
+          .b_col = b.stride(1),
+          .bias = bias.defined() ? bias.const_data_ptr() : nullptr,
+          .out = out.mutable_data_ptr(),
+          .out_row = out.stride(0),
+          .wide = out.scalar_type() != a.scalar_type()};
+}
+
+void gemm(at::ScalarType type, const std::vector<GemmPlan>& plans) {
+  dispatch_floating(type, "gemm", [&]<class T>() { run_plans(*loops().of<T>().gemm, plans); });
+}
+
+}  // namespace modewise::ops

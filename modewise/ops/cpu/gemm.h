@@ -1,0 +1,21 @@
+#pragma once
+// Products of matrices by our own loops: the same bits for any number of threads, any number of other rows,
+// and any way in which the work is shared (cpu/gemm_plan.h has the order of sums).
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "modewise/ops/cpu/gemm_plan.h"
+
+namespace modewise::ops {
+
+/// out [M, N] = a [M, K] · b [K, N] + bias [N]: matrices by any strides, out with dense rows; bias dense or
+/// undefined. a, b and bias have one dtype, out this one or the type in which sums are taken (float32 for
+/// bfloat16). The tensors must outlive the plan.
+GemmPlan gemm_plan(const at::Tensor& a, const at::Tensor& b, const at::Tensor& bias, const at::Tensor& out);
+
+/// All products of the list, with operands of `type`; none may write where another reads or writes.
+void gemm(at::ScalarType type, const std::vector<GemmPlan>& plans);
+
+}  // namespace modewise::ops

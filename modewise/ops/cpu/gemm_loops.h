@@ -1,0 +1,424 @@
+#pragma once
+// Products of matrices of any size: register tiles of 8 × 48 float32 elements (AVX-512) over panels of b that
+// are packed so that a step of the depth is one dense row. The operand a is read where it lies if its
+// elements are those of the arithmetic, else packed too. A `Cell` is what one step multiplies: an element, or
+// for instructions that multiply pairs of bfloat16, two elements that follow each other in depth.
+
+#include "modewise/ops/cpu/gemm_plan.h"
+#include "modewise/ops/cpu/vector.h"
+
+namespace modewise::ops::MODEWISE_ISA {
+
+/// One element a step, in the type in which sums are taken.
+template <class T>
+struct Elements {
+  using Memory = T;
+  using Sum = Accumulate<T>;
+  using Cell = Sum;
+  static constexpr int kDepth = 1;  // elements of a cell
+  static Cell cell(const T* from, int64_t, int64_t) { return widen(*from); }
+  static Vector<Sum> add_product(Vector<Sum> sum, Cell a, Vector<Cell> b) { return sum + a * b; }
+};
+
+constexpr int kGemmTileRows = kVectorBytes == 64 ? 8 : 4;
+constexpr int kGemmTileVectors = 3;
+
+template <class P>
+constexpr int kCells = kVectorBytes / static_cast<int>(sizeof(typename P::Cell));
+template <class P>
+constexpr int kPanel = kGemmTileVectors* kCells<P>;
+template <class P>
+constexpr int64_t cells_of(int64_t depth) {
+  return (depth + P::kDepth - 1) / P::kDepth;
+}
+template <class P>
+constexpr int64_t kPieceCells = kGemmPiece / P::kDepth;
+
+/// Rows of cells, by strides in bytes; from one tile of rows to the next it is `tile` bytes.
+struct CellRows {
+  const char* at;
+  int64_t row, step, tile;
+};
+
+template <class Cell>
+inline Cell load_cell(const char* at) {
+  Cell cell;
+  __builtin_memcpy(&cell, at, sizeof cell);
+  return cell;
+}
+
+/// sums [Rows, Vectors · lanes] = a · panel, or added to it.
+template <class P, int Rows, int Vectors>
+void gemm_tile(CellRows a, const typename P::Cell* panel, int64_t cells, typename P::Sum* sums,
+               int64_t sums_row, bool add) {
+  using Sum = typename P::Sum;
+  using Cell = typename P::Cell;
+  Vector<Sum> sum[Rows][Vectors] = {};
+  // Rows are addressed from two pointers by one, two and three times the stride: eight pointers would not
+  // stay in registers.
+  const int64_t row3 = 3 * a.row;
+  const char* low = a.at;
+  const char* high = a.at + (Rows > 4 ? 4 * a.row : 0);
+  for (int64_t i = 0; i < cells; ++i, low += a.step, high += a.step, panel += Vectors * kCells<P>) {
+    Vector<Cell> x[Vectors];
+#pragma GCC unroll 4
+    for (int j = 0; j < Vectors; ++j) x[j] = load(panel + j * kCells<P>);
+#pragma GCC unroll 8
+    for (int m = 0; m < Rows; ++m) {
+      const char* from = m < 4 ? low : high;
+      const int64_t offset = m % 4 == 0 ? 0 : m % 4 == 1 ? a.row : m % 4 == 2 ? 2 * a.row : row3;
+      const Cell factor = load_cell<Cell>(from + offset);
+#pragma GCC unroll 4
+      for (int j = 0; j < Vectors; ++j) sum[m][j] = P::add_product(sum[m][j], factor, x[j]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int m = 0; m < Rows; ++m) {
+#pragma GCC unroll 4
+    for (int j = 0; j < Vectors; ++j) {
+      Sum* to = sums + m * sums_row + j * kLanes<Sum>;
+      store(to, add ? load(to) + sum[m][j] : sum[m][j]);
+    }
+  }
+}
+
+template <class P>
+using GemmTile = void (*)(CellRows, const typename P::Cell*, int64_t, typename P::Sum*, int64_t, bool);
+
+template <class P, int Rows>
+constexpr GemmTile<P> kGemmTilesOfRows[kGemmTileVectors] = {gemm_tile<P, Rows, 1>, gemm_tile<P, Rows, 2>,
+                                                            gemm_tile<P, Rows, 3>};
+template <class P>
+inline GemmTile<P> gemm_tile_of(int64_t rows, int64_t vectors) {
+  static constexpr const GemmTile<P>* kTiles[] = {
+    kGemmTilesOfRows<P, 1>,
+    kGemmTilesOfRows<P, 2>,
+    kGemmTilesOfRows<P, 3>,
+    kGemmTilesOfRows<P, 4>,
+#if defined(__AVX512F__)
+    kGemmTilesOfRows<P, 5>,
+    kGemmTilesOfRows<P, 6>,
+    kGemmTilesOfRows<P, 7>,
+    kGemmTilesOfRows<P, 8>
+#endif
+  };
+  return kTiles[rows - 1][vectors - 1];
+}
+
+/// Columns of panel p, and the vectors that hold them.
+template <class P>
+inline int64_t panel_columns(const GemmPlan& plan, int64_t p) {
+  const int64_t left = plan.columns - p * kPanel<P>;
+  return left < kPanel<P> ? left : kPanel<P>;
+}
+template <class P>
+inline int64_t panel_vectors(const GemmPlan& plan, int64_t p) {
+  return (panel_columns<P>(plan, p) + kCells<P> - 1) / kCells<P>;
+}
+
+// Lanes of one square block turned over its diagonal: pairs of rows `Half` apart exchange lanes.
+template <class Cell, int Half>
+inline void exchange(Vector<Cell>* v) {
+  using Index = typename IndexOf<sizeof(Cell)>::type;
+  constexpr int kCount = kLanes<Cell>;
+  Vector<Index> low = {}, high = {};
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) {
+    const bool second = i / Half % 2 == 1;
+    low[i] = second ? kCount + i - Half : i;
+    high[i] = second ? kCount + i : i + Half;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) {
+    if (i / Half % 2 == 1) continue;
+    const Vector<Cell> a = v[i], b = v[i + Half];
+    v[i] = __builtin_shuffle(a, b, low);
+    v[i + Half] = __builtin_shuffle(a, b, high);
+  }
+  if constexpr (Half > 1) exchange<Cell, Half / 2>(v);
+}
+template <class Cell>
+inline void transpose(Vector<Cell>* v) {
+  exchange<Cell, kLanes<Cell> / 2>(v);
+}
+
+/// kCells cells that lie one after another in memory, dense in depth.
+template <class P>
+inline Vector<typename P::Cell> load_cells(const typename P::Memory* from) {
+  using Cell = typename P::Cell;
+  if constexpr (sizeof(typename P::Memory) * P::kDepth == sizeof(Cell)) {
+    Vector<Cell> v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return v;
+  } else {  // bfloat16 as float32
+    typedef uint16_t Narrow __attribute__((vector_size(kVectorBytes / 2)));
+    Narrow bits;
+    __builtin_memcpy(&bits, from, sizeof bits);
+    return (Vector<Cell>)(__builtin_convertvector(bits, Vector<uint32_t>) << 16);
+  }
+}
+
+/// Bytes that are asked for ahead of the blocks that are turned.
+constexpr size_t kPackAhead = 512;
+
+/// Block of kCells<P> columns that are dense in depth, cells i … i + kCells<P> − 1, turned: v[k] holds cell i
+/// + k of all columns.
+template <class P>
+inline void load_turned(const typename P::Memory* column, int64_t stride, int64_t i,
+                        Vector<typename P::Cell>* v) {
+#pragma GCC unroll 16
+  for (int j = 0; j < kCells<P>; ++j) {
+    const typename P::Memory* x = column + j * stride + i * P::kDepth;
+    v[j] = load_cells<P>(x);
+    // Each column is a stream of its own, too many for the hardware to run ahead of.
+    __builtin_prefetch(x + kPackAhead / sizeof(typename P::Memory));
+  }
+  transpose<typename P::Cell>(v);
+}
+
+/// Cells [first, last) of panel p to rows of whole vectors; columns beyond b's are 0.
+template <class P>
+void pack_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, typename P::Cell* to) {
+  using Memory = typename P::Memory;
+  using Cell = typename P::Cell;
+  const int64_t columns = panel_columns<P>(plan, p), width = panel_vectors<P>(plan, p) * kCells<P>;
+  const int64_t row = plan.b_row * P::kDepth, left = plan.depth - first * P::kDepth;
+  const Memory* from = as<Memory>(plan.b) + first * row + p * kPanel<P> * plan.b_col;
+  const int64_t count = last - first;
+  int64_t begin = 0;  // columns that are done in whole blocks
+  if (plan.b_row == 1) {
+    const int64_t whole = (left < count * P::kDepth ? left : count * P::kDepth) / P::kDepth;
+    for (; begin + kCells<P> <= columns; begin += kCells<P>) {
+      const Memory* column = from + begin * plan.b_col;
+      int64_t i = 0;
+      for (; i + kCells<P> <= whole; i += kCells<P>) {
+        Vector<Cell> block[kCells<P>];
+        load_turned<P>(column, plan.b_col, i, block);
+#pragma GCC unroll 16
+        for (int j = 0; j < kCells<P>; ++j) store(to + (i + j) * width + begin, block[j]);
+      }
+      for (; i < count; ++i)
+        for (int j = 0; j < kCells<P>; ++j)
+          to[i * width + begin + j] =
+              P::cell(column + j * plan.b_col + i * row, plan.b_row, left - i * P::kDepth);
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    Cell* line = to + i * width;
+    const Memory* x = from + i * row;
+    const int64_t here = left - i * P::kDepth;
+    if (plan.b_col == 1)
+      for (int64_t j = begin; j < columns; ++j) line[j] = P::cell(x + j, plan.b_row, here);
+    else
+      for (int64_t j = begin; j < columns; ++j) line[j] = P::cell(x + j * plan.b_col, plan.b_row, here);
+    for (int64_t j = columns; j < width; ++j) line[j] = Cell{};
+  }
+}
+
+/// Whether the tiles read a where it lies.
+template <class P>
+inline bool reads_in_place(const GemmPlan& plan) {
+  if (sizeof(typename P::Memory) * P::kDepth != sizeof(typename P::Cell)) return false;
+  return plan.a_col == 1 && plan.depth % P::kDepth == 0;
+}
+
+/// `cells` cells of `rows` rows of a. Dense depth keeps its rows; else tiles of kGemmTileRows rows are packed
+/// one after another, [cells][rows of a tile].
+template <class P>
+CellRows pack_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
+                        typename P::Cell* to) {
+  using Memory = typename P::Memory;
+  using Cell = typename P::Cell;
+  const int64_t depth = plan.a_col * P::kDepth, left = plan.depth - first * P::kDepth;
+  const Memory* from = as<Memory>(plan.a) + row * plan.a_row + first * depth;
+  if (plan.a_col == 1) {
+    for (int64_t m = 0; m < rows; ++m)
+      for (int64_t i = 0; i < cells; ++i)
+        to[m * cells + i] = P::cell(from + m * plan.a_row + i * P::kDepth, 1, left - i * P::kDepth);
+    const int64_t bytes = cells * static_cast<int64_t>(sizeof(Cell));
+    return {reinterpret_cast<const char*>(to), bytes, sizeof(Cell), kGemmTileRows * bytes};
+  }
+  for (int64_t tile = 0; tile < rows; tile += kGemmTileRows) {
+    const int64_t count = rows - tile < kGemmTileRows ? rows - tile : kGemmTileRows;
+    const Memory* x = from + tile * plan.a_row;
+    Cell* block = to + tile * cells;
+    for (int64_t i = 0; i < cells; ++i) {
+      const int64_t here = left - i * P::kDepth;
+      if (plan.a_row == 1 && count == kGemmTileRows) {
+#pragma GCC unroll 8
+        for (int m = 0; m < kGemmTileRows; ++m)
+          block[i * kGemmTileRows + m] = P::cell(x + i * depth + m, plan.a_col, here);
+        continue;
+      }
+      for (int64_t m = 0; m < count; ++m)
+        block[i * kGemmTileRows + m] = P::cell(x + i * depth + m * plan.a_row, plan.a_col, here);
+    }
+  }
+  const int64_t step = kGemmTileRows * static_cast<int64_t>(sizeof(Cell));
+  return {reinterpret_cast<const char*>(to), sizeof(Cell), step, cells * step};
+}
+
+template <class P>
+CellRows rows_in_place(const GemmPlan& plan, int64_t row, int64_t first) {
+  const auto* x = as<typename P::Memory>(plan.a) + row * plan.a_row + first * P::kDepth;
+  const int64_t bytes = plan.a_row * static_cast<int64_t>(sizeof(typename P::Memory));
+  return {reinterpret_cast<const char*>(x), bytes, sizeof(typename P::Cell), kGemmTileRows * bytes};
+}
+
+/// out [rows, columns] = sums + bias, rounded to Out; or, without a bias, added to what out holds.
+template <class Memory, class Out, class Sum>
+inline void finish_tile(const Sum* __restrict sums, int64_t sums_row, const Memory* __restrict bias, bool add,
+                        int64_t rows, int64_t columns, Out* __restrict out, int64_t out_row) {
+  for (int64_t m = 0; m < rows; ++m, sums += sums_row, out += out_row) {
+    if (add)
+      for (int64_t c = 0; c < columns; ++c) out[c] = narrow<Out>(widen(out[c]) + sums[c]);
+    else if (bias != nullptr)
+      for (int64_t c = 0; c < columns; ++c) out[c] = narrow<Out>(sums[c] + widen(bias[c]));
+    else
+      for (int64_t c = 0; c < columns; ++c) out[c] = narrow<Out>(sums[c]);
+  }
+}
+
+/// At most this many rows times a matrix that is dense in depth, as a weight is in generation, are multiplied
+/// while it is read, without packing it.
+constexpr int kThinRows = 4;
+template <class P>
+inline bool is_thin(const GemmPlan& plan, int64_t rows) {
+  return plan.b_row == 1 && rows <= kThinRows && plan.depth > 0;
+}
+
+/// sums [Rows, kCells] = a · columns [column, column + count) of b, count at most kCells.
+template <class P, int Rows>
+void thin_block(const GemmPlan& plan, CellRows a, int64_t column, int64_t count, typename P::Sum* sums) {
+  using Sum = typename P::Sum;
+  using Cell = typename P::Cell;
+  using Memory = typename P::Memory;
+  const Memory* b = as<Memory>(plan.b) + column * plan.b_col;
+  const int64_t all = cells_of<P>(plan.depth), whole = count == kCells<P> ? plan.depth / P::kDepth : 0;
+  Vector<Sum> total[Rows] = {}, sum[Rows] = {};
+  for (int64_t i = 0; i < all;) {
+    Vector<Cell> block[kCells<P>] = {};
+    const int64_t cells = all - i < kCells<P> ? all - i : kCells<P>;
+    if (i + kCells<P> <= whole) {
+      load_turned<P>(b, plan.b_col, i, block);
+    } else {
+      for (int64_t k = 0; k < cells; ++k)
+        for (int64_t j = 0; j < count; ++j)
+          block[k][j] =
+              P::cell(b + j * plan.b_col + (i + k) * P::kDepth, 1, plan.depth - (i + k) * P::kDepth);
+    }
+    for (int64_t k = 0; k < cells; ++k)
+#pragma GCC unroll 4
+      for (int m = 0; m < Rows; ++m)
+        sum[m] = P::add_product(sum[m], load_cell<Cell>(a.at + m * a.row + (i + k) * a.step), block[k]);
+    i += cells;
+    if (i % kPieceCells<P> != 0 && i < all) continue;
+    for (int m = 0; m < Rows; ++m) {
+      total[m] = i <= kPieceCells<P> ? sum[m] : total[m] + sum[m];
+      sum[m] = Vector<Sum>{};
+    }
+  }
+  for (int m = 0; m < Rows; ++m) store(sums + m * kCells<P>, total[m]);
+}
+
+template <class P>
+using ThinBlock = void (*)(const GemmPlan&, CellRows, int64_t, int64_t, typename P::Sum*);
+template <class P>
+constexpr ThinBlock<P> kThinBlocks[kThinRows] = {thin_block<P, 1>, thin_block<P, 2>, thin_block<P, 3>,
+                                                 thin_block<P, 4>};
+
+template <class P>
+struct Gemm {
+  using Memory = typename P::Memory;
+  using Sum = typename P::Sum;
+  using Cell = typename P::Cell;
+  static_assert(sizeof(Sum) == sizeof(Cell));
+
+  static int64_t panel_bytes(int64_t depth) {
+    return cells_of<P>(depth) * kPanel<P> * static_cast<int64_t>(sizeof(Cell));
+  }
+
+  static void pack(const GemmPlan& plan, int64_t p, void* to) {
+    pack_cells<P>(plan, p, 0, cells_of<P>(plan.depth), as<Cell>(to));
+  }
+
+  // Scratch: sums of all tiles, one slice of a panel, and rows of a where they are packed.
+  static int64_t sums_size(const GemmPlan& plan, int64_t rows, int64_t panels) {
+    return (plan.depth > kGemmPiece ? rows * panels : kGemmTileRows) * kPanel<P>;
+  }
+  static int64_t slice_size() { return kPieceCells<P> * kPanel<P>; }
+  static int64_t scratch(const GemmPlan& plan, int64_t rows, int64_t panels) {
+    const int64_t tiled = (rows + kGemmTileRows - 1) / kGemmTileRows * kGemmTileRows;
+    const int64_t cells = is_thin<P>(plan, rows) ? cells_of<P>(plan.depth) : kPieceCells<P>;
+    const int64_t packed = reads_in_place<P>(plan) ? 0 : tiled * cells;
+    return (sums_size(plan, rows, panels) + slice_size() + packed) * static_cast<int64_t>(sizeof(Cell));
+  }
+
+  /// Sums of rows [row, row + rows) and columns [column, column + columns) to where they belong.
+  static void finish(const GemmPlan& plan, const Sum* sums, int64_t sums_row, int64_t row, int64_t rows,
+                     int64_t column, int64_t columns) {
+    const Memory* bias = plan.bias == nullptr ? nullptr : as<Memory>(plan.bias) + column;
+    const int64_t at = row * plan.out_row + column;
+    if (plan.wide)
+      finish_tile(sums, sums_row, bias, plan.add, rows, columns, as<Sum>(plan.out) + at, plan.out_row);
+    else
+      finish_tile(sums, sums_row, bias, plan.add, rows, columns, as<Memory>(plan.out) + at, plan.out_row);
+  }
+
+  /// One piece of depth for one panel: every tile of rows [row, row_end).
+  static void multiply_slice(const GemmPlan& plan, CellRows a, const Cell* slice, int64_t cells, int64_t row,
+                             int64_t row_end, int64_t p, Sum* sums, bool first, bool last) {
+    const int64_t vectors = panel_vectors<P>(plan, p);
+    for (int64_t at = row; at < row_end; at += kGemmTileRows, a.at += a.tile) {
+      const int64_t rows = row_end - at < kGemmTileRows ? row_end - at : kGemmTileRows;
+      Sum* tile = first && last ? sums : sums + (at - row) * kPanel<P>;
+      gemm_tile_of<P>(rows, vectors)(a, slice, cells, tile, kPanel<P>, !first);
+      if (last) finish(plan, tile, kPanel<P>, at, rows, p * kPanel<P>, panel_columns<P>(plan, p));
+    }
+  }
+
+  static void multiply_thin(const GemmPlan& plan, int64_t row, int64_t row_end, int64_t p, int64_t p_end,
+                            Sum* sums, Cell* rows_of_a) {
+    const int64_t rows = row_end - row, all = cells_of<P>(plan.depth);
+    const CellRows a = reads_in_place<P>(plan) ? rows_in_place<P>(plan, row, 0)
+                                               : pack_rows_of_a<P>(plan, row, rows, 0, all, rows_of_a);
+    const int64_t end = (p_end - 1) * kPanel<P> + panel_columns<P>(plan, p_end - 1);
+    for (int64_t column = p * kPanel<P>; column < end; column += kCells<P>) {
+      const int64_t count = end - column < kCells<P> ? end - column : kCells<P>;
+      kThinBlocks<P>[rows - 1](plan, a, column, count, sums);
+      finish(plan, sums, kCells<P>, row, rows, column, count);
+    }
+  }
+
+  static void multiply(const GemmPlan& plan, int64_t row, int64_t row_end, int64_t p, int64_t p_end,
+                       const void* packed, void* scratch) {
+    Sum* sums = as<Sum>(scratch);
+    Cell* slice = as<Cell>(scratch) + sums_size(plan, row_end - row, p_end - p);
+    Cell* rows_of_a = slice + slice_size();
+    if (packed == nullptr && is_thin<P>(plan, row_end - row))
+      return multiply_thin(plan, row, row_end, p, p_end, sums, rows_of_a);
+    const int64_t all = cells_of<P>(plan.depth);
+    // One tile after another where depth is one piece: its sums are finished at once.
+    const int64_t kept = all > kPieceCells<P> ? (row_end - row) * kPanel<P> : 0;
+    int64_t begin = 0;
+    do {
+      const int64_t end = begin + kPieceCells<P> < all ? begin + kPieceCells<P> : all, cells = end - begin;
+      const CellRows a = reads_in_place<P>(plan)
+                             ? rows_in_place<P>(plan, row, begin)
+                             : pack_rows_of_a<P>(plan, row, row_end - row, begin, cells, rows_of_a);
+      for (int64_t q = p; q < p_end; ++q) {
+        const Cell* from = slice;
+        if (packed == nullptr)
+          pack_cells<P>(plan, q, begin, end, slice);
+        else
+          from = as<Cell>(packed) + (q - p) * all * kPanel<P> + begin * panel_vectors<P>(plan, q) * kCells<P>;
+        multiply_slice(plan, a, from, cells, row, row_end, q, sums + (q - p) * kept, begin == 0, end == all);
+      }
+      begin = end;
+    } while (begin < all);
+  }
+
+  static constexpr GemmLoops<Memory> loops = {kPanel<P>, panel_bytes, pack, scratch, multiply};
+};
+
+}  // namespace modewise::ops::MODEWISE_ISA

@@ -1,0 +1,27 @@
+// Products of bfloat16 by the instruction that multiplies pairs (AVX512_BF16): sums are float32, denormal
+// numbers count as 0.
+
+#include <immintrin.h>
+
+#include "modewise/ops/cpu/gemm_loops.h"
+
+namespace modewise::ops::MODEWISE_ISA {
+
+struct Pairs {
+  using Memory = Half16;
+  using Sum = float;
+  using Cell = uint32_t;
+  static constexpr int kDepth = 2;
+  static Cell cell(const Half16* from, int64_t stride, int64_t left) {
+    return from->bits | (left > 1 ? static_cast<uint32_t>(from[stride].bits) << 16 : 0);
+  }
+  static Vector<float> add_product(Vector<float> sum, Cell a, Vector<Cell> b) {
+    return (Vector<float>)_mm512_dpbf16_ps((__m512)sum, (__m512bh)_mm512_set1_epi32(static_cast<int>(a)),
+                                           (__m512bh)b);
+  }
+};
+
+extern const GemmLoops<Half16> gemm_pairs;
+const GemmLoops<Half16> gemm_pairs = Gemm<Pairs>::loops;
+
+}  // namespace modewise::ops::MODEWISE_ISA

@@ -1,0 +1,43 @@
+#pragma once
+// What one product of matrices is, as the loops see it.
+
+#include <cstdint>
+
+namespace modewise::ops {
+
+/// out [M, N] = a [M, K] · b [K, N] + bias [N], each operand by its strides, in elements. Depth is cut into
+/// pieces of kGemmPiece: within one, the products are added to 0 in ascending order of k (in bfloat16, where
+/// the machine multiplies pairs, pair by pair); the pieces are added in order, the bias last. So an element
+/// depends on K and its own row and column alone, whatever the tiles, the tasks and the other rows are.
+struct GemmPlan {
+  int64_t rows, columns, depth;
+  const void* a;
+  int64_t a_row, a_col;
+  const void* b;
+  int64_t b_row, b_col;
+  const void* bias;  // null: none
+  void* out;
+  int64_t out_row;   // columns are dense
+  bool wide;         // out is of the type in which sums are taken, not of that of a and b
+  bool add = false;  // to what out holds, instead of the bias
+};
+
+constexpr int64_t kGemmPiece = 256;
+
+/// b is packed into panels of `panel` columns. T is the type in memory.
+template <class T>
+struct GemmLoops {
+  int64_t panel;
+  /// Bytes of one packed panel of `depth` rows.
+  int64_t (*panel_bytes)(int64_t depth);
+  /// Packs panel p of the plan's b.
+  void (*pack)(const GemmPlan&, int64_t p, void* to);
+  /// Bytes that `multiply` needs for `rows` rows and `panels` panels.
+  int64_t (*scratch)(const GemmPlan&, int64_t rows, int64_t panels);
+  /// Writes rows [row, row_end) of panels [p, p_end). `packed` is panel p, the others follow; null: they are
+  /// packed here, piece by piece.
+  void (*multiply)(const GemmPlan&, int64_t row, int64_t row_end, int64_t p, int64_t p_end,
+                   const void* packed, void* scratch);
+};
+
+}  // namespace modewise::ops

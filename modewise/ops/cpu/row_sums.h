@@ -1,0 +1,14 @@
+#pragma once
+// Sums over rows, with an order that the sizes alone decide.
+
+#include <ATen/core/Tensor.h>
+
+namespace modewise::ops {
+
+/// parts [P, …] summed over P in order, in float32 at least, then rounded to `type`.
+at::Tensor sum_in_order(const at::Tensor& parts, at::ScalarType type);
+
+/// x [R, M], dense, summed over R: chunks of rows in order by one thread each, then the chunks in order.
+at::Tensor sum_over_rows(const at::Tensor& x, at::ScalarType type);
+
+}  // namespace modewise::ops

@@ -1,0 +1,47 @@
+#pragma once
+// What the taps of a kernel see from each position, mode by mode, and the gathering of it into rows of a
+// matrix.
+
+#include <cstdint>
+#include <vector>
+
+namespace modewise::ops {
+
+/// source[p · taps + t] is the cell of the mode that tap t sees from position p, −1 beyond the edge.
+struct ModeWindows {
+  int64_t positions, taps;
+  std::vector<int64_t> source;
+};
+
+/// Windows over a dense tensor [B, N_1 … N_k, C]: row (b, p_1 … p_k) of the gathered matrix holds the C
+/// channels of the cell that each tap (t_1 … t_k) sees, taps in row-major order, 0 beyond the edge.
+class Windows {
+ public:
+  Windows(std::vector<ModeWindows> modes, const std::vector<int64_t>& sizes, int64_t channels);
+
+  int64_t rows() const { return rows_; }  // of one sample
+  int64_t taps() const { return taps_; }
+  int64_t depth() const { return taps_ * channels_; }
+  /// Whether every row is the cell of the same place.
+  bool identity() const { return identity_; }
+
+  /// Rows [begin, end), counted through all samples, to `to` [end − begin, depth].
+  template <class T>
+  void gather(const T* x, int64_t begin, int64_t end, T* to) const;
+
+ private:
+  /// Taps [tap, tap + count) of the last mode see cells start, start + 1, …; start −1: none.
+  struct Run {
+    int64_t count, start;
+  };
+  template <class T>
+  void gather_row(const T* x, int64_t row, T* to) const;
+
+  std::vector<ModeWindows> modes_;
+  std::vector<int64_t> strides_;        // of the modes, in elements
+  std::vector<std::vector<Run>> runs_;  // of each position of the last mode
+  int64_t channels_, rows_ = 1, taps_ = 1, sample_;
+  bool identity_ = true;
+};
+
+}  // namespace modewise::ops

@@ -1,0 +1,205 @@
+// Products of matrices, bit by bit against the order of sums that gemm_plan.h states, for odd sizes and
+// strides, every instruction set and several numbers of threads.
+
+#include "modewise/ops/cpu/gemm.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/full_like.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "modewise/core/random.h"
+#include "modewise/ops/kernel_info.h"
+#include "modewise/ops/linear.h"
+#include "modewise/ops/matmul.h"
+
+namespace modewise::ops {
+namespace {
+
+const RandomStream numbers{17, 91, 0};
+
+at::Tensor noise(std::vector<int64_t> sizes, at::ScalarType type, uint64_t place) {
+  const at::Tensor x = at::empty(sizes, at::kDouble);
+  auto* to = x.mutable_data_ptr<double>();
+  for (int64_t i = 0; i < x.numel(); ++i) to[i] = numbers.normal(place * 1000003 + static_cast<uint64_t>(i));
+  return x.to(type);
+}
+
+/// a [M, K] with one of four layouts: rows dense, columns dense, every second element, every row the same.
+at::Tensor laid_out(int64_t rows, int64_t columns, at::ScalarType type, int layout, uint64_t place) {
+  if (layout == 0) return noise({rows, columns}, type, place);
+  if (layout == 1) return noise({columns, rows}, type, place).t();
+  if (layout == 2) return noise({rows, 2 * columns + 1}, type, place).slice(1, 1, 2 * columns + 1, 2);
+  return noise({1, columns}, type, place).expand({rows, columns});
+}
+
+/// a · b rounded as one step of the sums: fused where the instruction set fuses.
+template <class F>
+F add_product(F sum, F a, F b, bool fused) {
+  if (fused) return std::fma(a, b, sum);
+  const volatile F product = a * b;
+  return sum + product;
+}
+
+/// One element by the stated order: pieces of kGemmPiece, each from 0, added in order.
+template <class F>
+F element(const std::vector<F>& a, const std::vector<F>& b, bool fused, bool pairs) {
+  F total = 0;
+  const auto depth = static_cast<int64_t>(a.size());
+  for (int64_t begin = 0; begin < depth; begin += kGemmPiece) {
+    F sum = 0;
+    const int64_t end = std::min(begin + kGemmPiece, depth);
+    const auto at = [&](int64_t k) { return static_cast<size_t>(k); };
+    for (int64_t k = begin; k < end; ++k) {
+      // The instruction for pairs adds the second product first.
+      const int64_t other = pairs ? (k - begin) % 2 == 0 ? k + 1 : k - 1 : k;
+      if (other < end) sum = add_product(sum, a[at(other)], b[at(other)], fused);
+      if (pairs && other == end) sum = add_product(sum, a[at(k)], b[at(k)], fused);
+    }
+    total = begin == 0 ? sum : total + sum;
+  }
+  return total;
+}
+
+template <class F>
+std::vector<F> values(const at::Tensor& x) {
+  const at::Tensor dense = x.to(sizeof(F) == 8 ? at::kDouble : at::kFloat).contiguous();
+  return {dense.const_data_ptr<F>(), dense.const_data_ptr<F>() + dense.numel()};
+}
+
+struct Case {
+  int64_t m, k, n;
+  int a, b;
+  bool bias;
+};
+
+std::vector<Case> cases() {
+  const int64_t sizes[] = {1, 2, 3, 5, 7, 17, 31, 33, 63, 65};
+  std::vector<Case> out;
+  for (const int64_t m : sizes)
+    for (const int64_t k : sizes)
+      for (const int64_t n : sizes) {
+        const auto i = static_cast<int>(out.size());
+        out.push_back({m, k, n, i % 4, i / 4 % 4, i % 3 == 0});
+      }
+  for (const auto& [m, k, n] : {std::array<int64_t, 3>{3, 256, 49},
+                                {9, 257, 7},
+                                {5, 600, 97},
+                                {200, 31, 5},
+                                {193, 259, 50},
+                                {97, 1025, 3},
+                                {1, 0, 5},
+                                {200, 0, 49},
+                                {7, 511, 1}})
+    for (int layout = 0; layout < 4; ++layout) out.push_back({m, k, n, layout, 3 - layout, layout % 2 == 0});
+  return out;
+}
+
+class GemmOnEveryInstructionSet : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { use_isa(GetParam()); }
+  void TearDown() override {
+    use_isa(available_isas().back());
+    at::set_num_threads(threads_);
+  }
+
+  template <class F>
+  void check(at::ScalarType type) {
+#if defined(__x86_64__)
+    const bool fused = GetParam() != "scalar";
+#else
+    const bool fused = true;
+#endif
+    const bool pairs = type == at::kBFloat16 && GetParam() == "avx512bf16";
+    uint64_t place = 0;
+    for (const Case& c : cases()) {
+      const at::Tensor a = laid_out(c.m, c.k, type, c.a, ++place), b = laid_out(c.k, c.n, type, c.b, ++place);
+      const at::Tensor bias = c.bias ? noise({c.n}, type, ++place) : at::Tensor();
+      // Cells around the result show whether anything else was written.
+      const at::Tensor around = at::full({c.m + 2, c.n + 3}, 77, a.options());
+      const at::Tensor out = around.narrow(0, 1, c.m).narrow(1, 1, c.n);
+      gemm(type, {gemm_plan(a, b, bias, out)});
+      for (int64_t at = 0; at < std::min<int64_t>(c.m * c.n, 40); ++at) {
+        const int64_t cell = at * 7919 % (c.m * c.n), m = cell / c.n, n = cell % c.n;
+        F wanted = element(values<F>(a[m]), values<F>(b.select(1, n)), fused, pairs);
+        if (c.bias) wanted += values<F>(bias)[static_cast<size_t>(n)];
+        const at::Tensor rounded = at::full({}, static_cast<double>(wanted), at::kDouble).to(type);
+        ASSERT_TRUE(at::equal(out[m][n], rounded))
+            << c.m << " x " << c.k << " x " << c.n << " layouts " << c.a << c.b << " at " << m << ", " << n;
+      }
+      at::Tensor untouched = around.clone();
+      untouched.narrow(0, 1, c.m).narrow(1, 1, c.n).fill_(77);
+      ASSERT_TRUE(at::equal(untouched, at::full_like(untouched, 77))) << c.m << " " << c.k << " " << c.n;
+    }
+  }
+
+ private:
+  int threads_ = at::get_num_threads();
+};
+
+TEST_P(GemmOnEveryInstructionSet, SumsInTheStatedOrderInFloat32) {
+  check<float>(at::kFloat);
+}
+TEST_P(GemmOnEveryInstructionSet, SumsInTheStatedOrderInFloat64) {
+  check<double>(at::kDouble);
+}
+TEST_P(GemmOnEveryInstructionSet, SumsInTheStatedOrderInBfloat16) {
+  check<float>(at::kBFloat16);
+}
+
+TEST_P(GemmOnEveryInstructionSet, GivesTheSameBitsForAnyNumberOfThreadsAndOfOtherRows) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    for (const auto& [m, k, n] : {std::array<int64_t, 3>{1000, 129, 203}, {3, 700, 2000}, {193, 65, 31}}) {
+      const at::Tensor x = noise({m, k}, type, 1), weight = noise({n, k}, type, 2),
+                       bias = noise({n}, type, 3);
+      at::set_num_threads(1);
+      const at::Tensor alone = ops::linear(x, weight, bias);
+      for (const int threads : {2, 3, 5}) {
+        at::set_num_threads(threads);
+        EXPECT_TRUE(at::equal(ops::linear(x, weight, bias), alone))
+            << threads << " threads, " << m << " rows";
+        // Inside a parallel region too, and row by row.
+        std::vector<at::Tensor> rows(8);
+        at::parallel_for(0, 8, 1, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i)
+            rows[static_cast<size_t>(i)] = ops::linear(x.narrow(0, i % m, 1), weight, bias);
+        });
+        for (int64_t i = 0; i < 8; ++i)
+          EXPECT_TRUE(at::equal(rows[static_cast<size_t>(i)][0], alone[i % m])) << threads << ", row " << i;
+      }
+    }
+  }
+}
+
+TEST_P(GemmOnEveryInstructionSet, MultipliesBatchesAsItMultipliesOne) {
+  const at::Tensor a = noise({3, 1, 33, 17}, at::kFloat, 4), b = noise({5, 17, 7}, at::kFloat, 5);
+  const at::Tensor all = ops::matmul(a, b);
+  ASSERT_EQ(all.sizes(), (std::vector<int64_t>{3, 5, 33, 7}));
+  for (int64_t i = 0; i < 3; ++i)
+    for (int64_t j = 0; j < 5; ++j) EXPECT_TRUE(at::equal(all[i][j], ops::matmul(a[i][0], b[j])));
+}
+
+TEST_P(GemmOnEveryInstructionSet, AddsToWhatIsThere) {
+  const at::Tensor a = noise({700, 5}, at::kBFloat16, 6).t(), b = noise({700, 50}, at::kBFloat16, 7);
+  const at::Tensor once = at::full({5, 50}, 0.5, at::kFloat), product = at::full({5, 50}, 0.5, at::kFloat);
+  gemm(at::kBFloat16, {gemm_plan(a, b, {}, product)});
+  GemmPlan plan = gemm_plan(a, b, {}, once);
+  plan.add = true;
+  gemm(at::kBFloat16, {plan});
+  EXPECT_TRUE(at::equal(once, product + 0.5));
+}
+
+INSTANTIATE_TEST_SUITE_P(Isa, GemmOnEveryInstructionSet, testing::ValuesIn(available_isas()),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace modewise::ops
