@@ -1,8 +1,10 @@
 #include "cli/commands.h"
 #include "modewise/core/heap.h"
+#include "modewise/core/standard_streams.h"
 
 int main(int argc, char** argv) {
   using namespace modewise::cli;
+  modewise::hold_standard_streams();
   modewise::keep_freed_memory();
   Program program(argc, argv);
   add_train(program);
