@@ -1,10 +1,12 @@
 #include "cli/commands.h"
 #include "modewise/core/heap.h"
 #include "modewise/core/standard_streams.h"
+#include "modewise/io/shortened_file.h"
 
 int main(int argc, char** argv) {
   using namespace modewise::cli;
   modewise::hold_standard_streams();
+  modewise::io::end_at_shortened_files();
   modewise::keep_freed_memory();
   Program program(argc, argv);
   add_train(program);

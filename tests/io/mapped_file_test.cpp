@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 
+#include "modewise/io/shortened_file.h"
 #include "tests/io/damage.h"
 
 namespace modewise::io {
@@ -58,6 +60,32 @@ TEST_F(MappedFileTest, SaysWhyItCannotRead) {
   EXPECT_THAT(refusal(write("file", "x") / "below"), testing::HasSubstr("Not a directory"));
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   EXPECT_THAT(refusal(folder_ / "pipe"), testing::HasSubstr("pipe or device"));
+}
+
+TEST_F(MappedFileTest, EndsTheProgramWhereTheFileIsCutMeanwhile) {
+  const fs::path path = write("cut", std::string(1 << 16, 'x'));
+  EXPECT_EXIT(
+      {
+        end_at_shortened_files();
+        const MappedFile file(path);
+        fs::resize_file(path, 4096);
+        volatile auto within = file.bytes()[4095];  // a page that is still there
+        volatile auto behind = file.bytes()[4096];
+        static_cast<void>(within);
+        static_cast<void>(behind);
+      },
+      testing::ExitedWithCode(74),
+      "error: cannot read " + path.string() + ": it became shorter while it was read");
+}
+
+TEST_F(MappedFileTest, OtherBusErrorsEndItAsBefore) {
+  EXPECT_EXIT(
+      {
+        end_at_shortened_files();
+        ::raise(SIGBUS);  // the handler gives it back to the system
+        ::raise(SIGBUS);
+      },
+      testing::KilledBySignal(SIGBUS), "");
 }
 
 TEST_F(MappedFileTest, SaysThatItHasNoPermission) {
