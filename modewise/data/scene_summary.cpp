@@ -4,6 +4,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/parse_json.h"
 #include "modewise/data/scenes.h"
 
 namespace modewise::data {
@@ -31,8 +32,8 @@ Json to_json(const SceneSummary& summary) {
 }
 
 SceneSummary read_scene_summary(const std::string& path) {
+  const Json json = parse_json(read_file(path), path);
   try {
-    const Json json = Json::parse(read_file(path));
     SceneSummary summary;
     summary.classes = class_map_from_json(json.at("classes"));
     json.at("bands").get_to(summary.rule.bands);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/core/parse_json.h"
 #include "modewise/io/mapped_file.h"
 
 namespace modewise::data {
@@ -98,7 +99,7 @@ class DocumentReader {
       begin = end + 1;
       ++number;
       if (line.empty()) continue;
-      const auto json = nlohmann::json::parse(line, nullptr, false);
+      const auto json = parse_json(line, fmt::format("{}:{}", path.string(), number));
       require(json.is_object(), ErrorKind::data, "{}:{}: a line must be a JSON object", path.string(),
               number);
       const auto found = json.find(config_.field);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "modewise/core/error.h"
+#include "modewise/core/parse_json.h"
 
 namespace modewise::models {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMostJsonBytes = size_t{1} << 20;
-constexpr int kMostJsonDepth = 32;
 constexpr const char* kOwnArchitecture = "ModewiseForCausalLM";
 
 /// An object of config.json whose values are asked for by key and type.
@@ -92,20 +92,11 @@ class JsonObject {
   const std::string& source_;
 };
 
-/// Parsing builds a document of many times the text's size, so both are bounded.
-Json parse_json(std::string_view json, const std::string& source) {
+/// Parsing builds a document of many times the text's size, so that is bounded.
+Json parse_config(std::string_view json, const std::string& source) {
   require(json.size() <= kMostJsonBytes, ErrorKind::data,
           "{}: {} bytes are more than the {} that a config takes", source, json.size(), kMostJsonBytes);
-  const auto bounded = [&](int depth, Json::parse_event_t, Json&) {
-    require(depth <= kMostJsonDepth, ErrorKind::data, "{}: nested deeper than {} levels", source,
-            kMostJsonDepth);
-    return true;
-  };
-  try {
-    return Json::parse(json, bounded);
-  } catch (const Json::exception& error) {
-    fail(ErrorKind::data, "{}: not JSON: {}", source, error.what());
-  }
+  return parse_json<Json>(json, source);
 }
 
 enum class Architecture { llama, mistral, own };
@@ -267,7 +258,7 @@ nlohmann::ordered_json own_object(const LanguageModelConfig& config) {
 }  // namespace
 
 LanguageModelConfig parse_language_json(std::string_view json, const std::string& source) {
-  const Json document = parse_json(json, source);
+  const Json document = parse_config(json, source);
   const JsonObject config(document, "", source);
   const Architecture architecture = read_architecture(config);
   refuse_what_is_missing(config);

@@ -18,6 +18,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/parse_json.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
 
@@ -109,14 +110,14 @@ class Runner {
     run.folder = options_.out / "runs" / plan_.runs[i].name;
     run.log = options_.out / "logs" / (plan_.runs[i].name + ".log");
     if (!fs::exists(started(i))) return;
-    const auto earlier = nlohmann::json::parse(read_file(started(i)), nullptr, false);
+    const auto earlier = parse_json(read_file(started(i)), started(i).string());
     require(earlier.is_object() && earlier.value("settings", "") == description(plan_, plan_.runs[i]),
             ErrorKind::config,
             "{} was made with other settings than those of {} now: give another --out, or remove that folder "
             "and {}",
             run.folder.string(), plan_.name, started(i).string());
     if (!fs::exists(marker(i))) return;
-    const auto done = nlohmann::json::parse(read_file(marker(i)), nullptr, false);
+    const auto done = parse_json(read_file(marker(i)), marker(i).string());
     run.state = RunState::finished;
     run.earlier = true;
     run.seconds = done.is_object() ? done.value("seconds", 0.0) : 0.0;

@@ -8,6 +8,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/parse_json.h"
 #include "modewise/report/html_page.h"
 
 namespace modewise::sweep {
@@ -59,7 +60,7 @@ std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepOutcome& outc
     if (outcome.runs[i].state != RunState::finished) continue;
     ++row.finished;
     const auto file = outcome.runs[i].folder / "metrics.json";
-    const Json metrics = Json::parse(read_file(file), nullptr, false);
+    const Json metrics = parse_json(read_file(file), file.string());
     require(metrics.is_object(), ErrorKind::data, "{} is not a JSON object", file.string());
     for (size_t m = 0; m < plan.metrics.size(); ++m) {
       const Json::json_pointer pointer(plan.metrics[m].path);

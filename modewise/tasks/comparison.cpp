@@ -4,6 +4,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/parse_json.h"
 
 namespace modewise::tasks {
 
@@ -60,7 +61,7 @@ void write_comparison(const Comparison& comparison, const std::vector<FinishedRu
 
 std::string hash_of_data(const train::RunFolder& folder) {
   const std::filesystem::path file = folder.file("data.json");
-  const auto data = nlohmann::json::parse(read_file(file), nullptr, false);
+  const auto data = parse_json(read_file(file), file.string());
   require(data.is_object() && data.contains("hash") && data["hash"].is_string(), ErrorKind::data,
           "{} is not a description of data with its hash", file.string());
   return data["hash"];

@@ -12,6 +12,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
+#include "modewise/core/parse_json.h"
 #include "modewise/io/mapped_file.h"
 
 namespace modewise::train {
@@ -88,13 +89,23 @@ std::string file_damage(const fs::path& path, const Json& entry) {
   return "";
 }
 
+/// Reads it into `state`; what is wrong with it, "" for nothing.
+std::string read_state(const fs::path& path, Json& state) {
+  try {
+    state = parse_json(read_file(path), path.string());
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 }  // namespace
 
 std::string checkpoint_damage(const fs::path& folder) {
   const fs::path path = folder / kManifest;
   try {
     const std::string text = read_file(path);
-    Json manifest = Json::parse(text);
+    Json manifest = parse_json(text, path.string());
     Json hashed = manifest;
     hashed.erase("hash");
     if (manifest_text(hashed) != text) return fmt::format("{} does not fit its own hash", path.string());
@@ -188,10 +199,8 @@ std::optional<Checkpoint> CheckpointStore::newest(const Check& check) const {
     std::string damage = checkpoint_damage(name.path);
     if (damage.empty()) {
       Checkpoint checkpoint{name.step, name.path, Json()};
-      checkpoint.state = Json::parse(read_file(name.path / kState), nullptr, false);
-      damage = checkpoint.state.is_discarded() ? (name.path / kState).string() + " is not JSON"
-               : check                         ? check(checkpoint.state)
-                                               : "";
+      damage = read_state(name.path / kState, checkpoint.state);
+      if (damage.empty() && check) damage = check(checkpoint.state);
       if (damage.empty()) {
         for (const std::string& text : damages)
           spdlog::warn("damaged checkpoint: {}; falling back to {}", text, name.path.filename().string());

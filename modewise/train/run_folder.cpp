@@ -11,6 +11,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/log.h"
+#include "modewise/core/parse_json.h"
 #include "modewise/train/folder_lock.h"
 
 namespace modewise::train {
@@ -103,8 +104,9 @@ void RunFolder::write_manifest(const RunManifest& manifest) const {
 }
 
 nlohmann::json RunFolder::read_manifest() const {
-  auto json = nlohmann::json::parse(read_file(file("manifest.json")), nullptr, false);
-  require(json.is_object(), ErrorKind::data, "{} is not a JSON object", file("manifest.json").string());
+  const std::string name = file("manifest.json").string();
+  auto json = parse_json<nlohmann::json>(read_file(name), name);
+  require(json.is_object(), ErrorKind::data, "{} is not a JSON object", name);
   return json;
 }
 
@@ -123,8 +125,9 @@ void RunFolder::write_metrics(const nlohmann::ordered_json& metrics) const {
 }
 
 nlohmann::ordered_json RunFolder::read_metrics() const {
-  auto json = nlohmann::ordered_json::parse(read_file(file("metrics.json")), nullptr, false);
-  require(json.is_object(), ErrorKind::data, "{} is not a JSON object", file("metrics.json").string());
+  const std::string name = file("metrics.json").string();
+  auto json = parse_json(read_file(name), name);
+  require(json.is_object(), ErrorKind::data, "{} is not a JSON object", name);
   return json;
 }
 
@@ -134,11 +137,9 @@ std::vector<nlohmann::ordered_json> RunFolder::read_metric_lines() const {
   const std::string text = read_file(file("metrics.jsonl"));
   size_t begin = 0;
   for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    lines.push_back(nlohmann::ordered_json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                  text.begin() + static_cast<std::ptrdiff_t>(end), nullptr,
-                                                  false));
-    require(lines.back().is_object(), ErrorKind::data, "{}:{} is not a JSON object",
-            file("metrics.jsonl").string(), lines.size());
+    const std::string place = fmt::format("{}:{}", file("metrics.jsonl").string(), lines.size() + 1);
+    lines.push_back(parse_json(std::string_view(text).substr(begin, end - begin), place));
+    require(lines.back().is_object(), ErrorKind::data, "{} is not a JSON object", place);
   }
   return lines;
 }

@@ -7,6 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/parse_json.h"
 #include "modewise/io/npz.h"
 #include "modewise/tasks/classify/score_file.h"
 #include "modewise/tasks/classify/scores.h"
@@ -108,7 +109,7 @@ ClassifyRun open_classify_run(const fs::path& path) {
   ClassifyRun run{std::move(folder), std::move(config), {}, {}, {}, {}, nullptr};
   models::VolumeShape shape;
   try {
-    const Json json = Json::parse(read_file(file));
+    const Json json = parse_json(read_file(file), file);
     run.classes = json.at("classes").get<std::vector<std::string>>();
     run.flag = json.at("flag").get<std::string>();
     run.source = json.at("source").get<std::string>();

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/core/parse_json.h"
 #include "modewise/io/npz.h"
 
 namespace modewise::tasks {
@@ -272,8 +273,7 @@ Calibration read_calibration(const std::filesystem::path& path) {
   for (const double margin : io::to_doubles(get("upper"))) result.upper.push_back(static_cast<float>(margin));
   const std::vector<std::byte>& text = get("about").bytes;
   const auto about =
-      nlohmann::json::parse(reinterpret_cast<const char*>(text.data()),
-                            reinterpret_cast<const char*>(text.data()) + text.size(), nullptr, false);
+      parse_json({reinterpret_cast<const char*>(text.data()), text.size()}, path.string() + ": 'about'");
   require(about.is_object() && about.contains("exponent") && about["exponent"].is_number() &&
               about.contains("shared_sides") && about["shared_sides"].is_boolean() &&
               about.contains("windows") && about["windows"].is_number_integer(),

@@ -9,6 +9,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
+#include "modewise/core/parse_json.h"
 #include "modewise/data/loader.h"
 
 namespace modewise::tasks {
@@ -85,7 +86,7 @@ nlohmann::ordered_json to_json(const DataSummary& summary) {
 }
 
 DataSummary read_data_summary(const std::filesystem::path& path) {
-  const auto json = nlohmann::json::parse(read_file(path), nullptr, false);
+  const auto json = parse_json<nlohmann::json>(read_file(path), path.string());
   require(json.is_object(), ErrorKind::data, "{}: not a JSON object", path.string());
   DataSummary result;
   try {

@@ -5,6 +5,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/parse_json.h"
 #include "modewise/tasks/language/answer_metrics.h"
 
 namespace modewise::tasks {
@@ -28,7 +29,8 @@ std::vector<Question> read_objects(const fs::path& path) {
     begin = end + 1;
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    Question one{Object::parse(line, nullptr, false), fmt::format("{}:{}", path.string(), number)};
+    const std::string place = fmt::format("{}:{}", path.string(), number);
+    Question one{parse_json<Object>(line, place), place};
     require(one.object.is_object(), ErrorKind::data, "{}: a line must be a JSON object", one.place);
     out.push_back(std::move(one));
   }

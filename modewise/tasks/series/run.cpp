@@ -4,6 +4,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/parse_json.h"
 #include "modewise/io/npz.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/series/task.h"
@@ -80,7 +81,7 @@ SeriesRun open_series_run(const fs::path& path) {
   SeriesRun run{std::move(folder), std::move(config), {}, {}, nullptr};
   models::SeriesShape shape;
   try {
-    const Json json = Json::parse(read_file(file));
+    const Json json = parse_json(read_file(file), file);
     data::TrainedSeries& trained = run.trained;
     run.source = json.at("source").get<std::string>();
     trained.classes = json.at("classes").get<std::vector<std::string>>();

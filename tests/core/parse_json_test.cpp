@@ -1,0 +1,36 @@
+#include "modewise/core/parse_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "modewise/core/error.h"
+
+namespace modewise {
+namespace {
+
+using testing::HasSubstr;
+
+std::string json_error(const std::string& text) {
+  try {
+    parse_json(text, "a.json");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ParseJson, BoundsTheLevels) {
+  const auto nested = [](size_t levels) {
+    return "{\"x\":" + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}";
+  };
+  EXPECT_EQ(parse_json(nested(100), "a.json").dump(), nested(100));
+  EXPECT_EQ(json_error(nested(102)), "a.json: nested deeper than 100 levels");
+  EXPECT_EQ(json_error(nested(200'000)), "a.json: nested deeper than 100 levels");
+  EXPECT_EQ(json_error(std::string(200'000, '[')), "a.json: nested deeper than 100 levels");
+  EXPECT_THAT(json_error("{\"x\": "), HasSubstr("a.json: not JSON: "));
+  EXPECT_THAT(json_error(""), HasSubstr("a.json: not JSON: "));
+}
+
+}  // namespace
+}  // namespace modewise
