@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/task_verbs.h"
 #include "modewise/core/error.h"
 #include "modewise/report/table.h"
 
@@ -25,8 +26,7 @@ struct ConvertOptions {
 
 int convert(const Program& program, const ConvertOptions& options) {
   const bool checkpoint = fs::path(options.out).extension() == ".bin";
-  require(options.force || !checkpoint || !fs::exists(options.out), ErrorKind::cannot_create,
-          "{} exists already: --force overwrites it", options.out);
+  if (checkpoint) require_new(options.out, options.force);
   require(!checkpoint || options.dtype == "float32", ErrorKind::usage,
           "llama2.c's checkpoints are float32, not {}", options.dtype);
   const models::LoadedLanguageModel loaded = options.model.load();

@@ -19,9 +19,11 @@ int show(const Program& program, ShowDataOptions options) {
 struct PasskeyTexts {
   std::string file;
   int64_t count = 40000, length = 512, seed = 1;
+  bool force = false;
 };
 
 int write_passkeys(const Program& program, const PasskeyTexts& options) {
+  require_new(options.file, options.force);
   std::string lines;
   for (int64_t i = 0; i < options.count; ++i) {
     const nlohmann::ordered_json line = {
@@ -48,6 +50,7 @@ void add_passkeys(Program& program, CLI::App& data) {
   command->add_option("--length", options->length, "bytes of the longest")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
   command->add_option("--seed", options->seed, "of the numbers and places")->check(CLI::NonNegativeNumber);
+  command->add_flag("--force", options->force, "overwrite the file");
 }
 
 }  // namespace

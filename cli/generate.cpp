@@ -3,9 +3,7 @@
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -16,6 +14,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/memory.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/core/system_call.h"
 #include "modewise/models/text_generation.h"
 
 namespace modewise::cli {
@@ -36,8 +35,8 @@ std::string prompt_of(const GenerateOptions& options) {
 }
 
 void write_now(std::string_view text) {
-  require(std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0,
-          ErrorKind::io, "cannot write to stdout: {}", std::strerror(errno));
+  require_call(std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0,
+               ErrorKind::io, "cannot write to", "stdout");
 }
 
 double rate(size_t tokens, double seconds) {

@@ -7,9 +7,7 @@
 #include <torch/version.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <new>
@@ -20,6 +18,7 @@
 #include "modewise/core/log.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/core/system_call.h"
 #include "modewise/train/task.h"
 
 namespace modewise::cli {
@@ -200,7 +199,7 @@ int Program::run() {
 void Program::print(const std::string& text) const {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
                        (text.ends_with('\n') || std::fputc('\n', stdout) != EOF) && std::fflush(stdout) == 0;
-  require(written, ErrorKind::io, "cannot write to stdout: {}", std::strerror(errno));
+  require_call(written, ErrorKind::io, "cannot write to", "stdout");
 }
 
 void Program::print(const nlohmann::ordered_json& result) const {

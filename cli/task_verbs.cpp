@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/core/output_file.h"
 #include "modewise/io/npz.h"
 #include "modewise/tasks/language/source.h"
 #include "modewise/train/run_folder.h"
@@ -116,7 +117,7 @@ void print_config(const Program& program, const Fields& fields, bool help_text) 
 }
 
 void require_new(const fs::path& file, bool force) {
-  require(file.empty() || force || !fs::exists(file), ErrorKind::cannot_create,
+  require(file.empty() || force || !fs::exists(file) || is_stream(file), ErrorKind::cannot_create,
           "{} exists already: --force overwrites it", file.string());
 }
 

@@ -87,7 +87,8 @@ int show_config(const Program& program, const ShowConfigOptions& options) {
   return 0;
 }
 
-/// cannot_create error for a file that is there, unless `force` says to overwrite it; "" is no file.
+/// cannot_create error for a file that is there, unless `force` says to overwrite it; "" is no file, and
+/// devices and pipes hold nothing that could be lost.
 void require_new(const std::filesystem::path& file, bool force);
 /// Whether predict's --out is an NPZ, of "", .csv and .npz; usage error for another ending.
 bool wants_npz(const PredictOptions& options);

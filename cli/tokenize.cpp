@@ -4,11 +4,9 @@
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -19,6 +17,7 @@
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/system_call.h"
 #include "modewise/data/token_set.h"
 #include "modewise/io/utf8.h"
 #include "modewise/report/table.h"
@@ -77,8 +76,8 @@ int decode(const Program& program, const TokenizeOptions& options, const Tokeniz
     program.print(
         Json{{"tokenizer", tokenizer.name()}, {"text", text}});  // what is no UTF-8 shows as U+FFFD there
   else                                                           // these bytes and no line end
-    require(std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0,
-            ErrorKind::io, "cannot write to stdout: {}", std::strerror(errno));
+    require_call(std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0,
+                 ErrorKind::io, "cannot write to", "stdout");
   return 0;
 }
 
@@ -124,8 +123,7 @@ int write_tokens(const Program& program, const TokenizeOptions& options) {
   require(options.text.path != "-", ErrorKind::usage, "--out needs the text's file or folder");
   require(fs::path(options.out).extension() == ".safetensors", ErrorKind::usage,
           "--out must end in .safetensors, got '{}'", options.out);
-  require(options.force || !fs::exists(options.out), ErrorKind::cannot_create,
-          "{} exists already: --force overwrites it", options.out);
+  require_new(options.out, options.force);
   const auto tokenizer = text::load_tokenizer(options.tokenizer);
   const std::string source = options.tokenizer == "bytes" ? "bytes" : absolute_path(options.tokenizer);
   std::vector<std::string> notes;

@@ -5,9 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <utility>
 
-#include "modewise/core/error.h"
+#include "modewise/core/output_file.h"
+#include "modewise/core/system_call.h"
 
 namespace modewise {
 namespace fs = std::filesystem;
@@ -28,64 +29,44 @@ class Descriptor {
   int fd_;
 };
 
-std::string reason() {
-  return std::strerror(errno);
-}
-
 }  // namespace
 
-void write_file_synced(const fs::path& path, std::span<const std::byte> bytes) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  require(file.get() >= 0, errno == ENOENT ? ErrorKind::cannot_create : ErrorKind::io, "cannot create {}: {}",
-          path.string(), reason());
-  size_t written = 0;
-  while (written < bytes.size()) {
-    const ssize_t n = ::write(file.get(), bytes.data() + written, bytes.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    require(n >= 0, ErrorKind::io, "cannot write {}: {}", path.string(), reason());
-    written += static_cast<size_t>(n);
-  }
-  require(::fsync(file.get()) == 0, ErrorKind::io, "cannot sync {}: {}", path.string(), reason());
-  require(::close(file.release()) == 0, ErrorKind::io, "cannot close {}: {}", path.string(), reason());
-}
-
-void sync_directory(const fs::path& path) {
-  const fs::path directory = path.empty() ? fs::path(".") : path;
-  Descriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  require(folder.get() >= 0, ErrorKind::io, "cannot open folder {}: {}", directory.string(), reason());
-  require(::fsync(folder.get()) == 0, ErrorKind::io, "cannot sync folder {}: {}", directory.string(),
-          reason());
-}
-
 void write_file_atomically(const fs::path& path, std::span<const std::byte> bytes) {
-  const fs::path temporary = path.string() + ".tmp-" + std::to_string(::getpid());
-  try {
-    write_file_synced(temporary, bytes);
-    require(::rename(temporary.c_str(), path.c_str()) == 0, ErrorKind::io, "cannot rename {} to {}: {}",
-            temporary.string(), path.string(), reason());
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
-  sync_directory(path.parent_path());
+  OutputFile file(path);
+  file.write(bytes);
+  file.finish();
 }
 
 void write_file_atomically(const fs::path& path, std::string_view text) {
   write_file_atomically(path, as_bytes(text));
 }
 
+void write_file_synced(const fs::path& path, std::span<const std::byte> bytes) {
+  Descriptor file(open_new_file(path, 0644));
+  write_all(file.get(), bytes, path.native());
+  require_call(::fsync(file.get()) == 0, ErrorKind::io, "cannot sync", path.native());
+  require_call(::close(file.release()) == 0, ErrorKind::io, "cannot close", path.native());
+}
+
+void sync_directory(const fs::path& path) {
+  const fs::path directory = path.empty() ? fs::path(".") : path;
+  const Descriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  require_call(folder.get() >= 0, ErrorKind::io, "cannot open folder", directory.native());
+  require_call(::fsync(folder.get()) == 0, ErrorKind::io, "cannot sync folder", directory.native());
+}
+
 std::string read_file(const fs::path& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  require(file.get() >= 0, ErrorKind::no_input, "cannot open {}: {}", path.string(), reason());
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  require_call(file.get() >= 0, ErrorKind::no_input, "cannot open", path.native());
   struct stat info {};
-  require(::fstat(file.get(), &info) == 0, ErrorKind::io, "cannot stat {}: {}", path.string(), reason());
+  require_call(::fstat(file.get(), &info) == 0, ErrorKind::io, "cannot examine", path.native());
   require(!S_ISDIR(info.st_mode), ErrorKind::no_input, "{} is a folder, not a file", path.string());
   std::string text;
   char buffer[1 << 16];
   while (true) {
     const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
-    require(n >= 0, ErrorKind::io, "cannot read {}: {}", path.string(), reason());
+    require_call(n >= 0, ErrorKind::io, "cannot read", path.native());
     if (n == 0) return text;
     text.append(buffer, static_cast<size_t>(n));
   }

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
-#include "modewise/core/error.h"
+#include "modewise/core/system_call.h"
 
 namespace modewise::io {
 
@@ -24,8 +23,7 @@ size_t FileSource::read(uint64_t offset, std::span<std::byte> out) const {
     const ssize_t count =
         ::pread(file_.descriptor(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
-    require(count >= 0, ErrorKind::io, "cannot read {} at byte {}: {}", path_.string(), offset + done,
-            std::strerror(errno));
+    require_call(count >= 0, ErrorKind::io, "cannot read", path_.native());
     if (count == 0) break;
     done += static_cast<size_t>(count);
   }

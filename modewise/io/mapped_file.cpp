@@ -2,11 +2,9 @@
 
 #include <sys/mman.h>
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "modewise/core/error.h"
+#include "modewise/core/system_call.h"
 #include "modewise/io/regular_file.h"
 
 namespace modewise::io {
@@ -22,8 +20,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   const RegularFile file(path);
   if (file.size() == 0) return;
   void* address = ::mmap(nullptr, file.size(), PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
-  require(address != MAP_FAILED, ErrorKind::no_input, "cannot map {}: {}", path.string(),
-          std::strerror(errno));
+  require_call(address != MAP_FAILED, ErrorKind::no_input, "cannot map", path.native());
   bytes_ = {static_cast<const std::byte*>(address), file.size()};
 }
 

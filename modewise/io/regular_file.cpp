@@ -4,22 +4,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "modewise/core/error.h"
+#include "modewise/core/system_call.h"
 
 namespace modewise::io {
 
 RegularFile::RegularFile(const std::filesystem::path& path) {
   // Not blocking, so that a named pipe without a writer is refused below instead of waited for.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  require(descriptor_ >= 0, ErrorKind::no_input, "cannot open {}: {}", path.string(), std::strerror(errno));
+  require_call(descriptor_ >= 0, ErrorKind::no_input, "cannot open", path.native());
   try {
     struct stat info {};
-    require(::fstat(descriptor_, &info) == 0, ErrorKind::no_input, "cannot examine {}: {}", path.string(),
-            std::strerror(errno));
+    require_call(::fstat(descriptor_, &info) == 0, ErrorKind::no_input, "cannot examine", path.native());
     require(!S_ISDIR(info.st_mode), ErrorKind::no_input, "cannot read {}: it is a folder, not a file",
             path.string());
     require(S_ISREG(info.st_mode), ErrorKind::no_input,

@@ -1,6 +1,3 @@
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -8,7 +5,7 @@
 #include <utility>
 
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
+#include "modewise/core/output_file.h"
 #include "modewise/io/tiff.h"
 #include "modewise/io/tiff_handle.h"
 
@@ -44,29 +41,23 @@ void declare_tags(TIFF* tiff) {
 
 class TiffWriter::Impl {
  public:
-  Impl(const std::filesystem::path& path, const TiffInfo& wanted)
-      : path_(path), temporary_(path.string() + ".tmp-" + std::to_string(::getpid())), info_(wanted) {
+  Impl(const std::filesystem::path& path, const TiffInfo& wanted) : path_(path), info_(wanted) {
     check_wanted();
     item_ = info_.dtype == "f32" ? 4 : 1;
     row_bytes_ = info_.width * info_.bands * item_;
     block_rows_ = info_.tiled
                       ? kTile
                       : std::clamp<int64_t>(static_cast<int64_t>(kStripBytes) / row_bytes_, 1, info_.height);
-    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    require(descriptor_ >= 0, errno == ENOENT ? ErrorKind::cannot_create : ErrorKind::io,
-            "cannot create {}: {}", temporary_, std::strerror(errno));
-    try {
-      // Compressed data can be a little longer than what it holds, and the tables of blocks come on top.
-      const bool big = static_cast<double>(row_bytes_) * static_cast<double>(info_.height) > 3.9e9;
-      handle_ = std::make_unique<TiffHandle>(descriptor_, path_.string(), big);
-      write_tags();
-    } catch (...) {
-      discard();
-      throw;
-    }
+    require(!is_stream(path), ErrorKind::cannot_create,
+            "cannot write an image to {}: it is a device, a pipe or a descriptor, a file is needed",
+            path.string());
+    file_ = std::make_unique<OutputFile>(path);
+    // Compressed data can be a little longer than what it holds, and the tables of blocks come on top.
+    const bool big = static_cast<double>(row_bytes_) * static_cast<double>(info_.height) > 3.9e9;
+    handle_ = std::make_unique<TiffHandle>(file_->descriptor(), path_.string(), big);
+    write_tags();
     rows_.reserve(static_cast<size_t>(std::min(block_rows_, info_.height) * row_bytes_));
   }
-  ~Impl() { discard(); }
 
   void write(int64_t first_row, std::span<const std::byte> rows, std::string_view dtype) {
     require(handle_ != nullptr, ErrorKind::internal, "TiffWriter: {} is closed", path_.string());
@@ -94,13 +85,7 @@ class TiffWriter::Impl {
     require_written(TIFFWriteDirectory(handle_->get()) == 1);
     require_written(TIFFFlush(handle_->get()) == 1);
     handle_.reset();
-    require(::fsync(descriptor_) == 0, ErrorKind::io, "cannot sync {}: {}", temporary_, std::strerror(errno));
-    require(::close(std::exchange(descriptor_, -1)) == 0, ErrorKind::io, "cannot close {}: {}", temporary_,
-            std::strerror(errno));
-    require(::rename(temporary_.c_str(), path_.c_str()) == 0, ErrorKind::io, "cannot rename {} to {}: {}",
-            temporary_, path_.string(), std::strerror(errno));
-    temporary_.clear();
-    sync_directory(path_.parent_path());
+    file_->finish();
   }
 
  private:
@@ -204,18 +189,11 @@ class TiffWriter::Impl {
          error != 0 ? std::strerror(error) : "");
   }
 
-  void discard() {
-    handle_.reset();
-    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  }
-
   std::filesystem::path path_;
-  std::string temporary_;  // empty once it has its name
   TiffInfo info_;
   int64_t item_ = 1, row_bytes_ = 0, block_rows_ = 0;
-  int descriptor_ = -1;
-  std::unique_ptr<TiffHandle> handle_;
+  std::unique_ptr<OutputFile> file_;
+  std::unique_ptr<TiffHandle> handle_;  // of the file's descriptor
   int64_t next_row_ = 0, written_ = 0;  // rows taken, and rows given to libtiff
   std::vector<std::byte> rows_;         // between the two
 };

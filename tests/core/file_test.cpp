@@ -1,12 +1,18 @@
 #include "modewise/core/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "modewise/core/error.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/core/output_file.h"
 #include "modewise/core/progress.h"
 
 namespace modewise {
@@ -42,6 +48,84 @@ TEST_F(File, FailedWriteKeepsTheOldFileAndNamesTheReason) {
   fs::create_directory(folder_ / "taken");
   EXPECT_THROW(write_file_atomically(folder_ / "taken", std::string_view("x")), Error);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+}
+
+TEST_F(File, ReplacingAFileKeepsItsPermissions) {
+  const fs::path path = folder_ / "secret";
+  write_file_atomically(path, std::string_view("one"));
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms(0644));
+  for (const auto mode : {0600, 0444, 0666}) {
+    ASSERT_EQ(::chmod(path.c_str(), static_cast<mode_t>(mode)), 0);
+    write_file_atomically(path, std::string_view("two"));
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms(mode));
+  }
+}
+
+TEST_F(File, PipesAndDescriptorsAreWrittenToAndStay) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const fs::path pipe = "/dev/fd/" + std::to_string(ends[1]);
+  EXPECT_TRUE(is_stream(pipe));
+  write_file_atomically(pipe, std::string_view("through"));
+  char text[16] = {};
+  EXPECT_EQ(::read(ends[0], text, sizeof text), 7);
+  EXPECT_STREQ(text, "through");
+  // A descriptor of a plain file is a descriptor nevertheless.
+  std::ofstream(folder_ / "plain") << "before, ";
+  const int plain = ::open((folder_ / "plain").c_str(), O_WRONLY | O_APPEND);
+  write_file_atomically("/proc/self/fd/" + std::to_string(plain), std::string_view("after"));
+  EXPECT_EQ(read_file(folder_ / "plain"), "before, after");
+  for (const int fd : {ends[0], ends[1], plain}) ::close(fd);
+  EXPECT_TRUE(is_stream("/dev/null"));
+  EXPECT_FALSE(is_stream(folder_ / "plain"));
+  EXPECT_FALSE(is_stream(folder_));
+  EXPECT_FALSE(is_stream(folder_ / "nothing"));
+}
+
+TEST_F(File, AnUnfinishedFileLeavesNothing) {
+  {
+    OutputFile file(folder_ / "a.txt");
+    file.write(as_bytes("half"));
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+  }
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(File, WhatIsWrittenInANewFolderTakesNobodysPlace) {
+  std::ofstream(folder_ / "victim") << "mine";
+  fs::create_symlink(folder_ / "victim", folder_ / "planted");
+  EXPECT_THROW(write_file_synced(folder_ / "planted", as_bytes("x")), Error);
+  EXPECT_THROW(write_file_synced(folder_ / "victim", as_bytes("x")), Error);
+  EXPECT_EQ(read_file(folder_ / "victim"), "mine");
+}
+
+TEST_F(File, OnlyOwnTemporariesAreRemoved) {
+  const fs::path own = temporary_beside(folder_ / "model");
+  EXPECT_NE(own, temporary_beside(folder_ / "model"));
+  fs::create_directory(own);
+  std::ofstream(own / "half") << "x";
+  const std::vector<std::string> others = {"x.tmp-5", "model.tmp-5", "model.tmp-0123456789abcdeg",
+                                           "other.tmp-0123456789abcdef", ".tmp-0123456789abcdef"};
+  for (const std::string& name : others) fs::create_directory(folder_ / name);
+  remove_temporaries(folder_, [](std::string_view name) { return name == "model"; });
+  EXPECT_FALSE(fs::exists(own));
+  for (const std::string& name : others) EXPECT_TRUE(fs::exists(folder_ / name)) << name;
+}
+
+TEST_F(File, FoldersAreMadeWithThoseAboveThem) {
+  make_folders(folder_ / "a/b/c/");
+  EXPECT_TRUE(fs::is_directory(folder_ / "a/b/c"));
+  make_folders(folder_ / "a/b/c");
+  std::ofstream(folder_ / "file") << "";
+  for (const fs::path& path : {folder_ / "file", folder_ / "file/below"}) {
+    try {
+      make_folders(path);
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::cannot_create);
+      EXPECT_THAT(error.what(), HasSubstr(path.string()));
+    }
+  }
 }
 
 TEST_F(File, ReadingAFolderOrNothingIsNoInput) {

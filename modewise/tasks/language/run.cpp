@@ -1,10 +1,10 @@
 #include "modewise/tasks/language/run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/models/language_files.h"
 #include "modewise/tasks/language/evaluate.h"
 #include "modewise/tasks/language/recall_scores.h"
@@ -70,11 +70,11 @@ void keep_run_tokenizer(const train::RunFolder& run, const LanguageData& data) {
   const fs::path folder = run.file("tokenizer");
   if (!data.tokenizer || fs::exists(folder)) return;
   // Renamed as a whole: a run that is killed here has the folder with its file, or none.
-  const fs::path unfinished = run.file(fmt::format("tokenizer.tmp-{}", ::getpid()));
-  fs::create_directories(unfinished);
+  const fs::path unfinished = temporary_beside(folder);
+  fs::create_directory(unfinished);
   text::keep_tokenizer(*data.tokenizer, unfinished);
-  sync_directory(unfinished);
   fs::rename(unfinished, folder);
+  sync_directory(run.path());
 }
 
 std::shared_ptr<text::Tokenizer> run_tokenizer(const train::RunFolder& run, const LanguageConfig& config) {

@@ -1,0 +1,71 @@
+#include "modewise/core/folder.h"
+
+#include <fmt/format.h>
+
+#include <random>
+#include <string>
+#include <system_error>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+
+namespace modewise {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kTemporaryMark = ".tmp-";
+constexpr size_t kTemporaryDigits = 16;
+
+/// The name without the ending of a temporary; empty when `name` has none.
+std::string_view name_of_temporary(std::string_view name) {
+  const size_t ending = kTemporaryMark.size() + kTemporaryDigits;
+  if (name.size() <= ending) return {};
+  const std::string_view stem = name.substr(0, name.size() - ending),
+                         digits = name.substr(name.size() - kTemporaryDigits);
+  const bool hexadecimal = digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return hexadecimal && name.substr(stem.size()).starts_with(kTemporaryMark) ? stem : std::string_view();
+}
+
+}  // namespace
+
+void make_folders(const fs::path& path) {
+  std::error_code error;
+  std::vector<fs::path> missing;
+  for (fs::path at = path; !at.empty() && !fs::exists(at, error); at = at.parent_path())
+    missing.push_back(at);
+  for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
+    const bool made = fs::create_directory(*at, error);
+    require(!error, ErrorKind::cannot_create, "cannot create {}: {}", at->string(), error.message());
+    if (made) sync_directory(at->parent_path());
+  }
+  require(fs::is_directory(path, error), ErrorKind::cannot_create, "cannot create the folder {}: {}",
+          path.string(), error ? error.message() : "a file has that name");
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  fs::directory_iterator it(folder, error);
+  if (error == std::errc::no_such_file_or_directory) return entries;
+  for (; !error && it != fs::directory_iterator(); it.increment(error)) entries.push_back(it->path());
+  require(!error, ErrorKind::io, "cannot list folder {}: {}", folder.string(), error.message());
+  return entries;
+}
+
+fs::path temporary_beside(const fs::path& path) {
+  std::random_device device;
+  return path.string() + fmt::format("{}{:08x}{:08x}", kTemporaryMark, device(), device());
+}
+
+void remove_temporaries(const fs::path& folder, const std::function<bool(std::string_view)>& ours) {
+  for (const fs::path& path : entries_of(folder)) {
+    const std::string file = path.filename().string();
+    const std::string_view name = name_of_temporary(file);
+    if (name.empty() || !ours(name)) continue;
+    std::error_code error;
+    fs::remove_all(path, error);
+    require(!error, ErrorKind::io, "cannot remove {}: {}", path.string(), error.message());
+  }
+}
+
+}  // namespace modewise

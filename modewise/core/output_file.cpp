@@ -1,0 +1,117 @@
+#include "modewise/core/output_file.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "modewise/core/file.h"
+#include "modewise/core/folder.h"
+#include "modewise/core/system_call.h"
+
+namespace modewise {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr mode_t kNewFileMode = 0644;
+
+/// The link of /proc/PID/fd to which `path` leads; empty where it leads to none. What the descriptor has open
+/// may be a plain file.
+fs::path descriptor_link(const fs::path& path) {
+  for (fs::path place = path;; place = place.parent_path() / fs::read_symlink(place)) {
+    if (!fs::is_symlink(place)) return {};
+    struct statfs system {};
+    const std::string folder = place.has_parent_path() ? place.parent_path().string() : ".";
+    if (::statfs(folder.c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC) return place;
+  }
+}
+
+int open_stream(const fs::path& path) {
+  const fs::path link = descriptor_link(path);
+  std::error_code error;
+  // An own descriptor is shared, so that what is written to it later stands behind.
+  if (!link.empty() && fs::equivalent(link.parent_path(), "/proc/self/fd", error))
+    return ::fcntl(std::stoi(link.filename().string()), F_DUPFD_CLOEXEC, 0);
+  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+}
+
+}  // namespace
+
+OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
+  if (is_stream(path_)) {
+    descriptor_ = open_stream(path_);
+    require_call(descriptor_ >= 0, ErrorKind::io, "cannot open", path_.native());
+  } else {
+    open_beside();
+  }
+}
+
+void OutputFile::open_beside() {
+  struct stat old {};
+  const bool replaces = ::stat(path_.c_str(), &old) == 0 && S_ISREG(old.st_mode);
+  const fs::path temporary = temporary_beside(path_);
+  descriptor_ = open_new_file(temporary, replaces ? old.st_mode & 0777 : kNewFileMode);
+  temporary_ = temporary;
+  if (!replaces) return;
+  // Another's file stays theirs where this user may give files away; elsewhere it becomes this user's.
+  if (old.st_uid != ::geteuid() || old.st_gid != ::getegid())
+    static_cast<void>(::fchown(descriptor_, old.st_uid, old.st_gid) == 0);
+  static_cast<void>(::fchmod(descriptor_, old.st_mode & 0777) == 0);  // what the umask took away
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::write(std::span<const std::byte> bytes) {
+  write_all(descriptor_, bytes, path_.native());
+}
+
+void OutputFile::finish() {
+  if (temporary_.empty()) {
+    close();
+    return;
+  }
+  require_call(::fsync(descriptor_) == 0, ErrorKind::io, "cannot sync", temporary_.native());
+  close();
+  require_call(::rename(temporary_.c_str(), path_.c_str()) == 0, ErrorKind::io,
+               "cannot rename a temporary to", path_.native());
+  temporary_.clear();
+  sync_directory(path_.parent_path());
+}
+
+void OutputFile::close() {
+  require_call(::close(std::exchange(descriptor_, -1)) == 0, ErrorKind::io, "cannot close", path_.native());
+}
+
+bool is_stream(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return false;
+  const bool plain = fs::is_regular_file(status) || fs::is_directory(status);
+  return !plain || !descriptor_link(path).empty();
+}
+
+int open_new_file(const fs::path& path, mode_t mode) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  const ErrorKind kind = fd < 0 && errno == ENOENT ? ErrorKind::cannot_create : ErrorKind::io;
+  require_call(fd >= 0, kind, "cannot create", path.native());
+  return fd;
+}
+
+void write_all(int descriptor, std::span<const std::byte> bytes, std::string_view place) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    require_call(n >= 0, ErrorKind::io, "cannot write", place);
+    bytes = bytes.subspan(static_cast<size_t>(n));
+  }
+}
+
+}  // namespace modewise
