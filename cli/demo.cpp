@@ -54,13 +54,12 @@ void make_run(const Program& program, const Contestant& contestant, const DemoOp
   tasks::ForecastConfig config = tasks::load_forecast_config("", settings);
   const bool resume = fs::exists(path / "config.toml");
   const tasks::ForecastData data = tasks::load_forecast_data(config);
-  train::RunFolder folder = resume ? train::RunFolder::open(path) : train::RunFolder::create(path);
-  if (!resume) {
-    folder.write_manifest(
-        {"forecast", program.command_line(), config.train.seed, program.threads(), data.hash});
-    folder.write_config(fields_of(config).to_toml());
-    folder.write_data(to_json(tasks::summarize(data)));
-  }
+  // Where a start was cut off there is a manifest without a config: that start is made anew.
+  train::RunFolder folder = resume ? train::RunFolder::open(path) : train::RunFolder::create(path, true);
+  folder.lock();
+  if (!resume)
+    folder.begin({"forecast", program.command_line(), config.train.seed, program.threads(), data.hash},
+                 fields_of(config).to_toml(), to_json(tasks::summarize(data)));
   folder.start_log();
   spdlog::info("{}:", path.string());
   const tasks::TrainedRun result = tasks::train_forecast(config, data, folder, resume);

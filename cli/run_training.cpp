@@ -42,6 +42,7 @@ int run_training(const Program& program, const ConfigOptions& config, const RunO
             "--resume takes the config and the folder of its run; --config and --out start another run");
     folder = train::RunFolder::open(options.resume);
     folder->require_task(job.task());
+    folder->lock();
     job.load_config(folder->file("config.toml").string(), assignments);
   } else {
     job.load_config(config.config, assignments);
@@ -50,10 +51,8 @@ int run_training(const Program& program, const ConfigOptions& config, const RunO
   if (!resume) {
     folder = options.out.empty() ? train::RunFolder::create_numbered("runs", job.run_stem())
                                  : train::RunFolder::create(options.out, options.exist_ok);
-    folder->write_manifest(
-        {job.task(), program.command_line(), job.seed(), program.threads(), job.data_hash()});
-    folder->write_config(job.config_toml());
-    folder->write_data(job.describe_data());
+    folder->begin({job.task(), program.command_line(), job.seed(), program.threads(), job.data_hash()},
+                  job.config_toml(), job.describe_data());
   }
   folder->start_log();
   job.announce();

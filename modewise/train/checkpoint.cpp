@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +10,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/io/mapped_file.h"
@@ -23,6 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kManifest = "manifest.json";
 constexpr const char* kState = "state.json";
+constexpr std::string_view kLatest = "latest", kStep = "step_";
 
 /// Reads digits at the front of `text` and drops them.
 std::optional<int64_t> take_number(std::string_view& text) {
@@ -31,13 +32,6 @@ std::optional<int64_t> take_number(std::string_view& text) {
   if (error != std::errc() || value < 0) return std::nullopt;
   text.remove_prefix(static_cast<size_t>(end - text.data()));
   return value;
-}
-
-bool is_temporary(std::string_view name) {
-  const size_t mark = name.rfind(".tmp-");
-  if (mark == std::string_view::npos) return false;
-  std::string_view rest = name.substr(mark + 5);
-  return take_number(rest).has_value() && rest.empty();
 }
 
 std::string manifest_text(Json manifest) {
@@ -49,23 +43,12 @@ void io_check(const std::error_code& error, std::string_view what, const fs::pat
   require(!error, ErrorKind::io, "cannot {} {}: {}", what, path.string(), error.message());
 }
 
-/// What a folder holds; nothing when it does not exist. Being unable to look is an error: "no checkpoints"
-/// would mean starting anew.
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code error;
-  fs::directory_iterator it(folder, error);
-  if (error == std::errc::no_such_file_or_directory) return entries;
-  for (; !error && it != fs::directory_iterator(); it.increment(error)) entries.push_back(it->path());
-  io_check(error, "list folder", folder);
-  return entries;
-}
-
 /// Writes all files of a checkpoint into the new folder `temporary`, the manifest last.
 void write_folder(const fs::path& temporary, int64_t step, const std::vector<CheckpointFile>& files) {
   std::error_code error;
-  fs::create_directory(temporary, error);
+  const bool made = fs::create_directory(temporary, error);
   io_check(error, "create folder", temporary);
+  require(made, ErrorKind::io, "cannot create folder {}: something has that name", temporary.string());
   Json entries = Json::object();
   for (const CheckpointFile& file : files) {
     write_file_synced(temporary / file.name, as_bytes(file.bytes));
@@ -122,22 +105,14 @@ std::string checkpoint_damage(const fs::path& folder) {
   }
 }
 
-void remove_temporaries(const fs::path& folder) {
-  for (const fs::path& path : entries_of(folder))
-    if (is_temporary(path.filename().string())) {
-      std::error_code error;
-      fs::remove_all(path, error);
-      io_check(error, "remove", path);
-    }
-}
-
 std::vector<CheckpointStore::Name> CheckpointStore::list() const {
   std::vector<Name> names;
+  // Being unable to look is an error there: "no checkpoints" would mean starting anew.
   for (const fs::path& path : entries_of(folder_)) {
     const std::string text = path.filename().string();
     std::string_view rest = text;
-    if (!rest.starts_with("step_")) continue;
-    rest.remove_prefix(5);
+    if (!rest.starts_with(kStep)) continue;
+    rest.remove_prefix(kStep.size());
     const auto step = take_number(rest);
     std::optional<int64_t> revision = 0;
     if (rest.starts_with(".")) {
@@ -157,21 +132,19 @@ void CheckpointStore::save(int64_t step, const Json& state, const std::vector<Ch
   int64_t revision = 0;
   for (const Name& name : list())
     if (name.step == step) revision = std::max(revision, name.revision + 1);
-  const std::string name = fmt::format("step_{}{}", step, revision > 0 ? fmt::format(".{}", revision) : "");
-  const fs::path temporary = folder_ / fmt::format("{}.tmp-{}", name, ::getpid());
+  const std::string name =
+      fmt::format("{}{}{}", kStep, step, revision > 0 ? fmt::format(".{}", revision) : "");
+  const fs::path temporary = temporary_beside(folder_ / name);
   std::vector<CheckpointFile> all = files;
   all.push_back({kState, state.dump(1) + "\n"});
   try {
-    std::error_code error;
-    fs::create_directories(folder_, error);
-    io_check(error, "create folder", folder_);
-    fs::remove_all(temporary, error);
-    io_check(error, "remove", temporary);
+    make_folders(folder_);
     write_folder(temporary, step, all);
+    std::error_code error;
     fs::rename(temporary, folder_ / name, error);
     io_check(error, "rename", temporary);
     sync_directory(folder_);
-    write_file_atomically(folder_ / "latest", name + "\n");
+    write_file_atomically(folder_ / kLatest, name + "\n");
     prune(keep);
   } catch (const Error& failure) {
     std::error_code ignored;
@@ -184,7 +157,7 @@ void CheckpointStore::prune(int64_t keep) const {
   const std::vector<Name> names = list();
   for (size_t i = static_cast<size_t>(keep); i < names.size(); ++i) {
     // Renamed first, so that a removal cut short leaves a leftover and not a damaged checkpoint.
-    const fs::path removed = fmt::format("{}.tmp-{}", names[i].path.string(), ::getpid());
+    const fs::path removed = temporary_beside(names[i].path);
     std::error_code error;
     fs::rename(names[i].path, removed, error);
     io_check(error, "rename", names[i].path);
@@ -211,8 +184,8 @@ std::optional<Checkpoint> CheckpointStore::newest(const Check& check) const {
   }
   require(damages.empty(), ErrorKind::data, "no checkpoint in {} is whole: {}", folder_.string(),
           fmt::join(damages, "; "));
-  require(!fs::exists(folder_ / "latest"), ErrorKind::data, "{} names a checkpoint, but {} holds none",
-          (folder_ / "latest").string(), folder_.string());
+  require(!fs::exists(folder_ / kLatest), ErrorKind::data, "{} names a checkpoint, but {} holds none",
+          (folder_ / kLatest).string(), folder_.string());
   return std::nullopt;
 }
 
@@ -228,7 +201,8 @@ void CheckpointStore::set_aside_newer_than(const Checkpoint& whole) const {
 }
 
 void CheckpointStore::remove_leftovers() const {
-  remove_temporaries(folder_);
+  remove_temporaries(folder_,
+                     [](std::string_view name) { return name == kLatest || name.starts_with(kStep); });
 }
 
 }  // namespace modewise::train

@@ -2,7 +2,7 @@
 // Checkpoints that survive a kill, a full disk or a flipped byte at any moment.
 //
 // checkpoints/step_N/ holds the tensors, state.json and manifest.json (size and hash of each file). It is
-// written as step_N.tmp-<pid>, each file synced, then the folder, then renamed and the parent synced, then
+// written under a temporary name, each file synced, then the folder, then renamed and the parent synced, then
 // the file `latest` is replaced, and only then are older checkpoints removed. A step saved a second time (its
 // evaluation was still to come the first time) becomes step_N.1. Damaged checkpoints are noticed by the
 // manifest.
@@ -67,8 +67,5 @@ class CheckpointStore {
 
 /// What is wrong with the checkpoint in `folder`, "" when every file is as its manifest says.
 std::string checkpoint_damage(const std::filesystem::path& folder);
-
-/// Removes files and folders of `folder` whose names end in .tmp-<digits>.
-void remove_temporaries(const std::filesystem::path& folder);
 
 }  // namespace modewise::train

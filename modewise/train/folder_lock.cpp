@@ -5,16 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
-#include "modewise/core/error.h"
+#include "modewise/core/system_call.h"
 
 namespace modewise::train {
 
 FolderLock::FolderLock(const std::filesystem::path& folder)
     : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  require(descriptor_ >= 0, ErrorKind::no_input, "cannot open folder {}: {}", folder.string(),
-          std::strerror(errno));
+  require_call(descriptor_ >= 0, ErrorKind::no_input, "cannot open folder", folder.native());
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(descriptor_);
     fail(ErrorKind::cannot_create, "another process is training in {}", folder.string());

@@ -11,6 +11,7 @@ namespace modewise::train {
 class MetricLog {
  public:
   /// Opens (or makes) the file and cuts it to `length` bytes: what a checkpoint recorded, 0 for a new run.
+  /// The file, its length and its name in the folder are durable afterwards.
   MetricLog(const std::filesystem::path& path, int64_t length);
   ~MetricLog();
   MetricLog(const MetricLog&) = delete;

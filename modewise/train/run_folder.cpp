@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <system_error>
@@ -10,21 +11,25 @@
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/log.h"
 #include "modewise/core/parse_json.h"
-#include "modewise/train/folder_lock.h"
 
 namespace modewise::train {
 namespace fs = std::filesystem;
 namespace {
 
-// Everything a run writes; --exist-ok removes these and nothing else.
+// Everything a run may write. Its manifest lists these names: they belong to the run.
 constexpr std::array kRunFiles = {"config.toml",  "manifest.json",   "data.json",   "metrics.jsonl",
                                   "metrics.json", "log.txt",         "checkpoints", "calibration.npz",
                                   "report.html",  "predictions.npz", "tokenizer",   "model"};
 
 void create_check(const std::error_code& error, const fs::path& path) {
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", path.string(), error.message());
+}
+
+bool contains(const auto& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::string local_time_text() {
@@ -38,42 +43,93 @@ std::string local_time_text() {
 }  // namespace
 
 RunFolder RunFolder::create(const fs::path& path, bool exist_ok) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  create_check(error, path);
-  const bool filled = !fs::is_empty(path, error);
-  create_check(error, path);
+  make_folders(path);
+  RunFolder run(path);
+  run.lock();  // of two starts in one folder the other ends here, before it looks or writes
+  run.remove_leftovers();
+  if (entries_of(path).empty()) return run;
   require(
-      !filled || exist_ok, ErrorKind::cannot_create,
+      exist_ok, ErrorKind::cannot_create,
       "{} holds files already: continue that run with --resume {}, start anew in it with --exist-ok, or name "
       "another folder",
       path.string(), path.string());
-  if (!filled) return RunFolder(path);
-  const FolderLock lock(path);
+  run.remove_earlier_run();
+  return run;
+}
+
+void RunFolder::remove_earlier_run() const {
+  const std::vector<std::string> listed = listed_names();
+  std::error_code error;
+  for (const char* name : kRunFiles)
+    require(contains(listed, name) || !fs::exists(fs::symlink_status(file(name))), ErrorKind::cannot_create,
+            "{} holds {}, which no manifest of a run lists: move it away, or name another folder",
+            path_.string(), name);
+  // Config first: the folder is no run from then on. The manifest stays until that of the next run takes its
+  // place, so that a start which is cut off can be started anew.
   for (const char* name : kRunFiles) {
-    fs::remove_all(path / name, error);
-    create_check(error, path / name);
+    if (std::string_view(name) == "manifest.json") continue;
+    fs::remove_all(file(name), error);
+    create_check(error, file(name));
+    if (name == kRunFiles.front()) sync_directory(path_);
   }
-  return RunFolder(path);
+}
+
+std::vector<std::string> RunFolder::listed_names() const {
+  if (!fs::exists(file("manifest.json"))) return {};
+  try {
+    const nlohmann::json manifest = read_manifest();
+    manifest.at("task").get<std::string>();  // another program's manifest has other entries
+    return manifest.at("files").get<std::vector<std::string>>();
+  } catch (const nlohmann::json::exception&) {
+    return {};
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data) throw;
+    return {};
+  }
 }
 
 RunFolder RunFolder::create_numbered(const fs::path& parent, const std::string& stem) {
-  std::error_code error;
-  fs::create_directories(parent, error);
-  create_check(error, parent);
+  make_folders(parent);
   for (int number = 1;; ++number) {
     const fs::path path = parent / (number == 1 ? stem : fmt::format("{}{}", stem, number));
-    const bool made = fs::create_directory(path, error);  // atomic: two runs never share a number
-    if (made) return RunFolder(path);
+    std::error_code error;
+    if (fs::create_directory(path, error)) {  // atomic: two runs never share a number
+      sync_directory(parent);
+      RunFolder run(path);
+      run.lock();
+      return run;
+    }
     if (!fs::exists(path)) create_check(error, path);
   }
 }
 
 RunFolder RunFolder::open(const fs::path& path) {
   require(fs::is_directory(path), ErrorKind::no_input, "there is no run folder {}", path.string());
-  require(fs::exists(path / "config.toml"), ErrorKind::no_input,
-          "{} is not a run folder: it has no config.toml", path.string());
-  return RunFolder(path);
+  RunFolder run(path);
+  if (!fs::exists(run.file("config.toml"))) {
+    require(
+        run.listed_names().empty(), ErrorKind::no_input,
+        "{} is not a run folder yet: its start was cut off before config.toml was written; start it again "
+        "with --exist-ok",
+        path.string());
+    fail(ErrorKind::no_input, "{} is not a run folder: it has no config.toml", path.string());
+  }
+  return run;
+}
+
+void RunFolder::lock() {
+  if (lock_ == nullptr) lock_ = std::make_shared<const FolderLock>(path_);
+}
+
+void RunFolder::begin(const RunManifest& manifest, std::string_view config_toml,
+                      const nlohmann::ordered_json& data) const {
+  write_manifest(manifest);
+  write_data(data);
+  write_config(config_toml);
+}
+
+void RunFolder::remove_leftovers() const {
+  remove_temporaries(path_, [](std::string_view name) { return contains(kRunFiles, name); });
 }
 
 void RunFolder::write_config(std::string_view toml) const {
@@ -95,6 +151,7 @@ void RunFolder::write_manifest(const RunManifest& manifest) const {
                                        {"seed", manifest.seed},
                                        {"threads", manifest.threads},
                                        {"data_hash", manifest.data_hash},
+                                       {"files", kRunFiles},
                                        {"build", to_json(build_info())},
                                        {"torch", TORCH_VERSION},
                                        {"machine", to_json(machine_info())}};

@@ -2,13 +2,19 @@
 // A run's folder, self-contained: config.toml (resolved), manifest.json, metrics.jsonl (a line an
 // evaluation), metrics.json (final), log.txt, checkpoints/, and whatever the task adds (predictions.npz,
 // report.html). Nothing is overwritten without being told.
+//
+// A folder is a run from the moment it has config.toml, which is written last of what a start writes. The
+// manifest comes first and lists the names that belong to the run: nothing else is ever removed.
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "modewise/train/folder_lock.h"
 
 namespace modewise::train {
 
@@ -23,14 +29,23 @@ struct RunManifest {
 
 class RunFolder {
  public:
-  /// Makes `path` (and its parents). A folder that holds anything is a cannot_create error that names
-  /// --resume and --exist-ok; with `exist_ok` the files of an earlier run in it are removed, others are left
-  /// alone.
+  /// Makes `path` (and its parents), locked. A folder that holds anything is a cannot_create error that names
+  /// --resume and --exist-ok; with `exist_ok` what the manifest of an earlier run lists is removed and other
+  /// things are left alone, unless one has a name that the new run needs (cannot_create).
   static RunFolder create(const std::filesystem::path& path, bool exist_ok = false);
-  /// Makes the first free one of parent/stem, parent/stem2, parent/stem3, …
+  /// Makes the first free one of parent/stem, parent/stem2, parent/stem3, …, locked.
   static RunFolder create_numbered(const std::filesystem::path& parent, const std::string& stem);
   /// An existing run; no_input when it is not one (no folder, or no config.toml in it).
   static RunFolder open(const std::filesystem::path& path);
+
+  /// Keeps other processes from training in it as long as this object or a copy lives; cannot_create when one
+  /// does. Nothing happens where it is locked already.
+  void lock();
+  /// Makes the folder a run: manifest, data.json, and config.toml last.
+  void begin(const RunManifest& manifest, std::string_view config_toml,
+             const nlohmann::ordered_json& data) const;
+  /// Removes what a write that was cut off left of the run's files.
+  void remove_leftovers() const;
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path file(std::string_view name) const { return path_ / name; }
@@ -58,8 +73,12 @@ class RunFolder {
 
  private:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  void remove_earlier_run() const;
+  /// The names that the manifest lists; none where there is no manifest of a run.
+  std::vector<std::string> listed_names() const;
 
   std::filesystem::path path_;
+  std::shared_ptr<const FolderLock> lock_;
 };
 
 }  // namespace modewise::train

@@ -11,7 +11,6 @@
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/train/checkpoint.h"
-#include "modewise/train/folder_lock.h"
 #include "modewise/train/gradients.h"
 #include "modewise/train/metric_log.h"
 #include "modewise/train/optimizer.h"
@@ -74,7 +73,6 @@ class Trainer {
   Task& task_;
   const TrainConfig config_;
   RunFolder& run_;
-  const FolderLock lock_;
   const CheckpointStore store_;
   Optimizer optimizer_;
   SampleOrder order_;
@@ -99,7 +97,6 @@ Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run)
     : task_(task),
       config_(validated(config, task)),
       run_(run),
-      lock_(run.path()),
       store_(run.checkpoints()),
       optimizer_(trainable_parameters(task.module()), config.optimizer),
       order_(task.training_samples(), config.batch_size, config.drop_last, config.accumulate,
@@ -110,7 +107,8 @@ Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run)
 }
 
 TrainResult Trainer::train(bool resume, bool accept_changes) {
-  remove_temporaries(run_.path());
+  run_.lock();
+  run_.remove_leftovers();
   store_.remove_leftovers();
   require(resume || store_.empty(), ErrorKind::cannot_create,
           "{} holds checkpoints already: continue that run with --resume {}", run_.path().string(),

@@ -7,6 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::train {
@@ -152,9 +153,10 @@ TEST_F(Checkpoints, DamagedOnesAreSetAside) {
 }
 
 TEST_F(Checkpoints, LeftoversAreRemovedAndOtherFilesAreNot) {
-  fs::create_directory(folder / "step_30.tmp-123");
-  write(folder / "step_30.tmp-123" / "model.safetensors", "half");
-  write(folder / "latest.tmp-7", "half");
+  const fs::path unfinished = temporary_beside(folder / "step_30");
+  fs::create_directory(unfinished);
+  write(unfinished / "model.safetensors", "half");
+  write(temporary_beside(folder / "latest"), "half");
   write(folder / "notes.tmp-x", "mine");
   write(folder / "step_x", "mine");
   store.remove_leftovers();

@@ -9,6 +9,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/train/checkpoint.h"
 #include "modewise/train/trainer.h"
@@ -235,12 +236,14 @@ TEST_F(DamagedRun, LinesWrittenAfterTheCheckpointAreCut) {
 }
 
 TEST_F(DamagedRun, LeftoversAreGoneAfterTheNextStart) {
-  fs::create_directory(run.checkpoints() / "step_13.tmp-99");
-  std::ofstream(run.file("metrics.json.tmp-99")) << "half";
+  const fs::path folder = temporary_beside(run.checkpoints() / "step_13");
+  const fs::path leftover = temporary_beside(run.file("metrics.json"));
+  fs::create_directory(folder);
+  std::ofstream(leftover) << "half";
   ToyTask task(50);
   train(task, config, run, true);
-  EXPECT_FALSE(fs::exists(run.checkpoints() / "step_13.tmp-99"));
-  EXPECT_FALSE(fs::exists(run.file("metrics.json.tmp-99")));
+  EXPECT_FALSE(fs::exists(folder));
+  EXPECT_FALSE(fs::exists(leftover));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 
 #include "modewise/core/error.h"
 #include "modewise/train/folder_lock.h"
@@ -55,12 +56,87 @@ TEST(RunFolder, NeverOverwritesWithoutBeingTold) {
   EXPECT_EQ(error.kind(), ErrorKind::cannot_create);
   EXPECT_THAT(error.what(), HasSubstr("--resume"));
   EXPECT_THAT(error.what(), HasSubstr("--exist-ok"));
-  std::ofstream(scratch / "metrics.jsonl") << "{}\n";
-  fs::create_directories(scratch / "checkpoints/step_1");
+}
+
+/// A run in `path` with what training adds.
+void make_run(const fs::path& path) {
+  const RunFolder run = RunFolder::create(path, true);
+  run.begin({.task = "forecast"}, "[train]\nepochs = 3\n", {{"source", "a.csv"}});
+  std::ofstream(run.file("metrics.jsonl")) << "{}\n";
+  fs::create_directories(run.checkpoints() / "step_1");
+}
+
+std::set<std::string> names_in(const fs::path& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename());
+  return names;
+}
+
+TEST(RunFolder, StartsAnewWhereItsManifestSaysWhatWasARun) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch / "mine.txt") << "mine";
+  fs::create_directories(scratch / "x.tmp-5");
+  make_run(scratch.path());
   RunFolder::create(scratch.path(), true);
-  EXPECT_TRUE(fs::exists(scratch / "mine.txt"));
-  EXPECT_FALSE(fs::exists(scratch / "metrics.jsonl"));
-  EXPECT_FALSE(fs::exists(scratch / "checkpoints"));
+  EXPECT_EQ(names_in(scratch.path()), (std::set<std::string>{"mine.txt", "x.tmp-5", "manifest.json"}));
+  make_run(scratch.path());  // after a start that was cut off too
+  EXPECT_EQ(RunFolder::open(scratch.path()).read_config(), "[train]\nepochs = 3\n");
+}
+
+TEST(RunFolder, RemovesNothingThatNoManifestLists) {
+  for (const std::string manifest :
+       {"", "{}", "[]", "nonsense", R"({"name": "a page", "files": ["config.toml", "model"]})",
+        R"({"task": "forecast", "files": ["metrics.jsonl"]})",
+        R"({"task": "forecast", "files": "config.toml"})"}) {
+    const ScratchFolder scratch;
+    std::ofstream(scratch / "config.toml") << "mine";
+    fs::create_directories(scratch / "model");
+    std::ofstream(scratch / "model/w.bin") << "mine";
+    if (!manifest.empty()) std::ofstream(scratch / "manifest.json") << manifest;
+    const std::set<std::string> before = names_in(scratch.path());
+    const Error error = error_of([&] { RunFolder::create(scratch.path(), true); });
+    EXPECT_EQ(error.kind(), ErrorKind::cannot_create) << manifest;
+    EXPECT_THAT(error.what(), HasSubstr("which no manifest of a run lists"));
+    EXPECT_EQ(names_in(scratch.path()), before) << manifest;
+    EXPECT_TRUE(fs::exists(scratch / "model/w.bin"));
+  }
+}
+
+TEST(RunFolder, RemovesNoNamesButARunsOwn) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch / "thesis.tex") << "mine";
+  std::ofstream(scratch / "manifest.json")
+      << R"({"task": "forecast", "files": ["thesis.tex", "../elsewhere", "manifest.json", "config.toml"]})";
+  RunFolder::create(scratch.path(), true);
+  EXPECT_TRUE(fs::exists(scratch / "thesis.tex"));
+}
+
+TEST(RunFolder, IsARunWhenItsConfigIsThere) {
+  const ScratchFolder scratch;
+  const RunFolder run = RunFolder::create(scratch / "run");
+  run.write_manifest({.task = "forecast"});
+  run.write_data({{"source", "a.csv"}});
+  Error error = error_of([&] { RunFolder::open(scratch / "run"); });
+  EXPECT_EQ(error.kind(), ErrorKind::no_input);
+  EXPECT_THAT(error.what(), HasSubstr("its start was cut off"));
+  run.write_config("# now\n");
+  EXPECT_EQ(RunFolder::open(scratch / "run").task(), "forecast");
+}
+
+TEST(RunFolder, IsLockedFromTheStartOn) {
+  const ScratchFolder scratch;
+  {
+    const RunFolder first = RunFolder::create(scratch / "run");
+    const Error error = error_of([&] { RunFolder::create(scratch / "run", true); });
+    EXPECT_EQ(error.kind(), ErrorKind::cannot_create);
+    EXPECT_THAT(error.what(), HasSubstr("another process is training"));
+    first.begin({.task = "forecast"}, "", {});
+    RunFolder second = RunFolder::open(scratch / "run");  // reading needs no lock
+    EXPECT_EQ(error_of([&] { second.lock(); }).kind(), ErrorKind::cannot_create);
+  }
+  RunFolder second = RunFolder::open(scratch / "run");
+  second.lock();
+  second.lock();
 }
 
 TEST(RunFolder, UsesAnEmptyFolderAndRefusesAFile) {
@@ -84,6 +160,21 @@ TEST(RunFolder, OpensOnlyRuns) {
   const Error error = error_of([&] { RunFolder::open(scratch.path()); });
   EXPECT_EQ(error.kind(), ErrorKind::no_input);
   EXPECT_THAT(error.what(), HasSubstr("config.toml"));
+}
+
+TEST(RunFolder, DeepJsonIsADataError) {
+  const ScratchFolder scratch;
+  const RunFolder run = RunFolder::create(scratch.path());
+  const std::string deep = "{\"task\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}";
+  for (const char* name : {"manifest.json", "metrics.json", "metrics.jsonl"})
+    scratch.write(name, deep + "\n");
+  for (const std::function<void()>& read : {std::function<void()>([&] { run.read_manifest(); }),
+                                            std::function<void()>([&] { run.read_metrics(); }),
+                                            std::function<void()>([&] { run.read_metric_lines(); })}) {
+    const Error error = error_of(read);
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_THAT(error.what(), HasSubstr("nested deeper than 100 levels"));
+  }
 }
 
 TEST(RunFolder, DamagedJsonIsADataError) {
