@@ -7,7 +7,9 @@
 #include <torch/version.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <new>
@@ -30,6 +32,20 @@ constexpr const char* common_group = "Common options";
 bool is_allocation_failure(const std::string& message) {
   return message.find("not enough memory") != std::string::npos ||
          message.find("can't allocate memory") != std::string::npos;
+}
+
+/// CLI11 takes an integer beyond 64 bits for the nearest that there is.
+void refuse_saturated_integers(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_type_name().find("INT") == std::string::npos) continue;
+    for (const std::string& text : option->results()) {
+      errno = 0;
+      static_cast<void>(std::strtoll(text.c_str(), nullptr, 0));
+      if (errno == ERANGE)
+        throw CLI::ValidationError(option->get_name(), fmt::format("{} does not fit into 64 bits", text));
+    }
+  }
+  for (const CLI::App* chosen : command.get_subcommands()) refuse_saturated_integers(*chosen);
 }
 
 int complain(int code, const std::string& message) {
@@ -140,6 +156,7 @@ int Program::parse_and_run() {
       for (const std::string& argument : command_line_) arguments.push_back(argument.c_str());
       return arguments.data();
     }());
+    refuse_saturated_integers(app_);
   } catch (const CLI::CallForHelp&) {
     print(app_.help());
     return 0;

@@ -11,6 +11,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/integer_bounds.h"
 #include "modewise/core/nearest_name.h"
 
 namespace modewise {
@@ -65,9 +66,12 @@ std::string broken_rule(const T& value, const Rule& rule) {
       return fmt::format("one of {}{}", fmt::join(rule.one_of, ", "), nearest_name_hint(value, rule.one_of));
   } else if constexpr (!std::is_same_v<T, bool>) {
     const double number = static_cast<double>(value);
-    if (std::isfinite(rule.max) && !(number >= rule.min && number <= rule.max))
+    const bool bounded = std::isfinite(rule.max) && rule.max < kAnyInteger;
+    if (bounded && !(number >= rule.min && number <= rule.max))
       return fmt::format("a number from {} to {}", rule.min, rule.max);
     if (!(number >= rule.min)) return fmt::format("a number of at least {}", rule.min);
+    if (std::is_same_v<T, int64_t> && std::isinf(rule.max) && !(number <= kMostInteger))
+      return fmt::format("a number of at most {}", kMostInteger);
   }
   return "";
 }
@@ -97,6 +101,27 @@ bool read_node(const toml::node& node, T& out) {
     out = *value;
     return true;
   }
+}
+
+/// Reads the text of one TOML value into `out`; false when it is none of that type, or more than one. As the
+/// only member of an inline table it ends where its line does: what stands behind it is wrong and not left
+/// out.
+template <class T>
+bool read_text(const std::string& text, T& out) {
+  try {
+    const toml::table root = toml::parse("t = { v = " + text + " }");
+    const toml::table* table = root["t"].as_table();
+    return root.size() == 1 && table->size() == 1 && read_node(*table->get("v"), out);
+  } catch (const toml::parse_error&) {
+    return false;
+  }
+}
+
+/// What a user gave, fit for an error's one line.
+std::string in_one_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  return text;
 }
 
 std::string where(const std::string& source, const toml::source_position& position) {
@@ -186,16 +211,12 @@ void Fields::set(std::string_view assignment) {
               text = fmt::format("[{}]", fmt::join(parts, ", "));
             }
           }
-          bool ok = false;
-          try {
-            const toml::table table = toml::parse("v = " + text);
-            ok = read_node(*table.get("v"), *value);
-          } catch (const toml::parse_error&) {
-          }
-          require(ok, ErrorKind::usage, "{}: must be {}, got '{}'", place, type_name<T>(), raw);
+          require(read_text(text, *value), ErrorKind::usage, "{}: must be {}, got '{}'", place,
+                  type_name<T>(), in_one_line(raw));
         }
         const std::string wanted = broken_rule(*value, field.rule);
-        require(wanted.empty(), ErrorKind::usage, "{}: must be {}, got '{}'", place, wanted, raw);
+        require(wanted.empty(), ErrorKind::usage, "{}: must be {}, got '{}'", place, wanted,
+                in_one_line(raw));
       },
       field.value);
   if (field.after) field.after();

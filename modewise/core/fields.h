@@ -21,7 +21,8 @@
 
 namespace modewise {
 
-/// What a value must obey. For lists the rule holds for each element.
+/// What a value must obey. For lists the rule holds for each element. An integer without a maximum of its own
+/// obeys that of core/integer_bounds.h.
 struct Rule {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();

@@ -1,6 +1,6 @@
 #include "modewise/data/collection_config.h"
 
-#include <limits>
+#include "modewise/core/integer_bounds.h"
 
 namespace modewise::data {
 
@@ -22,7 +22,7 @@ void CollectionConfig::fields(Fields& f) {
   f.add("validation_share", validation_share, "official: share of each class's training cases",
         {.min = 0.01, .max = 0.9});
   f.add("split_seed", split_seed, "seed of the split, and of simulated series",
-        {.min = 0, .max = std::numeric_limits<double>::infinity()});
+        {.min = 0, .max = kAnyInteger});
   f.add("normalize", normalize,
         "variable (mean 0, deviation 1 of each variable over the training cases), case (of each variable of "
         "each case), or none",

@@ -1,5 +1,7 @@
 #include "modewise/data/data_config.h"
 
+#include "modewise/core/integer_bounds.h"
+
 namespace modewise::data {
 
 void Lorenz96Config::fields(Fields& f) {
@@ -33,14 +35,13 @@ void SeasonalConfig::fields(Fields& f) {
 }
 
 void DataConfig::fields(Fields& f) {
-  const double infinity = std::numeric_limits<double>::infinity();
   f.add("path", path, "data file, or a folder of CSV files as the first mode");
   f.add("format", format, "auto goes by the file's name",
         {.one_of = {"auto", "csv", "text", "npy", "npz", "folder"}});
   f.add("simulate", simulate, "simulated system instead of a file",
         {.one_of = {"", "lorenz96", "logistic", "seasonal"}});
   f.add("simulate_rows", simulate_rows, "rows to simulate", {.min = 1, .max = 1e9});
-  f.add("simulate_seed", simulate_seed, "seed of the simulated system", {.min = 0, .max = infinity});
+  f.add("simulate_seed", simulate_seed, "seed of the simulated system", {.min = 0, .max = kAnyInteger});
   f.add("columns", columns, "variables to use, in this order; empty uses all");
   f.add("drop", drop, "variables not to use");
   f.add("time_column", time_column, "column of dates; empty finds it");
@@ -59,7 +60,7 @@ void DataConfig::fields(Fields& f) {
   f.add("ordered_modes", ordered_modes, "names of the modes whose positions have an order (grids)");
   f.add("knock_out", knock_out, "fraction of cells hidden at random, to try missing values",
         {.min = 0, .max = 1});
-  f.add("knock_out_seed", knock_out_seed, "seed of the hidden cells", {.min = 0, .max = infinity});
+  f.add("knock_out_seed", knock_out_seed, "seed of the hidden cells", {.min = 0, .max = kAnyInteger});
   f.add("split", split, "rule that splits the rows; auto is ratio",
         {.one_of = {"auto", "ratio", "solar", "ett_hour", "ett_minute", "dates"}});
   f.add("split_ratios", split_ratios, "shares of training, validation and test", {.min = 0, .max = 1});

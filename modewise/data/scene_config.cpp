@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "modewise/core/error.h"
+#include "modewise/core/integer_bounds.h"
 
 namespace modewise::data {
 
@@ -45,7 +46,7 @@ void SceneConfig::fields(Fields& f) {
         {.one_of = {"auto", "ssl4eo", "folders", "random", "blocks"}});
   f.add("validation", validation, "share of tiles or blocks for validation", {.min = 0, .max = 0.9});
   f.add("test", test, "share of tiles or blocks for the test", {.min = 0, .max = 0.9});
-  f.add("split_seed", split_seed, "seed of random splits", {.min = 0});
+  f.add("split_seed", split_seed, "seed of random splits", {.min = 0, .max = kAnyInteger});
   f.add("blocks", blocks, "rows and columns of the grid that a scene is cut into; empty: chosen",
         {.min = 1, .max = 1000});
   f.add("guard", guard, "pixels left out between blocks of different splits", {.min = 0, .max = 10000});

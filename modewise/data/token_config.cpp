@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "modewise/core/error.h"
+#include "modewise/core/integer_bounds.h"
 
 namespace modewise::data {
 
@@ -42,7 +43,7 @@ void TextConfig::fields(Fields& f) {
         "there are fewer than three",
         {.one_of = {"auto", "documents", "cut"}});
   f.add("split_ratios", split_ratios, "shares of training, validation and test", {.min = 0, .max = 1});
-  f.add("split_seed", split_seed, "which documents go where", {.min = 0});
+  f.add("split_seed", split_seed, "which documents go where", {.min = 0, .max = kAnyInteger});
   f.add(
       "shift", shift,
       "let the windows of each training batch begin a random number of tokens later, so that epochs differ");

@@ -1,11 +1,10 @@
 #include "modewise/data/volume_config.h"
 
-#include <limits>
+#include "modewise/core/integer_bounds.h"
 
 namespace modewise::data {
 
 void VolumeConfig::fields(Fields& f) {
-  const double infinity = std::numeric_limits<double>::infinity();
   f.add("path", path, "volumes: a MedMNIST NPZ, NPZ or NPY with labels, or a folder of NIfTI files");
   f.add("format", format, "auto goes by the name and what is inside",
         {.one_of = {"auto", "medmnist", "npz", "npy", "nifti"}});
@@ -25,7 +24,7 @@ void VolumeConfig::fields(Fields& f) {
         {.one_of = {"strict", "any"}});
   f.add("split_ratios", split_ratios, "shares of training, validation and test where the data has no split",
         {.min = 0, .max = 1});
-  f.add("split_seed", split_seed, "seed of that split", {.min = 0, .max = infinity});
+  f.add("split_seed", split_seed, "seed of that split", {.min = 0, .max = kAnyInteger});
   f.add("orientation", orientation, "of NIfTI volumes: turned to RAS, or as stored",
         {.one_of = {"RAS", "stored"}});
   f.add("size", size,

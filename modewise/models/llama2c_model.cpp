@@ -5,6 +5,7 @@
 #include <ATen/ops/stack.h>
 
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "modewise/core/error.h"
@@ -66,6 +67,7 @@ io::Llama2cHeader header_of(const LanguageModelConfig& c, int version) {
          "scaled rotary codes or another base than 10000");
   refuse(c.norm_epsilon != kLlama2cEpsilon, "another norm_epsilon than 1e-5");
   refuse(c.head_width * c.heads != c.width, "heads of another width than width / heads");
+  refuse(c.context > std::numeric_limits<int32_t>::max(), "a context of more than 2147483647 tokens");
   return {.version = version,
           .width = static_cast<int32_t>(c.width),
           .hidden = static_cast<int32_t>(c.hidden),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "modewise/core/error.h"
+#include "modewise/core/integer_bounds.h"
 #include "modewise/core/random.h"
 
 namespace modewise::models {
@@ -60,7 +61,7 @@ void SamplingConfig::fields(Fields& f) {
   f.add("temperature", temperature, "0: the likeliest token; 1: as the model says", {.min = 0, .max = 1e6});
   f.add("top_k", top_k, "choose among the k likeliest tokens; 0: all", {.min = 0});
   f.add("top_p", top_p, "choose among the likeliest tokens that make up this share", {.min = 0, .max = 1});
-  f.add("seed", seed, "of the choices");
+  f.add("seed", seed, "of the choices", {.max = kAnyInteger});
 }
 
 void SamplingConfig::validate() const {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "modewise/core/error.h"
+#include "modewise/core/integer_bounds.h"
 
 namespace modewise::train {
 
@@ -45,7 +46,7 @@ void TrainConfig::fields(Fields& f) {
   f.add("epochs", epochs, "passes over the training samples; 0 only evaluates", {.min = 0});
   f.add("max_steps", max_steps, "at most this many optimizer steps; 0 for no limit", {.min = 0});
   f.add("batch_size", batch_size, "samples a batch", {.min = 1});
-  f.add("seed", seed, "key of the shuffle and of the dropout", {.min = 0});
+  f.add("seed", seed, "key of the shuffle and of the dropout", {.min = 0, .max = kAnyInteger});
   f.add("drop_last", drop_last, "leave out an epoch's last batch when it is not full");
   f.add("accumulate", accumulate, "batches whose gradients make one optimizer step", {.min = 1});
   f.add("clip_norm", clip_norm, "largest norm of the whole gradient; 0 for no clipping", {.min = 0});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "modewise/core/error.h"
+#include "modewise/core/integer_bounds.h"
 
 namespace modewise {
 namespace {
@@ -100,6 +101,57 @@ TEST(Fields, CommandLineSetsEveryType) {
               HasSubstr("at least 0"));
   EXPECT_THAT(message_of([&] { fields.set("optimizer.modes=a"); }, ErrorKind::usage), HasSubstr("got 'a'"));
   EXPECT_THAT(message_of([&] { fields.set("sed=1"); }, ErrorKind::usage), HasSubstr("did you mean 'seed'"));
+}
+
+TEST(Fields, NothingBehindAValueIsDropped) {
+  OuterConfig config;
+  Fields fields = fields_of(config);
+  for (const char* assignment : {"seed=3\nflag=true", "seed=3\n", "seed=3 # 4", "seed=3, flag = true",
+                                 "seed=3 }\nx = { y = 1", "flag=true\nseed=3", "optimizer.rate=0.5\nseed=3",
+                                 "optimizer.modes=[1]\nseed=3", "optimizer.modes=1\nb=2"}) {
+    const std::string message = message_of([&] { fields.set(assignment); }, ErrorKind::usage);
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+  EXPECT_EQ(fields_of(config).to_toml(), [] {
+    OuterConfig untouched;
+    return fields_of(untouched).to_toml();
+  }());
+  fields.set("optimizer.modes=[ 4 , 5 ]");
+  EXPECT_EQ(config.optimizer.modes, (std::vector<int64_t>{4, 5}));
+}
+
+struct CountConfig {
+  int64_t count = 1, seed = 1;
+  std::vector<int64_t> cuts;
+  void fields(Fields& f) {
+    f.add("count", count, "how many", {.min = 1});
+    f.add("seed", seed, "which", {.min = 0, .max = kAnyInteger});
+    f.add("cuts", cuts, "where");
+  }
+};
+
+TEST(Fields, CountsStayWhereTheirProductsFit) {
+  CountConfig config;
+  Fields fields = fields_of(config);
+  fields.set("count=2147483647");
+  EXPECT_EQ(config.count, 2147483647);
+  for (const char* assignment : {"count=2147483648", "count=9223372036854775807", "cuts=1,4294967312"})
+    EXPECT_THAT(message_of([&] { fields.set(assignment); }, ErrorKind::usage),
+                HasSubstr("at most 2147483647"));
+  EXPECT_THAT(
+      message_of([&] { fields.load_toml("count = 9223372036854775807", "a.toml"); }, ErrorKind::config),
+      HasSubstr("a.toml:1:1: count must be a number of at most 2147483647"));
+}
+
+TEST(Fields, SeedsAreWholeOrRefused) {
+  CountConfig config;
+  Fields fields = fields_of(config);
+  fields.set("seed=9223372036854775807");
+  EXPECT_EQ(config.seed, INT64_MAX);
+  EXPECT_THAT(fields.to_toml(), HasSubstr("seed = 9223372036854775807"));
+  for (const char* assignment :
+       {"seed=9223372036854775808", "seed=18446744073709551615", "seed=1e30", "seed=-1"})
+    message_of([&] { fields.set(assignment); }, ErrorKind::usage);
 }
 
 struct PresetConfig {
