@@ -6,8 +6,10 @@ namespace modewise {
 
 template <class Json>
 Json parse_json(std::string_view text, const std::string& source) {
-  const auto bounded = [&](int depth, typename Json::parse_event_t, Json&) {
-    require(depth <= kMostJsonDepth, ErrorKind::data, "{}: nested deeper than {} levels", source,
+  using Event = typename Json::parse_event_t;
+  const auto bounded = [&](int depth, Event event, Json&) {  // `depth`: levels around what is met
+    const bool opens = event == Event::object_start || event == Event::array_start;
+    require(!opens || depth < kMostJsonDepth, ErrorKind::data, "{}: nested deeper than {} levels", source,
             kMostJsonDepth);
     return true;
   };

@@ -22,10 +22,10 @@ std::string json_error(const std::string& text) {
 
 TEST(ParseJson, BoundsTheLevels) {
   const auto nested = [](size_t levels) {
-    return "{\"x\":" + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}";
+    return "{\"x\":" + std::string(levels - 1, '[') + "7" + std::string(levels - 1, ']') + "}";
   };
   EXPECT_EQ(parse_json(nested(100), "a.json").dump(), nested(100));
-  EXPECT_EQ(json_error(nested(102)), "a.json: nested deeper than 100 levels");
+  EXPECT_EQ(json_error(nested(101)), "a.json: nested deeper than 100 levels");
   EXPECT_EQ(json_error(nested(200'000)), "a.json: nested deeper than 100 levels");
   EXPECT_EQ(json_error(std::string(200'000, '[')), "a.json: nested deeper than 100 levels");
   EXPECT_THAT(json_error("{\"x\": "), HasSubstr("a.json: not JSON: "));
