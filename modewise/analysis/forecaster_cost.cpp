@@ -78,7 +78,7 @@ ForecasterCost linear_cost(const ModelConfig& config, const ForecastShape& shape
   const int64_t maps = config.baseline.individual ? shape.series_count() : 1;
   const int64_t branches = config.name == "dlinear" ? 2 : 1;
   const auto series = static_cast<double>(shape.series_count());
-  if (config.name == "rlinear") add_window(account, config.window, shape);
+  add_window(account, config.window, shape);
   account.add("linear", branches * maps * (shape.lookback + 1) * outputs(shape),
               static_cast<double>(branches * shape.lookback * outputs(shape)) * series);
   account.keep(series * static_cast<double>(branches * shape.lookback));

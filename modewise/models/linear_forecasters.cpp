@@ -5,9 +5,9 @@
 namespace modewise::models {
 namespace {
 
-/// What the authors do to a window before the linear map.
+/// What the authors do to a window before the linear map, and the cycle where one is asked for.
 WindowConfig window_of(const ModelConfig& config) {
-  WindowConfig out;
+  WindowConfig out = config.window;
   out.affine = false;
   out.centre = "none";
   out.scale = "none";

@@ -17,7 +17,9 @@ void WindowConfig::fields(Fields& f) {
         {.one_of = {"mean", "last", "none"}});
   f.add("scale", scale, "divide a window by its deviation, or not", {.one_of = {"deviation", "none"}});
   f.add("affine", affine, "learn a weight and a bias a series behind the normalisation (RevIN)");
-  f.add("cycle", cycle, "rows of a learned periodic profile a series (24: daily in hourly data); 0 is none",
+  f.add("cycle", cycle,
+        "rows of the residual cycle of CycleNet (arXiv 2409.18479): a learned profile a series, taken off "
+        "windows and put back on forecasts (24: daily in hourly data); 0 is none",
         {.min = 0, .max = 1e6});
   f.add("cycle_gain", cycle_gain, "how much faster than other weights the profile learns",
         {.min = 1e-3, .max = 1e3});

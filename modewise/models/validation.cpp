@@ -18,6 +18,7 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> l
 /// Whether model `name` has the option `path` (of a ModelConfig alone).
 bool forecaster_has(std::string_view name, std::string_view path) {
   if (path == "name") return true;
+  if (path.starts_with("window.cycle")) return name != "seasonal" && name != "repeat";  // these learn nothing
   if (is_token_model(name)) {
     if (path.starts_with("baseline.")) return false;
     const bool of_factors =

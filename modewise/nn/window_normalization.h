@@ -1,7 +1,7 @@
 #pragma once
 // Brings a window of the past to zero centre and unit deviation, and the forecast back (RevIN, Kim et al.,
-// ICLR 2022, and relatives). Statistics are over observed cells; a cell that is not observed stays 0
-// throughout.
+// ICLR 2022, and relatives), and takes the residual cycle of CycleNet off in between (Lin et al., NeurIPS
+// 2024, arXiv 2409.18479). Statistics are over observed cells; one that is not observed stays 0 throughout.
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -17,8 +17,8 @@ struct WindowNormalizationOptions {
   Centre centre = Centre::mean;
   bool scale = true;      // divide by the deviation, sqrt(biased variance + 1e-5)
   bool affine = false;    // learned weight and bias a series
-  int64_t cycle = 0;      // W: a learned profile of W rows a series, taken off after normalising; 0: none
-  double cycle_gain = 1;  // the profile is gain × parameter, which under Adam is a learning rate × gain
+  int64_t cycle = 0;      // W: CycleNet's learned profile of W rows a series, after normalising; 0: none
+  double cycle_gain = 1;  // the profile is gain × parameter, under Adam a learning rate × gain; CycleNet: 1
 };
 
 /// A window after normalize(), and what denormalize() needs.

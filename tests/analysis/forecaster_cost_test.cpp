@@ -95,6 +95,11 @@ INSTANTIATE_TEST_SUITE_P(
         std::vector<std::string>{"name=dlinear"},
         std::vector<std::string>{"name=dlinear", "baseline.individual=true"},
         std::vector<std::string>{"name=nlinear"}, std::vector<std::string>{"name=rlinear"},
+        std::vector<std::string>{"name=dlinear", "window.cycle=24"},
+        std::vector<std::string>{"name=nlinear", "window.cycle=24"},
+        std::vector<std::string>{"name=rlinear", "window.cycle=24"},
+        std::vector<std::string>{"name=patchtst", "window.cycle=24"},
+        std::vector<std::string>{"name=itransformer", "window.cycle=24"},
         std::vector<std::string>{"name=repeat"}, std::vector<std::string>{"name=seasonal"}));
 
 }  // namespace

@@ -34,8 +34,10 @@ ModelConfig small_config(const std::string& name) {
   if (name == "hot" || name == "transformer" || name == "spatial" || name == "temporal")
     settings = {"width=16",       "hidden=24",   "heads=2",          "patch.length=6",
                 "patch.stride=4", "dropout=0.2", "head.dropout=0.2", "window.cycle=7"};
-  if (name == "patchtst") settings = {"width=16", "hidden=24", "heads=2", "patch.length=6", "patch.stride=4"};
-  if (name == "itransformer") settings = {"width=16", "hidden=24", "heads=2"};
+  if (name == "patchtst")
+    settings = {"width=16", "hidden=24", "heads=2", "patch.length=6", "patch.stride=4", "window.cycle=7"};
+  if (name == "itransformer") settings = {"width=16", "hidden=24", "heads=2", "window.cycle=7"};
+  if (name == "dlinear" || name == "nlinear" || name == "rlinear") settings = {"window.cycle=7"};
   if (name == "seasonal") settings = {"baseline.period=5"};
   return config_of(name, settings);
 }
@@ -309,6 +311,26 @@ TEST(Hot, CycleStartsFromAProfileOfTheTrainingData) {
   EXPECT_EQ(make_forecaster(config_of("hot", {"window.cycle=7", "window.cycle_start=zero"}), shape, 1)
                 ->cycle_to_start(),
             0);
+}
+
+TEST(DLinear, CycleIsTakenOffTheWindowAndPutBackOnTheForecast) {
+  const ForecastShape shape = small_shape(false);
+  auto plain = make_forecaster(config_of("dlinear"), shape, 1);
+  auto cyclic = make_forecaster(config_of("dlinear", {"window.cycle=7"}), shape, 1);  // the same linear maps
+  EXPECT_EQ(cyclic->cycle_to_start(), 7);
+  for (auto* model : {plain.get(), cyclic.get()}) model->to(at::kDouble);
+  const at::Tensor profile = at::randn({7, 2, 3}, at::kDouble);
+  cyclic->start_cycle(profile);
+  ForecastInput input = input_for(shape, 2, 1);  // windows begin at rows 2 and 5
+  input.past = input.past.to(at::kDouble);
+  ForecastInput without = input;
+  without.past = input.past.clone();
+  for (int64_t b = 0; b < 2; ++b)
+    for (int64_t t = 0; t < 21; ++t) without.past[b].select(-1, t).sub_(profile[(2 + 3 * b + t) % 7]);
+  at::Tensor wanted = plain->forward(without).detach().clone();
+  for (int64_t b = 0; b < 2; ++b)
+    for (int64_t h = 0; h < 8; ++h) wanted[b].select(-1, h).add_(profile[(2 + 3 * b + 21 + h) % 7]);
+  EXPECT_LT((cyclic->forward(input) - wanted).abs().max().item<double>(), 1e-12);
 }
 
 TEST(Seasonal, RepeatsTheNewestObservedSeason) {

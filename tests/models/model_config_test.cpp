@@ -70,6 +70,10 @@ TEST(ModelConfig, AnOptionThatTheModelDoesNotHaveIsRefused) {
   EXPECT_THAT(rejection({"name=patchtst", "position.identity=false"}), HasSubstr("position.identity"));
   EXPECT_THAT(rejection({"name=repeat", "precision=bf16"}), HasSubstr("precision"));
   EXPECT_THAT(rejection({"name=dlinear", "preset=release"}), HasSubstr("preset"));
+  for (const char* name : {"name=repeat", "name=seasonal"})
+    EXPECT_THAT(rejection({name, "window.cycle=24"}),
+                HasSubstr("it is an option of hot, transformer, spatial, temporal, patchtst, itransformer, "
+                          "dlinear, nlinear, rlinear)"));
   EXPECT_THAT(rejection({"baseline.period=12"}), HasSubstr("option of seasonal"));
   EXPECT_THAT(rejection({"attention.features=16"}), HasSubstr("no effect with attention.kernel"));
   EXPECT_THAT(rejection({"attention.kernel=linear", "attention.dropout=0.1"}),

@@ -126,7 +126,9 @@ INSTANTIATE_TEST_SUITE_P(Models, Oracle,
                                          "hot_missing_order3", "hot_missing_sum", "transformer_missing",
                                          "spatial_missing", "temporal_missing", "dlinear",
                                          "dlinear_individual", "nlinear", "rlinear", "patchtst",
-                                         "patchtst_training", "itransformer", "itransformer_missing"),
+                                         "patchtst_training", "itransformer", "itransformer_missing",
+                                         "dlinear_cycle", "nlinear_cycle", "rlinear_cycle", "patchtst_cycle",
+                                         "itransformer_cycle"),
                          [](const auto& param) { return std::string(param.param); });
 
 }  // namespace

@@ -317,11 +317,12 @@ def slow_training(tmp_path, out):
             "train.epochs=25", "--set", "train.patience=0", "--threads", "1"]
 
 
-@pytest.mark.parametrize("number,code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_saves_and_resume_ends_with_the_same_bits(tmp_path, number, code):
+@pytest.mark.parametrize("number,code,more", [(signal.SIGINT, 130, []), (signal.SIGTERM, 143, []),
+                                              (signal.SIGTERM, 143, ["--set", "model.window.cycle=24"])])
+def test_a_signal_saves_and_resume_ends_with_the_same_bits(tmp_path, number, code, more):
     whole, cut = tmp_path / "whole", tmp_path / "cut"
-    subprocess.run(list(map(str, slow_training(tmp_path, whole))), check=True, capture_output=True)
-    process = subprocess.Popen(list(map(str, slow_training(tmp_path, cut))), stdout=subprocess.PIPE,
+    subprocess.run(list(map(str, slow_training(tmp_path, whole) + more)), check=True, capture_output=True)
+    process = subprocess.Popen(list(map(str, slow_training(tmp_path, cut) + more)), stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
     while not (cut / "metrics.jsonl").exists() or (cut / "metrics.jsonl").stat().st_size == 0:
         assert process.poll() is None, process.stderr.read()

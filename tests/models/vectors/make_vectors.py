@@ -415,6 +415,16 @@ def main():
     write("itransformer", dict(sizes, model="itransformer"), ["name=itransformer", *small], [3], 12, 4)
     write("itransformer_missing", dict(sizes, model="itransformer"), ["name=itransformer", *small], [2, 2], 12, 4,
           missing=True)
+    # The residual cycle of CycleNet around each baseline: taken off the normalised window, put back on the forecast.
+    cycle = ["window.cycle=5"]
+    write("dlinear_cycle", dict(model="dlinear", centre="none", scale="none", kernel=5, cycle=5, cycle_gain=2.0),
+          ["name=dlinear", "baseline.kernel=5", *cycle, "window.cycle_gain=2"], [3], 12, 7, quantiles=3)
+    write("nlinear_cycle", dict(model="nlinear", centre="last", scale="none", cycle=5), ["name=nlinear", *cycle],
+          [2, 2], 12, 7, missing=True)
+    write("rlinear_cycle", dict(model="rlinear", affine=True, cycle=5), ["name=rlinear", *cycle], [3], 12, 7)
+    write("patchtst_cycle", dict(sizes, model="patchtst", length=4, stride=2, cycle=5), [*tst, *cycle], [3], 12, 7)
+    write("itransformer_cycle", dict(sizes, model="itransformer", cycle=5), ["name=itransformer", *small, *cycle],
+          [2, 2], 12, 7, missing=True)
 
 
 if __name__ == "__main__":
