@@ -1,6 +1,7 @@
 #pragma once
 // What one layer keeps while a text is generated, for each form of tensor attention. Form causal keeps the
-// window and the slots of finished siblings: w + r·Σ n_l rows a head instead of one a token.
+// window and the slots of finished siblings: at most w + r·Σ (n_l − 1) rows a head instead of one a token,
+// where n_1 is the number of coarsest blocks, which grows with a text that is longer than the fold.
 
 #include <ATen/core/Tensor.h>
 

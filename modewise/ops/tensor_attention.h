@@ -1,6 +1,11 @@
 #pragma once
 // Attention of a sequence folded into a tensor (Tensorized Attention, section 3 and Algorithm 1), its exactly
 // causal form by summaries of blocks, and the forms they are compared with.
+//
+// The causal form has neighbours: a window beside pooled blocks in one softmax is in Combiner (arXiv
+// 2107.05768) and, with one entry a 128 tokens, in DeepSeek-V4; a hierarchy of blocks in H-Transformer-1D and
+// Log-Linear Attention (arXiv 2506.04761); block keys in landmark attention (arXiv 2305.16300), NSA and MoBA.
+// docs/sequences.md says what each shares.
 
 #include <ATen/core/Tensor.h>
 
