@@ -107,7 +107,8 @@ CLI::App* Program::add_command(CLI::App& parent, const std::string& name, const 
   command->add_option("--color", color_, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   command
-      ->add_option("--threads", threads_, "threads to compute with; the results are the same for any number")
+      ->add_option("--threads", threads_,
+                   "threads to compute with; on one CPU the results are the same bits for any number")
       ->check(CLI::Range(1, 4096));
   command->add_flag("--debug", debug_, "show where an internal error came from");
   command->option_defaults()->group("Options");
