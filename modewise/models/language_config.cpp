@@ -106,7 +106,8 @@ void LanguageAttentionConfig::fields(Fields& f) {
       "causal (tensor attention, exactly causal), full, window, lambda (window and first tokens), axial, or "
       "sparse: random, topk",
       {.one_of = {"causal", "full", "window", "lambda", "axial", "random", "topk", "pooled"}});
-  f.add("fold", fold, "sizes that the text is folded to, last fastest; the first may be 0: it grows",
+  f.add("fold", fold,
+        "sizes that the text is folded to, last fastest; the first may be 0: it grows, and the cache with it",
         {.min = 0});
   f.add("window", window, "tokens that a token sees one by one; causal: 0 is twice the last size of fold",
         {.min = 0});
