@@ -77,19 +77,22 @@ bool DateColumn::increasing(bool exchanged) const {
 bool DateColumn::decide() {
   if (any_ && style_.order != DateStyle::year_first) {
     if (!month_first_fits_ && !day_first_fits_) return false;
-    bool day_first = !month_first_fits_;
+    const DateStyle::Order usual = usual_order(style_.separator);
+    const bool usual_fits = usual == DateStyle::month_first ? month_first_fits_ : day_first_fits_;
+    bool exchanged = !usual_fits;
     style_.order_guessed = month_first_fits_ && day_first_fits_;
     if (style_.order_guessed && increasing(true) != increasing(false)) {
-      day_first = increasing(true);
+      exchanged = increasing(true);
       style_.order_guessed = false;
     }
-    if (day_first) {
-      // Only a row that fits both orders was read as month first; its day is then at most 12.
+    style_.order = usual;
+    if (exchanged) {
+      // Only a row that fits both orders was read in the usual one; its day is then at most 12.
       for (int64_t& date : dates_) {
         if (date != missing && to_civil(date).day <= 12) date = exchange_day_and_month(date);
       }
+      style_.order = usual == DateStyle::month_first ? DateStyle::day_first : DateStyle::month_first;
     }
-    style_.order = day_first ? DateStyle::day_first : DateStyle::month_first;
   }
   if (!offsets_.empty()) {
     for (size_t i = 0; i < dates_.size(); ++i) {

@@ -131,12 +131,13 @@ bool scan_year_last(Scanner& scanner, WrittenDate& date) {
   CivilTime month_first = date.time, day_first = date.time;
   month_first.month = first, month_first.day = second;
   day_first.month = second, day_first.day = first;
-  const bool month_first_fits = style.separator != '.' && valid_day(month_first);
-  const bool day_first_fits = valid_day(day_first);
+  const bool month_first_fits = valid_day(month_first), day_first_fits = valid_day(day_first);
   if (!month_first_fits && !day_first_fits) return false;
-  style.order = month_first_fits ? DateStyle::month_first : DateStyle::day_first;
   style.order_guessed = month_first_fits && day_first_fits;
-  date.time = month_first_fits ? month_first : day_first;
+  style.order = style.order_guessed ? usual_order(style.separator)
+                : month_first_fits  ? DateStyle::month_first
+                                    : DateStyle::day_first;
+  date.time = style.order == DateStyle::month_first ? month_first : day_first;
   return true;
 }
 
@@ -227,6 +228,10 @@ bool scan_iso_seconds(std::string_view text, CivilTime& time) {
 }
 
 }  // namespace
+
+DateStyle::Order usual_order(char separator) {
+  return separator == '.' ? DateStyle::day_first : DateStyle::month_first;
+}
 
 int days_in_month(int64_t year, int month) {
   static constexpr std::array<int, 12> kDays = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};

@@ -27,12 +27,15 @@ struct DateStyle {
   bool has_offset = false;     // ends in Z or +01:00
   bool zulu = false;           // … in Z
   int offset_minutes = 0;      // the offset from UTC, the same in every row
-  bool order_guessed = false;  // both month_first and day_first fit every row; month_first was taken
+  bool order_guessed = false;  // both month_first and day_first fit every row; the usual one was taken
 
   bool operator==(const DateStyle&) const = default;
   /// For notes to the user, e.g. "month/day/year hour:minute".
   std::string text() const;
 };
+
+/// The order taken where both fit: 01.02.2016 is in February, 01/02/2016 and 01-02-2016 in January.
+DateStyle::Order usual_order(char separator);
 
 struct CivilTime {
   int64_t year = 1970;
@@ -50,9 +53,10 @@ int days_in_month(int64_t year, int month);
 int64_t add_months(int64_t seconds, int64_t months);
 
 /// Reads ISO 8601 (2016-07-01, 2016-07-01 00:00[:00[.000]], …T…, 2016-07, trailing Z or ±hh:mm),
-/// 2016/07/01 …, 01.07.2016 … (day first), 07/01/2016 … and 7/1/16 … (month first unless only day first
-/// fits), 20160701, clocks of twelve hours with AM or PM. Fractions of a second are dropped; an offset from
-/// UTC is subtracted. Nothing for any other text and for days or clocks that do not exist.
+/// 2016/07/01 …, 01.07.2016 … (day first unless only month first fits), 07/01/2016 …, 07-01-2016 … and
+/// 7/1/16 … (month first unless only day first fits), 20160701, clocks of twelve hours with AM or PM.
+/// Fractions of a second are dropped; an offset from UTC is subtracted. Nothing for any other text and for
+/// days or clocks that do not exist.
 std::optional<int64_t> parse_date_time(std::string_view text);
 
 /// A date as written: what `text` says and in which style, before it is decided which of two numbers is the

@@ -213,11 +213,43 @@ TEST(DateColumn, TakesTheOrderInWhichTimeGoesForward) {
   EXPECT_EQ(column.take_dates(), (std::vector<int64_t>{at(2016, 1, 11), at(2016, 1, 12), at(2016, 2, 1)}));
 }
 
-TEST(DateColumn, TakesMonthFirstAndSaysSoWhenBothFit) {
-  DateColumn column = column_of({"01/02/2016", "01/03/2016"});
+TEST(DateColumn, TakesTheUsualOrderAndSaysSoWhenBothFit) {
+  for (const char* separator : {"/", "-"}) {
+    DateColumn column;
+    for (const char* day : {"02", "03"})
+      ASSERT_TRUE(column.add(std::string("01") + separator + day + separator + "2016 10:00"));
+    ASSERT_TRUE(column.decide());
+    EXPECT_EQ(column.style().order, DateStyle::month_first);
+    EXPECT_TRUE(column.style().order_guessed);
+    EXPECT_EQ(column.take_dates(), (std::vector<int64_t>{at(2016, 1, 2, 10), at(2016, 1, 3, 10)}));
+  }
+  DateColumn column = column_of({"01.01.2020", "02.01.2020", "12.01.2020"});
   ASSERT_TRUE(column.decide());
-  EXPECT_EQ(column.style().order, DateStyle::month_first);
+  EXPECT_EQ(column.style().order, DateStyle::day_first);
   EXPECT_TRUE(column.style().order_guessed);
+  EXPECT_EQ(column.take_dates(), (std::vector<int64_t>{at(2020, 1, 1), at(2020, 1, 2), at(2020, 1, 12)}));
+}
+
+TEST(DateColumn, DecidesDotsAndDashesAsSlashes) {
+  DateColumn dots = column_of({"11.01.2020", "12.01.2020", "13.01.2020"});
+  ASSERT_TRUE(dots.decide());
+  EXPECT_EQ(dots.style().order, DateStyle::day_first);
+  EXPECT_FALSE(dots.style().order_guessed);
+  EXPECT_EQ(dots.take_dates(), (std::vector<int64_t>{at(2020, 1, 11), at(2020, 1, 12), at(2020, 1, 13)}));
+
+  DateColumn american = column_of({"01.12.2020", "01.13.2020", "02.01.2020"});
+  ASSERT_TRUE(american.decide());
+  EXPECT_EQ(american.style().order, DateStyle::month_first);
+  EXPECT_EQ(american.take_dates(), (std::vector<int64_t>{at(2020, 1, 12), at(2020, 1, 13), at(2020, 2, 1)}));
+
+  DateColumn dashes = column_of({"11-01-2020", "12-01-2020", "13-01-2020"});
+  ASSERT_TRUE(dashes.decide());
+  EXPECT_EQ(dashes.style().order, DateStyle::day_first);
+  EXPECT_EQ(dashes.take_dates(), (std::vector<int64_t>{at(2020, 1, 11), at(2020, 1, 12), at(2020, 1, 13)}));
+
+  DateColumn forward = column_of({"11.01.2020", "12.01.2020", "01.02.2020"});
+  ASSERT_TRUE(forward.decide());
+  EXPECT_EQ(forward.take_dates(), (std::vector<int64_t>{at(2020, 1, 11), at(2020, 1, 12), at(2020, 2, 1)}));
 }
 
 TEST(DateColumn, RefusesAMixOfOrders) {
