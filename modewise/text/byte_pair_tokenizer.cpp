@@ -45,17 +45,13 @@ BytePairTokenizer::BytePairTokenizer(io::TokenizerJson json, const std::string& 
     const char text = static_cast<char>(byte);
     byte_ids_[byte] = vocabulary_.find({&text, 1}).value();
   }
+  std::array<std::vector<int32_t>, 2> of_pass;
   for (size_t i = 0; i < added_.size(); ++i) {
-    AddedTokens& pass = passes_[added_[i].normalized ? 1 : 0];
-    pass.first_bytes.set(static_cast<unsigned char>(added_[i].content[0]));
-    pass.longest = std::max(pass.longest, added_[i].content.size());
-    pass.by_content.push_back(i);
+    of_pass[added_[i].normalized ? 1 : 0].push_back(static_cast<int32_t>(i));
     added_by_id_.push_back(i);
   }
-  for (AddedTokens& pass : passes_) {
-    std::sort(pass.by_content.begin(), pass.by_content.end(),
-              [&](size_t a, size_t b) { return added_[a].content < added_[b].content; });
-  }
+  for (size_t pass = 0; pass < passes_.size(); ++pass)
+    passes_[pass] = PrefixIndex(std::move(of_pass[pass]), [this](int32_t i) { return content_of(i); });
   std::sort(added_by_id_.begin(), added_by_id_.end(),
             [&](size_t a, size_t b) { return added_[a].id < added_[b].id; });
   const auto special = [&](std::string_view content) -> std::optional<Id> {
@@ -82,17 +78,12 @@ std::vector<Tokenizer::Id> BytePairTokenizer::encode(std::string_view text) cons
 }
 
 // The longest added token of a pass at the front of `text`.
-const AddedToken* BytePairTokenizer::added_at(const AddedTokens& tokens, std::string_view text) const {
-  const AddedToken* found = nullptr;
-  auto begin = tokens.by_content.begin(), end = tokens.by_content.end();
-  for (size_t depth = 0; begin < end && depth < text.size(); ++depth) {
-    const auto byte = static_cast<unsigned char>(text[depth]);
-    const auto at = [&](size_t index) { return static_cast<unsigned char>(added_[index].content[depth]); };
-    begin = std::partition_point(begin, end, [&](size_t index) { return at(index) < byte; });
-    end = std::partition_point(begin, end, [&](size_t index) { return at(index) == byte; });
-    if (begin < end && added_[*begin].content.size() == depth + 1) found = &added_[*begin++];
-  }
-  return found;
+const AddedToken* BytePairTokenizer::added_at(const PrefixIndex& tokens, std::string_view text) const {
+  const AddedToken* longest = nullptr;
+  tokens.visit(
+      text, [this](int32_t i) { return content_of(i); },
+      [&](size_t, int32_t i) { longest = &added_[static_cast<size_t>(i)]; });
+  return longest;
 }
 
 // Takes the added tokens of a pass out of `text`; what lies between goes to the next pass.
@@ -101,13 +92,10 @@ void BytePairTokenizer::encode_around(size_t pass, std::string_view text, Encodi
     encode_text(text, encoding);
     return;
   }
-  const AddedTokens& tokens = passes_[pass];
+  const PrefixIndex& tokens = passes_[pass];
   size_t taken = 0;
-  for (size_t at = 0; at < text.size() && !tokens.by_content.empty();) {
-    if (!tokens.first_bytes[static_cast<unsigned char>(text[at])]) {
-      ++at;
-      continue;
-    }
+  size_t space_end = 0;  // where the space that was last stripped ends
+  for (size_t at = 0; at < text.size() && !tokens.empty();) {
     const AddedToken* token = added_at(tokens, text.substr(at));
     if (token == nullptr) {
       ++at;
@@ -115,8 +103,13 @@ void BytePairTokenizer::encode_around(size_t pass, std::string_view text, Encodi
     }
     size_t begin = at, end = at + token->content.size();
     at = end;
-    if (token->left_strip) begin = std::max(taken, begin - white_space_before(text.substr(0, begin)));
-    if (token->right_strip) end += white_space_after(text.substr(end));
+    if (token->left_strip)
+      begin = begin > taken ? begin - white_space_before(text.substr(taken, begin - taken)) : taken;
+    if (token->right_strip) {
+      // Within space that was stripped before, the rest of it is known.
+      if (end > space_end) space_end = end + white_space_after(text.substr(end));
+      end = space_end;
+    }
     // A token within the space that the one before has stripped counts again, as in the reference.
     if (begin > taken) encode_around(pass + 1, text.substr(taken, begin - taken), encoding);
     encoding.ids.push_back(token->id);

@@ -4,10 +4,10 @@
 // in the order of the file.
 
 #include <array>
-#include <bitset>
 
 #include "modewise/io/tokenizer_json.h"
 #include "modewise/text/merge_table.h"
+#include "modewise/text/prefix_index.h"
 #include "modewise/text/tokenizer.h"
 #include "modewise/text/word_cache.h"
 #include "modewise/text/word_splitter.h"
@@ -31,14 +31,9 @@ class BytePairTokenizer final : public Tokenizer {
  private:
   struct Encoding;  // what one encode needs
 
-  /// Added tokens that are looked for in one pass over the text.
-  struct AddedTokens {
-    std::bitset<256> first_bytes;
-    std::vector<size_t> by_content;  // indices of added_, sorted
-    size_t longest = 0;
-  };
   void append_known(Id id, bool& start, std::string& text) const override;
-  const io::TokenizerJson::AddedToken* added_at(const AddedTokens& tokens, std::string_view text) const;
+  const io::TokenizerJson::AddedToken* added_at(const PrefixIndex& tokens, std::string_view text) const;
+  std::string_view content_of(int32_t added) const { return added_[static_cast<size_t>(added)].content; }
   void encode_around(size_t pass, std::string_view text, Encoding& encoding) const;
   void encode_text(std::string_view text, Encoding& encoding) const;
   void encode_word(std::string_view word, Encoding& encoding) const;
@@ -48,8 +43,8 @@ class BytePairTokenizer final : public Tokenizer {
   io::TokenTable vocabulary_;
   std::vector<io::TokenizerJson::AddedToken> added_;
   std::vector<size_t> added_by_id_;
-  std::array<AddedTokens, 2>
-      passes_;  // not normalized, then normalized: the order in which they are looked for
+  // Indices of added_ that are looked for in one pass over the text: not normalized, then normalized.
+  std::array<PrefixIndex, 2> passes_;
   std::array<Id, 256> byte_ids_;
   MergeTable merges_;
   WordSplitter splitter_;

@@ -69,14 +69,14 @@ PieceTokenizer::PieceTokenizer(Model model, Origin origin, std::string hash, std
       space_(model_.escape_whitespaces ? io::kSpacePiece : std::string_view(" ")),
       normalizer_(model_, {}) {
   byte_ids_.fill(-1);
+  std::vector<Id> user_defined;
   for (Id id = 0; id < size(); ++id) {
     const std::string_view text = piece(id);
     if (type(id) == Type::byte) byte_ids_[byte_of(text)] = id;
-    if (type(id) != Type::user_defined) continue;
-    first_bytes_.set(static_cast<unsigned char>(text[0]));
-    longest_user_defined_ = std::max(longest_user_defined_, text.size());
+    if (type(id) == Type::user_defined) user_defined.push_back(id);
   }
-  if (longest_user_defined_ > 0)
+  user_defined_ = PrefixIndex(std::move(user_defined), [this](Id id) { return piece(id); });
+  if (!user_defined_.empty())
     normalizer_ =
         PieceNormalizer(model_, [this](std::string_view text) { return user_defined_length(text); });
   if (model_.algorithm == Model::Algorithm::unigram)
@@ -101,12 +101,10 @@ std::optional<Tokenizer::Id> PieceTokenizer::find(std::string_view text) const {
 }
 
 size_t PieceTokenizer::user_defined_length(std::string_view text) const {
-  if (text.empty() || !first_bytes_[static_cast<unsigned char>(text[0])]) return 0;
-  for (size_t length = std::min(longest_user_defined_, text.size()); length > 0; --length) {
-    const std::optional<Id> id = model_.pieces.find(text.substr(0, length));
-    if (id && type(*id) == Type::user_defined) return length;
-  }
-  return 0;
+  size_t longest = 0;
+  user_defined_.visit(
+      text, [this](Id id) { return piece(id); }, [&](size_t length, Id) { longest = length; });
+  return longest;
 }
 
 bool PieceTokenizer::words_part() const {

@@ -3,12 +3,12 @@
 // (unigram, Kudo 2018), and llama2.c's, which merges in the same way under simpler rules around it.
 
 #include <array>
-#include <bitset>
 #include <memory>
 
 #include "modewise/io/llama2c_tokenizer.h"
 #include "modewise/io/sentencepiece_model.h"
 #include "modewise/text/piece_normalizer.h"
+#include "modewise/text/prefix_index.h"
 #include "modewise/text/tokenizer.h"
 #include "modewise/text/word_cache.h"
 
@@ -57,8 +57,7 @@ class PieceTokenizer final : public Tokenizer {
   std::string_view space_;      // what stands for a space within pieces
   PieceNormalizer normalizer_;  // refers to model_
   std::array<Id, 256> byte_ids_;
-  std::bitset<256> first_bytes_;  // with which user-defined pieces begin
-  size_t longest_user_defined_ = 0;
+  PrefixIndex user_defined_;
   bool words_part_ = false;              // no piece holds a space after another character
   std::unique_ptr<UnigramPaths> paths_;  // unigram only
   mutable WordCaches caches_;

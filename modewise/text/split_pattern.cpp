@@ -14,8 +14,8 @@
 namespace modewise::text {
 namespace {
 
-// Enough for a run of 100 million spaces that is given back one by one; what goes beyond backtracks without
-// end.
+// What PCRE2 counts by itself, for each place where a match may begin: a second net below the steps of the
+// workspace.
 constexpr uint32_t kMatchLimit = 200'000'000;
 constexpr uint32_t kInterpreterLimit = 20'000'000;
 constexpr uint32_t kHeapKiB = 64 * 1024;
@@ -37,6 +37,8 @@ struct SplitPattern::Code {
 struct SplitPattern::Workspace::State {
   pcre2_match_data* data = pcre2_match_data_create(1, nullptr);
   pcre2_match_context* context = pcre2_match_context_create(nullptr);
+  uint64_t steps = 0, allowed = kStepsAtLeast;
+  size_t begin = 0, reached = 0;  // of the match that is tried, and where its last callout was
   ~State() {
     pcre2_match_data_free(data);
     pcre2_match_context_free(context);
@@ -46,8 +48,25 @@ struct SplitPattern::Workspace::State {
 SplitPattern::Workspace::Workspace() : state_(std::make_unique<State>()) {
   if (state_->data == nullptr || state_->context == nullptr) throw std::bad_alloc();
   pcre2_set_heap_limit(state_->context, kHeapKiB);
+  // Going forward costs the characters passed, and every way tried costs one.
+  const auto count = [](pcre2_callout_block* callout, void* data) {
+    auto& state = *static_cast<State*>(data);
+    const size_t at = callout->current_position;
+    if (callout->start_match != state.begin) state.begin = state.reached = callout->start_match;
+    state.steps += 1 + (at > state.reached ? at - state.reached : 0);
+    state.reached = at;
+    return state.steps > state.allowed ? PCRE2_ERROR_CALLOUT : 0;
+  };
+  pcre2_set_callout(state_->context, count, state_.get());
 }
 SplitPattern::Workspace::~Workspace() = default;
+
+void SplitPattern::Workspace::announce(size_t bytes) {
+  state_->allowed += kStepsPerByte * bytes;
+}
+uint64_t SplitPattern::Workspace::steps() const {
+  return state_->steps;
+}
 
 SplitPattern::SplitPattern(const std::string& pattern, bool literal, const std::string& source)
     : code_(std::make_unique<Code>()), pattern_(pattern), source_(source) {
@@ -80,6 +99,7 @@ std::optional<SplitPattern::Match> SplitPattern::find(std::string_view text, siz
                                                       Workspace& workspace) const {
   const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data());
   Workspace::State& state = *workspace.state_;
+  state.begin = state.reached = from;
   int result = PCRE2_ERROR_JIT_STACKLIMIT;
   if (code_->quick) {
     pcre2_set_match_limit(state.context, kMatchLimit);
@@ -93,6 +113,9 @@ std::optional<SplitPattern::Match> SplitPattern::find(std::string_view text, siz
   }
   if (result == PCRE2_ERROR_NOMATCH) return std::nullopt;
   if (result == PCRE2_ERROR_NOMEMORY) throw std::bad_alloc();
+  if (result == PCRE2_ERROR_CALLOUT)
+    give_up(fmt::format("gives up on the text from byte {} on: it takes more than {} steps, {} for each byte",
+                        from, state.allowed, Workspace::kStepsPerByte));
   if (result < 0) give_up(fmt::format("gives up on the text from byte {} on: {}", from, reason(result)));
   const size_t* ends = pcre2_get_ovector_pointer(state.data);
   // \K can put the begin behind the end or before where the search began; neither splits a text.

@@ -1,5 +1,5 @@
 // From Oniguruma's syntax (that of Ruby, with UTF-8) to PCRE2's. Both agree on most of it; what follows is
-// the rest.
+// the rest, and the callouts that count the steps of a search.
 
 #include <fmt/format.h>
 
@@ -32,6 +32,13 @@ class Rewriter {
         group();
       } else if (c == '{') {
         interval();
+      } else if (is_repeat(c)) {
+        take(1);
+        if (follows("?") || follows("+")) take(1);
+        count_here();
+      } else if (c == ')') {
+        take(1);
+        count_here();
       } else {
         take(1);
       }
@@ -52,6 +59,14 @@ class Rewriter {
   void put(std::string_view instead, size_t bytes) {
     out_ += instead;
     at_ += bytes;
+  }
+
+  static bool is_repeat(char c) { return c == '*' || c == '+' || c == '?'; }
+
+  // Behind a repeat or a group; not between a group and its own repeat.
+  void count_here() {
+    const char next = at_ < pattern_.size() ? pattern_[at_] : ' ';
+    if (!is_repeat(next) && next != '{') out_ += "(?C)";
   }
 
   void open_class() {
@@ -100,6 +115,8 @@ class Rewriter {
       put("{0" + std::string(inside) + "}", inside.size() + 2);
     else
       take(inside.size() + 2);
+    if (follows("?")) take(1);
+    count_here();
   }
 
   void escape() {

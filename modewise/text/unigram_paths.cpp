@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "modewise/core/error.h"
 #include "modewise/io/utf8.h"
@@ -22,6 +24,7 @@ struct PathEnd {
 UnigramPaths::UnigramPaths(const io::SentencePieceModel& model) : model_(model) {
   using Type = io::SentencePieceModel::Type;
   float lowest = std::numeric_limits<float>::max();
+  std::vector<int32_t> found;
   highest_ =
       std::numeric_limits<float>::min();  // as sentencepiece has it: positive, so that scores count as 0
   for (int32_t id = 0; id < model.pieces.size(); ++id) {
@@ -30,23 +33,10 @@ UnigramPaths::UnigramPaths(const io::SentencePieceModel& model) : model_(model) 
       lowest = std::min(lowest, model.scores[static_cast<size_t>(id)]);
       highest_ = std::max(highest_, model.scores[static_cast<size_t>(id)]);
     }
-    if (type == Type::normal || type == Type::user_defined) sorted_.push_back(id);
+    if (type == Type::normal || type == Type::user_defined) found.push_back(id);
   }
   unknown_score_ = lowest - kUnknownPenalty;
-  std::sort(sorted_.begin(), sorted_.end(),
-            [&](int32_t a, int32_t b) { return model.pieces[a] < model.pieces[b]; });
-  for (size_t byte = 0; byte < 256; ++byte)
-    first_bytes_[byte] = narrow({0, sorted_.size()}, 0, static_cast<unsigned char>(byte));
-}
-
-// The part of `range`, whose pieces are equal up to `depth` and longer, that goes on with `byte`.
-UnigramPaths::Range UnigramPaths::narrow(Range range, size_t depth, unsigned char byte) const {
-  const auto at = [&](int32_t id) { return static_cast<unsigned char>(model_.pieces[id][depth]); };
-  const auto begin = sorted_.begin() + static_cast<std::ptrdiff_t>(range.begin);
-  const auto end = sorted_.begin() + static_cast<std::ptrdiff_t>(range.end);
-  const auto low = std::partition_point(begin, end, [&](int32_t id) { return at(id) < byte; });
-  const auto high = std::partition_point(low, end, [&](int32_t id) { return at(id) == byte; });
-  return {static_cast<size_t>(low - sorted_.begin()), static_cast<size_t>(high - sorted_.begin())};
+  index_ = PrefixIndex(std::move(found), [&](int32_t id) { return model.pieces[id]; });
 }
 
 void UnigramPaths::best(std::string_view text,
@@ -63,20 +53,14 @@ void UnigramPaths::best(std::string_view text,
     const double until_here = ends[start].score;
     const size_t character = std::max<size_t>(1, io::utf8_length(text.substr(start)));
     bool has_character = false;
-    Range range = first_bytes_[static_cast<unsigned char>(text[start])];
-    for (size_t length = 1; range.begin < range.end; ++length) {
-      const int32_t id = sorted_[range.begin];
-      if (model_.pieces[id].size() == length) {  // a piece sorts before those that it begins
-        const double score = model_.types[static_cast<size_t>(id)] == Type::user_defined
-                                 ? static_cast<float>(length) * highest_ - 0.1
-                                 : static_cast<double>(model_.scores[static_cast<size_t>(id)]);
-        offer(start + length, score + until_here, id, length);
-        has_character = has_character || length == character;
-        ++range.begin;
-      }
-      if (start + length == text.size()) break;
-      range = narrow(range, length, static_cast<unsigned char>(text[start + length]));
-    }
+    const auto text_of = [&](int32_t id) { return model_.pieces[id]; };
+    index_.visit(text.substr(start), text_of, [&](size_t length, int32_t id) {
+      const double score = model_.types[static_cast<size_t>(id)] == Type::user_defined
+                               ? static_cast<float>(length) * highest_ - 0.1
+                               : static_cast<double>(model_.scores[static_cast<size_t>(id)]);
+      offer(start + length, score + until_here, id, length);
+      has_character = has_character || length == character;
+    });
     if (!has_character) offer(start + character, unknown_score_ + until_here, model_.unknown, character);
     start += character;
   }

@@ -2,12 +2,11 @@
 // The unigram model of sentencepiece (Kudo, "Subword Regularization", 2018): of all ways to cut a text into
 // pieces, the one whose scores, log probabilities, have the greatest sum, found by Viterbi's algorithm.
 
-#include <array>
 #include <functional>
 #include <string_view>
-#include <vector>
 
 #include "modewise/io/sentencepiece_model.h"
+#include "modewise/text/prefix_index.h"
 
 namespace modewise::text {
 
@@ -23,14 +22,8 @@ class UnigramPaths {
   void best(std::string_view text, const std::function<void(std::string_view, int32_t)>& found) const;
 
  private:
-  struct Range {
-    size_t begin, end;
-  };
-  Range narrow(Range range, size_t depth, unsigned char byte) const;
-
   const io::SentencePieceModel& model_;
-  std::vector<int32_t> sorted_;         // ids of the pieces that may be found, by text
-  std::array<Range, 256> first_bytes_;  // the part of sorted_ that begins with a byte
+  PrefixIndex index_;  // of the pieces that may be found
   float unknown_score_, highest_;
 };
 

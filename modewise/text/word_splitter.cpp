@@ -36,6 +36,7 @@ WordSplitter::WordSplitter(std::vector<Step> steps, const std::string& source) {
 template <class Take>
 void WordSplitter::parts(const SplitPattern& pattern, std::string_view text,
                          SplitPattern::Workspace& workspace, Take&& take) const {
+  workspace.announce(text.size());
   size_t taken = 0, from = 0;
   std::optional<size_t> last_end;
   while (from <= text.size()) {

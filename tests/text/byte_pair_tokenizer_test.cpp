@@ -124,6 +124,47 @@ TEST(BytePairTokenizer, StopsPatternsThatBacktrackWithoutEnd) {
   error_of([&] { deep.encode(std::string(5 << 20, 'a')); });
 }
 
+// Steps are counted, not seconds: whatever the pattern, no more than a multiple of the bytes are taken.
+TEST(SplitPattern, TakesStepsInProportionToTheText) {
+  using Workspace = SplitPattern::Workspace;
+  for (const char* pattern :
+       {"(?:ab?)*(?:ab?)*[0-9]", "a*b|a", "(?:a|aa|a{3})+[0-9]", "(?:a(?=a*b))|a", "a+?[0-9]|a",
+        "(?:a|a)(?:a|a)(?:a|a)(?:a|a)(?:a|a)(?:a|a)(?:a|a)(?:a|a)(?:a|a)(?:a|a)[0-9]|a"}) {
+    const SplitPattern one(pattern, false, "file");
+    const std::string text(3000, 'a');
+    Workspace workspace;
+    workspace.announce(text.size());
+    size_t from = 0;
+    const std::string error = error_of([&] {
+      while (const auto match = one.find(text, from, workspace)) from = std::max(match->end, from + 1);
+    });
+    EXPECT_THAT(error, HasSubstr("gives up on the text from byte")) << pattern;
+    EXPECT_THAT(error, HasSubstr(fmt::format("{} for each byte", Workspace::kStepsPerByte)));
+    // The last step passes a repeat, which is no longer than the text.
+    EXPECT_LE(workspace.steps(),
+              Workspace::kStepsAtLeast + (Workspace::kStepsPerByte + 1) * (text.size() + 1))
+        << pattern;
+  }
+}
+
+TEST(SplitPattern, TakesFewStepsOnTheSplitsInUse) {
+  for (
+      const char* pattern :
+      {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
+       R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}) {
+    const SplitPattern one(pattern, false, "file");
+    for (const std::string piece : {"the ", " ", "\n", "z", "12.5, ", "é", "don't "}) {
+      std::string text;
+      while (text.size() < 10'000) text += piece;
+      text += "x";
+      SplitPattern::Workspace workspace;
+      workspace.announce(text.size());
+      for (size_t from = 0; from < text.size();) from = one.find(text, from, workspace).value().end;
+      EXPECT_LE(workspace.steps(), 8 * text.size()) << pattern << piece;
+    }
+  }
+}
+
 TEST(BytePairTokenizer, SplitsByPatternsThatMatchNothing) {
   const BytePairTokenizer tokenizer = tokenizer_of(with_pattern("(?=the)|x*"));
   EXPECT_EQ(tokenizer.decode(tokenizer.encode("onethe twothe")), "onethe twothe");
