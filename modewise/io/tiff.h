@@ -49,7 +49,9 @@ struct TiffInfo {
 };
 
 /// Throws no_input where the file cannot be read, and data errors that name file, place and rule. Memory
-/// beyond the windows asked for: at most 64 MiB of decoded blocks and what one block takes in the file.
+/// beyond the windows asked for: at most 64 MiB of decoded blocks and what one block takes in the file. A
+/// compressed block of more than 16 MiB is decoded twice at most, whatever windows are asked for: the second
+/// time it is kept in a temporary file.
 class TiffReader {
  public:
   explicit TiffReader(const std::filesystem::path& path);
@@ -71,6 +73,9 @@ class TiffReader {
   std::vector<float> read(int64_t row, int64_t column, int64_t height, int64_t width) const;
   /// The same into `out`, which holds height · width · bands values.
   void read(int64_t row, int64_t column, int64_t height, int64_t width, std::span<float> out) const;
+
+  /// Bytes of pixels that libtiff has decoded so far: what the windows have cost.
+  int64_t decoded_bytes() const;
 
  private:
   class Impl;

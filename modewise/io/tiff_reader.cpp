@@ -4,10 +4,12 @@
 #include <cstring>
 #include <list>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 #include "modewise/core/error.h"
 #include "modewise/io/number_text.h"
+#include "modewise/io/scratch_file.h"
 #include "modewise/io/tiff.h"
 #include "modewise/io/tiff_directory.h"
 #include "modewise/io/tiff_handle.h"
@@ -15,6 +17,10 @@
 
 namespace modewise::io {
 namespace {
+
+// Of blocks up to this size four are held, as many as meet in one place; larger ones may push each other out
+// for each window.
+constexpr int64_t kSmallBlock = kLargestTiffBlock / 4;
 
 constexpr uint16_t kColorMap = 320, kPixelScale = 33550, kTiePoints = 33922, kTransformation = 34264,
                    kKeys = 34735, kKeyDoubles = 34736, kKeyText = 34737, kNodata = 42113;
@@ -121,6 +127,10 @@ class TiffReader::Impl {
 
   const TiffInfo& info() const { return info_; }
   const TiffLayout& layout() const { return layout_; }
+  int64_t decoded_bytes() {
+    const std::lock_guard lock(mutex_);
+    return decoded_bytes_;
+  }
 
   void read(int64_t row, int64_t column, int64_t height, int64_t width, std::span<float> out) {
     require(row >= 0 && column >= 0 && height >= 0 && width >= 0 && row <= layout_.height - height &&
@@ -150,6 +160,11 @@ class TiffReader::Impl {
     int64_t index;
     std::vector<std::byte> bytes;
   };
+  // A row of block `index`, which lies at `place`: its number in the image, and in the block.
+  struct Row {
+    TiffBlock place;
+    int64_t index, plane, row, in_block;
+  };
 
   // The part of block (y, x) of `plane` that lies in the window.
   void copy_block(int64_t y, int64_t x, int64_t plane, const Window& window, std::span<float> out) {
@@ -162,7 +177,7 @@ class TiffReader::Impl {
     const TiffBlock place = find_tiff_block(directory_, layout_, index);
     const int64_t samples = layout_.samples(), step = layout_.bands / samples;
     const int64_t skipped = (begin - left) * samples * layout_.item_size;
-    const bool whole = layout_.rows_of(y) * layout_.row_bytes() <= kLargestTiffBlock;
+    const bool whole = block_bytes(y) <= kLargestTiffBlock && !kept_.contains(index);
     const std::byte* block = place.size > 0 && whole ? decoded(index, y).data() : nullptr;
     for (int64_t r = first; r < last; ++r) {
       float* to =
@@ -172,9 +187,10 @@ class TiffReader::Impl {
         const auto empty = static_cast<float>(info_.nodata.value_or(0));
         for (int64_t i = 0; i < count; ++i) to[i * step] = empty;
       } else {
-        const std::byte* from = block != nullptr ? block + (r - top) * layout_.row_bytes()
-                                                 : row_of_block(place, index, plane, r, r - top);
-        convert_(from + skipped, count, step, to);
+        const std::byte* from = block != nullptr
+                                    ? block + (r - top) * layout_.row_bytes() + skipped
+                                    : part_of_row({place, index, plane, r, r - top}, skipped, count);
+        convert_(from, count, step, to);
       }
     }
   }
@@ -193,40 +209,85 @@ class TiffReader::Impl {
     }
     std::vector<std::byte> bytes(size);
     streamed_ = -1;
+    decoded_bytes_ += static_cast<int64_t>(size);
     const auto block = static_cast<uint32_t>(index);
     const auto wanted = static_cast<tmsize_t>(size);
     const tmsize_t got = layout_.tiled ? TIFFReadEncodedTile(handle_.get(), block, bytes.data(), wanted)
                                        : TIFFReadEncodedStrip(handle_.get(), block, bytes.data(), wanted);
     if (got != wanted) fail_in_block(index, y * layout_.block_height);
+    if (layout_.compression != 1 && block_bytes(y) > kSmallBlock && !begun_.insert(index).second) {
+      scratch().reserve(scratch_offset(index), size);
+      scratch().write(scratch_offset(index), bytes);
+      kept_.insert(index);
+    }
     held_.push_front({index, std::move(bytes)});
     held_bytes_ += size;
     held_at_[index] = held_.begin();
     return held_.front().bytes;
   }
 
-  // One row of a block that is too large to be held. Valid until the next call. Compressed rows follow from
-  // those before them: a row above the last one starts the strip again.
-  const std::byte* row_of_block(const TiffBlock& place, int64_t index, int64_t plane, int64_t row,
-                                int64_t in_block) {
-    row_.resize(static_cast<size_t>(layout_.row_bytes()));
-    if (layout_.compression != 1) {  // a strip
-      if (index != streamed_ || in_block < next_in_strip_) next_in_strip_ = 0;
-      streamed_ = index;
-      for (; next_in_strip_ <= in_block; ++next_in_strip_) {
-        const auto at = static_cast<uint32_t>(row - in_block + next_in_strip_);
-        const int status = TIFFReadScanline(handle_.get(), row_.data(), at, static_cast<uint16_t>(plane));
-        if (status != 1) fail_in_block(index, at);
+  // Samples of one row of a block that is not in memory, `skipped` bytes from the row's begin on. Valid until
+  // the next call. Compressed rows follow from those before them: going back keeps the strip in a file.
+  const std::byte* part_of_row(const Row& row, int64_t skipped, int64_t samples) {
+    const auto item = static_cast<size_t>(layout_.item_size);
+    const auto offset = static_cast<uint64_t>(row.in_block * layout_.row_bytes() + skipped);
+    const auto goes_back = [&] {
+      return row.index == streamed_ ? row.in_block < next_in_strip_ : begun_.contains(row.index);
+    };
+    const bool compressed = layout_.compression != 1;
+    if (compressed && !kept_.contains(row.index)) {
+      if (!goes_back()) {
+        stream_to(row);
+        return row_.data() + skipped;
       }
+      keep_strip(row);
+    }
+    row_.resize(static_cast<size_t>(samples) * item);
+    if (compressed) {
+      scratch().read(scratch_offset(row.index) + offset, row_);
       return row_.data();
     }
-    const size_t count =
-        bytes_->read(place.offset + static_cast<uint64_t>(in_block * layout_.row_bytes()), row_);
-    if (count != row_.size()) fail_in_block(index, row);
-    const auto item = static_cast<size_t>(layout_.item_size);
+    if (bytes_->read(row.place.offset + offset, row_) != row_.size()) fail_in_block(row.index, row.row);
     if (directory_.big_endian() && item > 1) {
       for (size_t i = 0; i < row_.size(); i += item) std::reverse(&row_[i], &row_[i] + item);
     }
     return row_.data();
+  }
+
+  // Decodes the rows of a strip from where libtiff is, or from its first, up to `row`, which lies in row_
+  // then.
+  void stream_to(const Row& row) {
+    if (row.index != streamed_) next_in_strip_ = 0;
+    streamed_ = row.index;
+    begun_.insert(row.index);
+    row_.resize(static_cast<size_t>(layout_.row_bytes()));
+    for (; next_in_strip_ <= row.in_block; ++next_in_strip_) {
+      const auto at = static_cast<uint32_t>(row.row - row.in_block + next_in_strip_);
+      const int status = TIFFReadScanline(handle_.get(), row_.data(), at, static_cast<uint16_t>(row.plane));
+      if (status != 1) fail_in_block(row.index, at);
+      decoded_bytes_ += layout_.row_bytes();
+    }
+  }
+
+  // Decodes the strip of `row` once more, from its first row to its last, into the file.
+  void keep_strip(const Row& row) {
+    const int64_t first = row.row - row.in_block, rows = layout_.rows_of(first / layout_.block_height);
+    scratch().reserve(scratch_offset(row.index), static_cast<uint64_t>(rows * layout_.row_bytes()));
+    streamed_ = -1;
+    for (int64_t r = 0; r < rows; ++r) {
+      stream_to({row.place, row.index, row.plane, first + r, r});
+      scratch().write(scratch_offset(row.index) + static_cast<uint64_t>(r * layout_.row_bytes()), row_);
+    }
+    kept_.insert(row.index);
+  }
+
+  int64_t block_bytes(int64_t y) const { return layout_.rows_of(y) * layout_.row_bytes(); }
+  ScratchFile& scratch() {
+    if (!scratch_) scratch_.emplace(directory_.source());
+    return *scratch_;
+  }
+  uint64_t scratch_offset(int64_t index) const {
+    return static_cast<uint64_t>(index * layout_.block_height * layout_.row_bytes());
   }
 
   [[noreturn]] void fail_in_block(int64_t index, int64_t row) {
@@ -249,7 +310,10 @@ class TiffReader::Impl {
   size_t held_bytes_ = 0;
   std::vector<std::byte> row_;
   int64_t streamed_ = -1,
-          next_in_strip_ = 0;  // the strip that libtiff is within, and the row it decodes next
+          next_in_strip_ = 0;       // the strip that libtiff is within, and the row it decodes next
+  std::set<int64_t> begun_, kept_;  // large blocks that were decoded before; those in scratch_
+  std::optional<ScratchFile> scratch_;
+  int64_t decoded_bytes_ = 0;
 };
 
 TiffReader::TiffReader(const std::filesystem::path& path)
@@ -268,6 +332,10 @@ int64_t TiffReader::block_height() const {
 }
 int64_t TiffReader::block_width() const {
   return impl_->layout().block_width;
+}
+
+int64_t TiffReader::decoded_bytes() const {
+  return impl_->decoded_bytes();
 }
 
 void TiffReader::read(int64_t row, int64_t column, int64_t height, int64_t width,

@@ -22,4 +22,14 @@ inline std::string gzip_of(std::string_view content) {
   return out;
 }
 
+/// With zlib's header and checksum, as TIFF's deflate wants it.
+inline std::string zlib_of(std::string_view content) {
+  uLongf size = compressBound(content.size());
+  std::string out(size, '\0');
+  compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(content.data()),
+            content.size(), 9);
+  out.resize(size);
+  return out;
+}
+
 }  // namespace modewise::io

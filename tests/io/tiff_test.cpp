@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "modewise/core/file.h"
+#include "tests/io/compress.h"
 #include "tests/io/damage.h"
 #include "tests/io/tiff_builder.h"
 #include "tests/io/vector_file.h"
@@ -328,6 +329,51 @@ TEST(Tiff, ReadsLargeStripsByRows) {
     EXPECT_EQ(reader.read(3998, 19967, 2, 2), (std::vector<float>{2, 3, 2, 3}));
   }
   std::filesystem::remove(path);
+}
+
+// What windows cost is counted in bytes decoded: the first pass, and one more that is kept.
+TEST(Tiff, DecodesALargeStripTwiceAtMostWhateverWindowsAreRead) {
+  constexpr int64_t kSide = 8300, kStep = 500, kBytes = kSide * kSide;  // 69 MB in one strip
+  std::string pixels(static_cast<size_t>(kBytes), '\0');
+  for (int64_t row = 0; row < kSide; ++row)
+    for (int64_t column = 0; column < kSide; column += 100)
+      pixels[static_cast<size_t>(row * kSide + column)] = static_cast<char>((row + column / 100) % 100);
+  TiffBuilder file = TiffBuilder::small();
+  file.data = zlib_of(pixels);
+  const TiffTag side{3, {kSide}};
+  file = file.with({{256, side}, {257, side}, {278, side}, {259, {3, {8}}}, {279, {4, {file.data.size()}}}});
+  const std::vector<std::byte> bytes = to_bytes(file.text());
+  const TiffReader reader(bytes, "file");
+  for (int64_t row = 0; row + kStep <= kSide; row += kStep) {
+    for (int64_t column = 0; column + kStep <= kSide; column += kStep) {
+      const std::vector<float> window = reader.read(row, column, kStep, kStep);
+      for (int64_t at = 0; at < kStep * kStep; at += 12'347) {
+        const int64_t r = row + at / kStep, c = column + at % kStep;
+        ASSERT_EQ(window[static_cast<size_t>(at)],
+                  static_cast<float>(pixels[static_cast<size_t>(r * kSide + c)]));
+      }
+    }
+    ASSERT_LE(reader.decoded_bytes(), 2 * kBytes) << row;
+  }
+}
+
+// Two strips of 40 MB cannot be held together; windows across their border want both in turn.
+TEST(Tiff, DecodesBlocksThatPushEachOtherOutTwiceAtMost) {
+  constexpr int64_t kWidth = 10'000, kRows = 4000, kBytes = kWidth * kRows;
+  TiffBuilder file = TiffBuilder::small();
+  file.data = zlib_of(std::string(static_cast<size_t>(kBytes), '\5'));
+  const uint64_t size = file.data.size(), at = TiffBuilder::kData;
+  file = file.with({{256, {3, {kWidth}}},
+                    {257, {3, {2 * kRows}}},
+                    {278, {3, {kRows}}},
+                    {259, {3, {8}}},
+                    {273, {4, {at, at}}},
+                    {279, {4, {size, size}}}});
+  const std::vector<std::byte> bytes = to_bytes(file.text());
+  const TiffReader reader(bytes, "file");
+  for (int64_t column = 0; column < kWidth; column += 100)
+    EXPECT_EQ(reader.read(kRows - 1, column, 2, 1), (std::vector<float>{5, 5}));
+  EXPECT_LE(reader.decoded_bytes(), 2 * 2 * kBytes);
 }
 
 // Large strips that are stored in the other byte order.
