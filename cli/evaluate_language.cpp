@@ -27,6 +27,9 @@ using Json = nlohmann::ordered_json;
 using report::Cell;
 using tasks::number;
 
+// A header declares any context; passkeys fill one with text.
+constexpr int64_t kLongestPasskey = 1 << 20;
+
 tasks::LanguageEvaluateOptions measure_options(const EvaluateOptions& options) {
   tasks::LanguageEvaluateOptions out = options.language.measure;
   out.data = absolute_path(options.data);
@@ -71,7 +74,15 @@ std::vector<tasks::PasskeyCell> passkeys(const tasks::LanguageSource& source, co
           source.name);
   tasks::PasskeyOptions wanted;
   wanted.lengths = measure.lengths;
-  if (wanted.lengths.empty()) wanted.lengths.push_back(source.model->config().context);
+  if (wanted.lengths.empty()) {
+    const int64_t context = source.model->config().context;
+    require(context <= kLongestPasskey, ErrorKind::usage,
+            "{}: passkeys are hidden in texts as long as its context, {} tokens, at most {} unless --lengths "
+            "says "
+            "so",
+            source.name, context, kLongestPasskey);
+    wanted.lengths.push_back(context);
+  }
   if (!options.language.depths.empty()) wanted.depths = options.language.depths;
   wanted.trials = options.language.trials;
   wanted.seed = static_cast<uint64_t>(options.language.seed);

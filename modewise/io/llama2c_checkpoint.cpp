@@ -18,6 +18,7 @@ constexpr size_t kLegacyHeader = 28;
 constexpr size_t kVersionedHeader = 256;
 constexpr size_t kSharedFlag = 36;
 constexpr double kLlama2cRotaryBase = 10000;
+constexpr unsigned __int128 kMostTables = 64 << 20;
 
 /// A weight's place in the file: `bytes` of it at `weights.*part`.
 struct Part {
@@ -152,6 +153,19 @@ void append_tables(std::string& out, const Llama2cHeader& h) {
       }
 }
 
+/// The tables follow from the context alone, a number that a file of any size can declare.
+void check_tables(const std::vector<Part>& parts, const Llama2cHeader& h) {
+  unsigned __int128 tables = 0, weights = 0;
+  for (const Part& part : parts) (part.part == kTables ? tables : weights) += 4 * part.floats;
+  require(
+      tables <= 2 * weights + kMostTables, ErrorKind::data,
+      "version 0 of llama2.c's checkpoints holds rotary tables for each position of the context: {} "
+      "positions "
+      "take {} bytes, beside {} of weights; at most twice the weights and 64 MiB are written. Version 1 has "
+      "no tables",
+      h.context, static_cast<uint64_t>(tables), static_cast<uint64_t>(weights));
+}
+
 }  // namespace
 
 Llama2cCheckpoint parse_llama2c(std::span<const std::byte> bytes, const std::string& source) {
@@ -184,6 +198,8 @@ std::string format_llama2c(const Llama2cCheckpoint& checkpoint) {
   require(h.version == 0 || h.version == 1, ErrorKind::data,
           "llama2.c checkpoints of version {} are not written", h.version);
   check_llama2c_sizes(h, "llama2.c checkpoint");
+  const std::vector<Part> parts = parts_of(h);
+  check_tables(parts, h);
   std::string out;
   const bool negative = h.version == 0 && !h.tied;
   const std::array<int32_t, 7> sizes = {
@@ -194,7 +210,7 @@ std::string format_llama2c(const Llama2cCheckpoint& checkpoint) {
     out.push_back(h.tied ? 1 : 0);
     out.resize(kVersionedHeader, '\0');
   }
-  for (const Part& part : parts_of(h)) {
+  for (const Part& part : parts) {
     if (part.part == kTables) {
       append_tables(out, h);
       continue;

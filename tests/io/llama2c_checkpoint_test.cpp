@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "modewise/io/mapped_file.h"
+#include "tests/io/allocation_meter.h"
 #include "tests/io/damage.h"
 #include "tests/io/vector_file.h"
 
@@ -118,6 +119,27 @@ TEST(Llama2c, RefusesToWriteWeightsOfAnotherSize) {
   EXPECT_THROW(format_llama2c(checkpoint), Error);
   checkpoint.header.version = 2;
   EXPECT_THROW(format_llama2c(checkpoint), Error);
+}
+
+TEST(Llama2c, WritesNoTablesThatOnlyTheContextMakesLarge) {
+  const std::vector<std::byte> file = from_hex(load_vectors("llama2c.json")[0]["file"]);
+  Llama2cCheckpoint checkpoint = parse_llama2c(file, "file");
+  checkpoint.header.version = 0;
+  // Two bytes of cosines and sines a position and head width of 2, four bytes each.
+  checkpoint.header.context = (64 << 20) / 8;
+  EXPECT_GE(format_llama2c(checkpoint).size(), size_t{64} << 20);
+  checkpoint.header.context = 300'000'000;
+  const AllocationMeter meter;
+  try {
+    format_llama2c(checkpoint);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_THAT(error.what(), testing::HasSubstr("300000000 positions take 2400000000 bytes"));
+  }
+  EXPECT_LT(meter.peak(), 1 << 20);
+  checkpoint.header.version = 1;
+  EXPECT_LT(format_llama2c(checkpoint).size(), file.size() + 256);
 }
 
 TEST(Llama2c, ReadsARealModel) {
