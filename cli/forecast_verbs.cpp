@@ -99,6 +99,7 @@ int show_data(const Program& program, const ShowDataOptions& options) {
   require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
           "no data: give a file, or --set data.simulate=lorenz96");
   const data::Series series = data::load_series(config.data);
+  tasks::warn_of_doubts(series);
   const data::Description description = data::describe(series, config.data, config.window());
   if (program.json())
     program.print(nlohmann::ordered_json(data::to_json(description)));

@@ -35,6 +35,7 @@ class ForecastJob final : public ConfiguredJob<tasks::ForecastConfig> {
 
   void announce() const override {
     for (const std::string& note : data_.series.notes) spdlog::info("{}", note);
+    tasks::warn_of_doubts(data_.series);
     for (const std::string& note : data_.scaler.notes) spdlog::warn("{}", note);
     std::string shape;
     for (const data::SeriesMode& mode : data_.series.modes)

@@ -8,12 +8,52 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/array_tensor.h"
 #include "modewise/data/sources.h"
+#include "modewise/io/csv.h"
+#include "modewise/io/csv_scanner.h"
+#include "modewise/io/mapped_file.h"
 #include "modewise/io/npy.h"
 #include "modewise/io/npz.h"
+#include "modewise/io/number_text.h"
 #include "modewise/io/numeric_text.h"
 
 namespace modewise::data {
 namespace {
+
+/// The element of an array of `shape` whose axis `axis` is time.
+Place place_of(std::vector<int64_t> shape, int64_t axis, std::string source) {
+  return [shape = std::move(shape), axis, source = std::move(source)](int64_t row, int64_t index) {
+    std::vector<int64_t> element(shape.size());
+    for (size_t at = shape.size(); at-- > 0;) {
+      if (static_cast<int64_t>(at) == axis) continue;
+      element[at] = index % shape[at];
+      index /= shape[at];
+    }
+    element[static_cast<size_t>(axis)] = row;
+    return fmt::format("{}: element [{}]", source, fmt::join(element, ", "));
+  };
+}
+
+/// The cell of plain numbers: rows are the lines that hold more than spaces.
+Place place_of_text(std::string path) {
+  return [path = std::move(path)](int64_t row, int64_t cell) {
+    const io::MappedFile file(path);
+    io::CsvScanner scanner({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, '\0',
+                           path);
+    bool filled = false;
+    for (int64_t at = -1; at < row; at += filled)
+      if (!scanner.row([&](size_t, std::string_view line) { filled = !io::strip_spaces(line).empty(); }))
+        break;
+    return fmt::format("{}:{}: cell {}", path, scanner.line(), cell + 1);
+  };
+}
+
+/// A table under a name that says nothing may begin with numbers that name its columns.
+void doubt_header(const DataConfig& config, Series& series) {
+  if (config.header != "auto" || config.format != "auto") return;
+  const io::MappedFile file(config.path);
+  const io::CsvHeader guess = io::guess_csv_header(file.bytes(), config.path);
+  if (!guess.doubtful_row.empty()) series.doubts.push_back(header_doubt(false, guess.doubtful_row));
+}
 
 Series from_array(io::Array array, const DataConfig& config, const std::string& source) {
   const auto order = static_cast<int64_t>(array.shape.size());
@@ -23,6 +63,7 @@ Series from_array(io::Array array, const DataConfig& config, const std::string& 
   require(axis >= 0 && axis < order, ErrorKind::config, "data.time_axis: {} has {} axes, got {}", source,
           order, config.time_axis);
   Series series;
+  series.place = place_of(array.shape, axis, source);
   const at::Tensor stored = owning_tensor(std::move(array));
   series.values = at::empty(stored.movedim(axis, 0).sizes(), at::kDouble);
   series.values.copy_(stored.movedim(axis, 0));
@@ -41,6 +82,8 @@ Series read_text_series(const DataConfig& config) {
   series.values = at::empty({text.rows, text.columns}, at::kDouble);
   std::copy(text.values.begin(), text.values.end(), series.values.mutable_data_ptr<double>());
   series.modes = {{"variable", numbered_labels(text.columns, 1), false}};
+  series.place = place_of_text(config.path);
+  doubt_header(config, series);
   return series;
 }
 

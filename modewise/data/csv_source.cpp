@@ -35,19 +35,43 @@ io::CsvOptions csv_options(const DataConfig& config) {
             "data.delimiter: expected one character or the word tab, got '{}'", config.delimiter);
     options.delimiter = config.delimiter[0];
   }
+  if (config.header != "auto")
+    options.header = config.header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
   options.missing.insert(options.missing.end(), config.missing_texts.begin(), config.missing_texts.end());
   return options;
 }
 
-/// The line of row `row`, found by reading the file again: only errors ask for it.
-int64_t line_of_row(const io::CsvTable& table, int64_t row) {
-  const io::MappedFile file(table.source);
-  io::CsvScanner scanner({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()},
-                         table.delimiter, table.source);
-  const auto skip_cell = [](size_t, std::string_view) {};
-  for (int64_t at = table.had_header ? -1 : 0; scanner.row(skip_cell) && at < row; ++at) {
+/// Finds lines by reading the file again: only errors ask for them.
+struct LineFinder {
+  std::string path;
+  char delimiter;
+  bool had_header;
+
+  int64_t operator()(int64_t row) const {
+    const io::MappedFile file(path);
+    io::CsvScanner scanner({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()},
+                           delimiter, path);
+    const auto skip_cell = [](size_t, std::string_view) {};
+    for (int64_t at = had_header ? -1 : 0; scanner.row(skip_cell) && at < row; ++at) {
+    }
+    return scanner.line();
   }
-  return scanner.line();
+};
+
+LineFinder lines_of(const io::CsvTable& table) {
+  return {table.source, table.delimiter, table.had_header};
+}
+int64_t line_of_row(const io::CsvTable& table, int64_t row) {
+  return lines_of(table)(row);
+}
+
+/// `rows`: as in DatedRows.
+Place place_of(const io::CsvTable& table, std::vector<int64_t> rows, std::vector<std::string> names) {
+  return [lines = lines_of(table), rows = std::move(rows), names = std::move(names)](int64_t row,
+                                                                                     int64_t variable) {
+    if (!rows.empty()) row = std::lower_bound(rows.begin(), rows.end(), row) - rows.begin();
+    return fmt::format("{}:{}: column '{}'", lines.path, lines(row), names[static_cast<size_t>(variable)]);
+  };
 }
 
 bool is_empty(const io::CsvColumn& column) {
@@ -156,7 +180,8 @@ io::DateStyle style_of_parts(size_t parts) {
   return style;
 }
 
-DatedRows time_of(const io::CsvTable& table, const TimeColumns& time, const DataConfig& config) {
+DatedRows time_of(const io::CsvTable& table, const TimeColumns& time, const DataConfig& config,
+                  std::vector<std::string>& doubts) {
   DatedRows laid;
   if (time.columns.empty()) {
     laid.axis.length = table.rows;
@@ -170,8 +195,8 @@ DatedRows time_of(const io::CsvTable& table, const TimeColumns& time, const Data
   laid = config.dates == "rows" ? space_rows_equally(dates, line_of, style, table.source)
                                 : lay_out_dates(dates, line_of, style, table.source);
   if (style.order_guessed)
-    laid.notes.push_back(
-        fmt::format("dates are read as {}; day and month could be exchanged too", style.text()));
+    doubts.push_back(fmt::format("dates are read as {}; day and month could be exchanged too, no row tells",
+                                 style.text()));
   return laid;
 }
 
@@ -287,6 +312,14 @@ std::vector<size_t> chosen_columns(const std::vector<std::string>& names, const 
   return chosen;
 }
 
+std::string header_doubt(bool names, const std::string& row) {
+  return names ? fmt::format(
+                     "the first row ({}) is taken as names, since its whole numbers are unlike the "
+                     "values below: data.header=no takes it as values",
+                     row)
+               : fmt::format("the first row ({}) is taken as values: data.header=yes takes it as names", row);
+}
+
 std::vector<std::string> numbered_labels(int64_t count, int64_t first) {
   std::vector<std::string> labels;
   for (int64_t i = 0; i < count; ++i) labels.push_back(fmt::format("{}", first + i));
@@ -295,14 +328,18 @@ std::vector<std::string> numbered_labels(int64_t count, int64_t first) {
 
 Frame read_frame(const std::string& path, const DataConfig& config, const Frame* like,
                  const std::string& like_path) {
-  io::CsvTable table = io::read_csv(path, csv_options(config));
+  io::CsvOptions options = csv_options(config);
+  if (like != nullptr) options.header = like->had_header ? io::CsvOptions::yes : io::CsvOptions::no;
+  io::CsvTable table = io::read_csv(path, options);
   Frame frame;
+  frame.had_header = table.had_header;
+  if (!table.doubtful_row.empty()) frame.doubts.push_back(header_doubt(table.had_header, table.doubtful_row));
   for (const io::CsvColumn& column : table.columns) frame.header.push_back(column.name);
   const TimeColumns time = find_time(table, config, path);
   std::vector<size_t> variables = variable_columns(table, time, config, frame);
   if (like != nullptr) variables = same_variables(table, config, *like, like_path);
 
-  DatedRows laid = time_of(table, time, config);
+  DatedRows laid = time_of(table, time, config, frame.doubts);
   frame.time = laid.axis;
   frame.notes.insert(frame.notes.end(), laid.notes.begin(), laid.notes.end());
 
@@ -318,6 +355,7 @@ Frame read_frame(const std::string& path, const DataConfig& config, const Frame*
     }
     std::vector<double>().swap(column.numbers);  // freed as soon as it is copied: files may be large
   }
+  frame.place = place_of(table, std::move(laid.rows), frame.names);
   return frame;
 }
 
@@ -328,6 +366,9 @@ Series read_csv_series(const DataConfig& config) {
   series.modes = {{"variable", std::move(frame.names), false}};
   series.time = frame.time;
   series.notes = std::move(frame.notes);
+  series.doubts = std::move(frame.doubts);
+  series.header = frame.had_header;
+  series.place = std::move(frame.place);
   return series;
 }
 

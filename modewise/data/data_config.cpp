@@ -49,6 +49,8 @@ void DataConfig::fields(Fields& f) {
         "strict: dates rise by a constant step, gaps become missing rows; rows: equally spaced rows",
         {.one_of = {"strict", "rows"}});
   f.add("delimiter", delimiter, "one character or tab; empty guesses");
+  f.add("header", header, "whether the first row of a CSV file holds names; auto looks at the rows below",
+        {.one_of = {"auto", "yes", "no"}});
   f.add("missing_texts", missing_texts,
         "further texts that stand for a missing cell, besides NA, NaN, empty …");
   f.add("missing_values", missing_values, "numbers that stand for a missing cell, such as -9999");

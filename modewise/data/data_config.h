@@ -62,6 +62,7 @@ struct DataConfig {
   std::string time_column;           // "" finds it: the first column of dates
   std::string dates = "strict";      // strict: constant steps, gaps are missing rows; rows: as they stand
   std::string delimiter;             // "" guesses; one character, or "tab"
+  std::string header = "auto";       // auto, yes, no: whether the first row of a CSV file names the columns
   std::vector<std::string> missing_texts;  // further texts that stand for a missing cell
   std::vector<double> missing_values;      // numbers that stand for a missing cell, such as -9999
   std::string start, step;                 // for sources without dates: "2019-03-01 00:00", "1 h"

@@ -94,6 +94,7 @@ Description describe(const Series& series, const DataConfig& config, WindowShape
   d.variables = statistics_of(series);
   d.gaps = gaps_of(series);
   d.notes = series.notes;
+  d.notes.insert(d.notes.end(), series.doubts.begin(), series.doubts.end());
   try {
     const Splits splits = make_splits(config, series);
     d.split_rule = splits.rule;

@@ -78,6 +78,31 @@ void require_same_time(const TimeAxis& a, const TimeAxis& b, const std::string& 
           a.text_at(a.length - 1), b.text_at(b.length - 1));
 }
 
+/// Sentences of the files, each with the number of files that have it.
+class Tally {
+ public:
+  void add(const std::vector<std::string>& sentences) {
+    for (const std::string& sentence : sentences) {
+      const auto at =
+          std::find_if(counts_.begin(), counts_.end(), [&](const auto& n) { return n.first == sentence; });
+      if (at == counts_.end())
+        counts_.emplace_back(sentence, 1);
+      else
+        ++at->second;
+    }
+  }
+  std::vector<std::string> of(int64_t files) const {
+    std::vector<std::string> sentences;
+    for (const auto& [sentence, count] : counts_)
+      sentences.push_back(count == files ? sentence
+                                         : fmt::format("{} ({} of {} files)", sentence, count, files));
+    return sentences;
+  }
+
+ private:
+  std::vector<std::pair<std::string, int64_t>> counts_;
+};
+
 /// A text column that holds one value a file and another in each file names the files: Beijing's "station".
 struct Naming {
   std::string column;
@@ -104,19 +129,15 @@ Series read_folder_series(const DataConfig& config) {
   Series series;
   Frame first;
   std::vector<std::map<std::string, std::string>> constants;
-  std::vector<std::pair<std::string, int64_t>> notes;  // note → files that have it
+  Tally notes, doubts;
+  std::vector<Place> places;
   for (int64_t f = 0; f < count; ++f) {
     const std::string& path = files[static_cast<size_t>(f)];
     Frame frame = f == 0 ? read_frame(path, config) : read_frame(path, config, &first, files[0]);
     constants.push_back(frame.constant_texts);
-    for (const std::string& note : frame.notes) {
-      const auto at =
-          std::find_if(notes.begin(), notes.end(), [&](const auto& n) { return n.first == note; });
-      if (at == notes.end())
-        notes.emplace_back(note, 1);
-      else
-        ++at->second;
-    }
+    notes.add(frame.notes);
+    doubts.add(frame.doubts);
+    places.push_back(std::move(frame.place));
     if (f == 0) {
       series.time = frame.time;
       series.values = at::empty({frame.time.length, count, frame.values.size(1)}, at::kDouble);
@@ -132,15 +153,16 @@ Series read_folder_series(const DataConfig& config) {
   Naming naming = naming_column(constants);
   if (naming.labels.empty() || count < 2) naming = {"file", file_labels(files)};
   series.modes = {{naming.column, naming.labels, false}, {"variable", first.names, false}};
-  for (const auto& [note, times] : notes) {
-    if (naming.column != "file" &&
-        note == fmt::format("column '{}' holds text and is left out", naming.column))
-      series.notes.push_back(fmt::format("column '{}' names the files", naming.column));
-    else if (times == count)
-      series.notes.push_back(note);
-    else
-      series.notes.push_back(fmt::format("{} ({} of {} files)", note, times, count));
-  }
+  series.notes = notes.of(count);
+  series.doubts = doubts.of(count);
+  series.header = first.had_header;
+  series.place = [places = std::move(places), width = std::ssize(first.names)](int64_t row, int64_t index) {
+    return places[static_cast<size_t>(index / width)](row, index % width);
+  };
+  const std::string left_out = fmt::format("column '{}' holds text and is left out", naming.column);
+  if (naming.column != "file")
+    std::replace(series.notes.begin(), series.notes.end(), left_out,
+                 fmt::format("column '{}' names the files", naming.column));
   return series;
 }
 

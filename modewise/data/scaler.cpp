@@ -33,6 +33,19 @@ std::vector<double> values_of(const at::Tensor& tensor) {
   return {data, data + contiguous.numel()};
 }
 
+/// The variance of series `index` overflows: its largest value says why.
+[[noreturn]] void refuse_overflow(const Series& series, SplitRange range, size_t index) {
+  const auto at = static_cast<int64_t>(index), count = series.series_count();
+  const double* values = series.values.const_data_ptr<double>();
+  int64_t largest = range.begin;
+  for (int64_t row = range.begin; row < range.end; ++row)
+    if (std::abs(values[row * count + at]) > std::abs(values[largest * count + at])) largest = row;
+  fail(ErrorKind::data,
+       "{}: {} is so large that the variance of '{}' overflows; if it stands for a missing value, name it in "
+       "data.missing_values",
+       series.where(largest, at), values[largest * count + at], series.series_name(at));
+}
+
 }  // namespace
 
 Scaler Scaler::fit(const Series& series, SplitRange range) {
@@ -72,9 +85,7 @@ Scaler Scaler::fit(const Series& series, SplitRange range) {
       continue;
     }
     const double variance = (squares[i] - rest[i] * rest[i] / number[i]) / number[i];
-    require(std::isfinite(variance), ErrorKind::data,
-            "{}: '{}' has values so large that their variance overflows (mean {:.3g})", series.source, name,
-            mean[i]);
+    if (!std::isfinite(variance)) refuse_overflow(series, range, i);
     if (is_constant(variance, mean[i], number[i]))
       scaler.notes.push_back(
           fmt::format("'{}' is {:.6g} in all training rows: scale 1 is used", name, mean[i]));
@@ -105,7 +116,14 @@ at::Tensor Scaler::transform(const Series& series) const {
       const int64_t cell = row * count + i;
       const auto s = static_cast<size_t>(i);
       const bool seen = observed == nullptr || observed[cell];
-      out[cell] = seen ? static_cast<float>((values[cell] - means[s]) / deviations[s]) : 0.0f;
+      const double value = seen ? (values[cell] - means[s]) / deviations[s] : 0;
+      if (!(std::abs(value) <= std::numeric_limits<float>::max()))
+        fail(ErrorKind::data,
+             "{}: {} is {:.3g} deviations from the mean of its training rows, more than 32-bit floats can "
+             "hold; "
+             "if it stands for a missing value, name it in data.missing_values",
+             series.where(row, i), values[cell], value);
+      out[cell] = static_cast<float>(value);
     }
   return scaled;
 }

@@ -21,7 +21,8 @@ struct Scaler {
   /// Leaves every value as it is.
   static Scaler identity(const Series& series);
 
-  /// (x − mean) / deviation as contiguous float32 [T, N_1…N_j], 0 where missing.
+  /// (x − mean) / deviation as contiguous float32 [T, N_1…N_j], 0 where missing. Data error with the place of
+  /// a cell that float32 cannot hold then.
   at::Tensor transform(const Series& series) const;
   /// x · deviation + mean in float64; `x` is [A…, N_1…N_j, C…] with the modes beginning at axis `mode_axis`.
   at::Tensor inverse(const at::Tensor& x, int64_t mode_axis) const;

@@ -65,6 +65,11 @@ std::string Series::series_name(int64_t index) const {
   return fmt::format("{}", fmt::join(parts, " / "));
 }
 
+std::string Series::where(int64_t row, int64_t index) const {
+  if (place) return place(row, index);
+  return fmt::format("{}: row {}, '{}'", source, row + 1, series_name(index));
+}
+
 nlohmann::json to_json(const std::vector<SeriesMode>& modes) {
   nlohmann::json json = nlohmann::json::array();
   for (const SeriesMode& mode : modes)

@@ -5,7 +5,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,13 +21,20 @@ struct SeriesMode {
   bool ordered = false;             // a grid axis has an order, variables have none
 };
 
+/// Where the cell of a row and a series (row-major over the modes) stands, for errors: "f.csv:12: column
+/// 'OT'". A CSV or text file is read again to find the line.
+using Place = std::function<std::string(int64_t row, int64_t series)>;
+
 struct Series {
   at::Tensor values;    // [T, N_1…N_j] float64 in the source's units, 0 where missing; j ≥ 1
   at::Tensor observed;  // [T, N_1…N_j] bool; undefined when nothing is missing
   std::vector<SeriesMode> modes;
   TimeAxis time;
-  std::string source;              // path, or "lorenz96 (simulated)"
-  std::vector<std::string> notes;  // what reading changed: gaps filled, columns dropped …
+  std::string source;               // path, or "lorenz96 (simulated)"
+  std::vector<std::string> notes;   // what reading changed: gaps filled, columns dropped …
+  std::vector<std::string> doubts;  // what could be meant otherwise, and the option that says so
+  std::optional<bool> header;       // whether the first row of a CSV source was taken as names
+  Place place;                      // undefined where the source is no file
 
   int64_t rows() const { return values.size(0); }
   /// N_1…N_j.
@@ -35,6 +44,8 @@ struct Series {
   int64_t missing_cells() const;
   /// The labels of series `index` (row-major over the modes), joined: "Dongsi / PM2.5".
   std::string series_name(int64_t index) const;
+  /// Where a cell stands: by `place`, else by row and name.
+  std::string where(int64_t row, int64_t index) const;
 };
 
 /// The modes as a run folder keeps them: [{"name", "ordered", "labels"}, …].

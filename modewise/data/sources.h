@@ -20,7 +20,9 @@ struct Frame {
   at::Tensor values;                // [T, N] float64, NaN where missing
   TimeAxis time;
   std::map<std::string, std::string> constant_texts;  // text columns of one value: column → value
-  std::vector<std::string> notes;
+  std::vector<std::string> notes, doubts;             // as in Series
+  bool had_header = false;
+  Place place;  // of a row of `values` and a variable
 };
 
 /// With `like`, the file must have the columns that `like` has, and its variables are taken in that order.
@@ -32,6 +34,9 @@ Series read_folder_series(const DataConfig& config);
 Series read_text_series(const DataConfig& config);
 Series read_npy_series(const DataConfig& config);
 Series read_npz_series(const DataConfig& config);
+
+/// What was decided about a first row of whole numbers, and the option that decides otherwise.
+std::string header_doubt(bool names, const std::string& row);
 
 /// The positions of `names` that `columns` and `drop` leave, in the order of `columns`. Config error with the
 /// nearest name for a name that is not there.

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "modewise/core/error.h"
 
@@ -42,6 +44,19 @@ Splits as_ett(const Series& series, const std::string& name, int64_t rows_a_day)
           fmt::format("{}: 12 / 4 / 4 months", name)};
 }
 
+/// A date whose day and month could be exchanged has the order of the source's dates, `style`.
+int64_t split_date(const std::string& text, const io::DateStyle& style) {
+  std::optional<io::WrittenDate> date = io::read_date_time(text);
+  require(date.has_value(), ErrorKind::config,
+          "data.split_dates: expected a date such as 2017-06-01, got '{}'", text);
+  if (date->style.order_guessed) {
+    require(style.order != io::DateStyle::year_first, ErrorKind::config,
+            "data.split_dates: day and month of '{}' could be exchanged; write it as 2017-06-01", text);
+    if (style.order != date->style.order) std::swap(date->time.month, date->time.day);
+  }
+  return io::to_seconds(date->time) - int64_t{date->style.offset_minutes} * 60;
+}
+
 Splits by_dates(const DataConfig& config, const Series& series) {
   const std::vector<std::string>& texts = config.split_dates;
   require(texts.size() == 2 || texts.size() == 3, ErrorKind::config,
@@ -52,12 +67,8 @@ Splits by_dates(const DataConfig& config, const Series& series) {
   require(series.time.dated, ErrorKind::data, "{}: a split by dates needs dates, this source has none",
           series.source);
   std::vector<int64_t> borders;
-  for (const std::string& text : texts) {
-    const auto date = io::parse_date_time(text);
-    require(date.has_value(), ErrorKind::config,
-            "data.split_dates: expected a date such as 2017-06-01, got '{}'", text);
-    borders.push_back(series.time.first_row_at(*date));
-  }
+  for (const std::string& text : texts)
+    borders.push_back(series.time.first_row_at(split_date(text, series.time.style)));
   if (borders.size() == 2) borders.push_back(series.rows());
   return {{0, borders[0]},
           {borders[0], borders[1]},

@@ -102,6 +102,7 @@ class TableReader {
     CsvTable table;
     table.rows = rows_;
     table.had_header = dialect_.header;
+    table.doubtful_row = dialect_.doubtful_row;
     table.delimiter = dialect_.delimiter;
     table.decimal = dialect_.decimal;
     table.source = source_;
@@ -128,6 +129,12 @@ const CsvColumn* CsvTable::find(std::string_view name) const {
 
 CsvTable parse_csv(std::span<const std::byte> bytes, const std::string& source, const CsvOptions& options) {
   return TableReader(checked_text(bytes, source), source, options).read();
+}
+
+CsvHeader guess_csv_header(std::span<const std::byte> bytes, const std::string& source,
+                           const CsvOptions& options) {
+  const CsvDialect dialect = guess_dialect(checked_text(bytes, source), source, options);
+  return {dialect.header, dialect.doubtful_row};
 }
 
 CsvTable read_csv(const std::string& path, const CsvOptions& options) {

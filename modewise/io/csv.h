@@ -45,6 +45,9 @@ struct CsvTable {
   std::vector<CsvColumn> columns;
   int64_t rows = 0;
   bool had_header = false;
+  /// The first cells of the first row where they are different whole numbers, so that they could be names or
+  /// values, and nobody said which: "773869, 767541, …". Empty: there was no doubt.
+  std::string doubtful_row;
   char delimiter = ',';
   char decimal = '.';
   std::string source;
@@ -58,5 +61,14 @@ struct CsvTable {
 CsvTable parse_csv(std::span<const std::byte> bytes, const std::string& source,
                    const CsvOptions& options = {});
 CsvTable read_csv(const std::string& path, const CsvOptions& options = {});
+
+/// What the first row of a table would be taken as.
+struct CsvHeader {
+  bool names = false;
+  std::string doubtful_row;  // as in CsvTable
+};
+/// Data errors as parse_csv, but only of the first rows.
+CsvHeader guess_csv_header(std::span<const std::byte> bytes, const std::string& source,
+                           const CsvOptions& options = {});
 
 }  // namespace modewise::io

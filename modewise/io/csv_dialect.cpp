@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "modewise/core/error.h"
 #include "modewise/io/csv_scanner.h"
@@ -125,15 +126,79 @@ std::vector<CsvColumn::Kind> guess_kinds(const std::vector<Row>& rows, size_t fi
   return kinds;
 }
 
-bool is_count_from_zero(const Row& row) {
-  for (size_t i = 0; i < row.size(); ++i) {
-    if (strip_spaces(row[i]) != std::to_string(i)) return false;
+bool is_whole_number(std::string_view text) {
+  text = strip_spaces(text);
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Whether the cells above columns of numbers, `columns`, are different whole numbers.
+bool are_different_whole_numbers(const Row& first, const std::vector<size_t>& columns) {
+  std::set<std::string_view> seen;
+  return !columns.empty() && std::all_of(columns.begin(), columns.end(), [&](size_t c) {
+    return is_whole_number(first[c]) && seen.insert(strip_spaces(first[c])).second;
+  });
+}
+
+// Hardly any number below is written without a decimal mark. Of one column a first 5 above 4.5 says nothing.
+bool differ_in_form(const std::vector<Row>& rows, const std::vector<size_t>& columns, char decimal) {
+  size_t numbers = 0, whole = 0;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    for (const size_t c : columns) {
+      double value = 0;
+      if (c >= rows[i].size() || !parse_number(rows[i][c], decimal, value)) continue;
+      ++numbers;
+      whole += is_whole_number(rows[i][c]);
+    }
   }
-  return row.size() >= 3;
+  return columns.size() >= 2 && numbers > 0 && 20 * whole < numbers;
+}
+
+// Every first cell lies farther from the numbers below it than those lie apart.
+bool differ_in_size(const std::vector<Row>& rows, const std::vector<size_t>& columns, char decimal) {
+  constexpr size_t kFewest = 3;  // numbers that show how far apart a column's lie
+  return std::all_of(columns.begin(), columns.end(), [&](size_t c) {
+    double first = 0, low = 0, high = 0;
+    size_t numbers = 0;
+    if (!parse_number(rows[0][c], decimal, first)) return false;
+    for (size_t i = 1; i < rows.size(); ++i) {
+      double value = 0;
+      if (c >= rows[i].size() || !parse_number(rows[i][c], decimal, value)) continue;
+      low = numbers == 0 ? value : std::min(low, value);
+      high = numbers == 0 ? value : std::max(high, value);
+      ++numbers;
+    }
+    return numbers >= kFewest && (first < low - (high - low) || first > high + (high - low));
+  });
+}
+
+struct HeaderGuess {
+  bool header = false;
+  bool doubt = false;  // the first row could be the other too
+};
+
+// What a first row of numbers is. Names are different whole numbers (of sensors, sites, years) that look
+// unlike the values below them.
+HeaderGuess guess_numeric_header(const std::vector<Row>& rows, const std::vector<CsvColumn::Kind>& kinds,
+                                 char decimal, const MissingMarks& missing) {
+  const Row& first = rows[0];
+  std::vector<size_t> columns;
+  bool above_dates = false;
+  for (size_t c = 0; c < first.size(); ++c) {
+    const bool filled = kind_of(first[c], decimal, missing) != CellKind::missing;
+    if (kinds[c] == CsvColumn::number && (filled || c > 0))
+      columns.push_back(c);
+    else
+      above_dates = above_dates || (kinds[c] == CsvColumn::date && filled);
+  }
+  // A column of dates begins with a date.
+  if (above_dates) return {true, false};
+  if (rows.size() < 2 || !are_different_whole_numbers(first, columns)) return {};
+  return {differ_in_form(rows, columns, decimal) || differ_in_size(rows, columns, decimal), true};
 }
 
 // A header names columns: it has text where the rows below hold numbers or dates, or it has nothing but text.
-bool guess_header(const std::vector<Row>& rows, char decimal, const MissingMarks& missing) {
+HeaderGuess guess_header(const std::vector<Row>& rows, char decimal, const MissingMarks& missing) {
   const Row& first = rows[0];
   const auto kinds = guess_kinds(rows, 1, first.size(), decimal, missing);
   bool text = false, differs = false, number = false, value = false;
@@ -148,14 +213,19 @@ bool guess_header(const std::vector<Row>& rows, char decimal, const MissingMarks
         value || kind == CellKind::date ||
         (kind == CellKind::number && parse_number(first[c], decimal, parsed) && parsed != std::floor(parsed));
   }
-  if (value) return false;
-  if (differs) return true;
-  if (text) return !number;
-  if (!is_count_from_zero(first) || rows.size() < 2) return false;
-  return std::any_of(rows[1].begin(), rows[1].end(), [&](const std::string& cell) {
-    double parsed = 0;
-    return parse_number(cell, decimal, parsed) && cell.find(decimal) != std::string::npos;
-  });
+  if (value) return {false, false};
+  if (differs) return {true, false};
+  if (text) return {!number, false};
+  return guess_numeric_header(rows, kinds, decimal, missing);
+}
+
+// The first cells of a row, for messages.
+std::string first_cells(const Row& row) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  for (size_t c = 0; c < std::min(row.size(), kShown); ++c)
+    text += (c == 0 ? "" : ", ") + std::string(strip_spaces(row[c]).substr(0, 30));
+  return row.size() > kShown ? text + ", …" : text;
 }
 
 }  // namespace
@@ -199,8 +269,12 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
   }
   dialect.decimal = guess_decimal(sample, dialect.delimiter, options);
   const MissingMarks missing(options.missing, dialect.decimal);
-  dialect.header = options.header == CsvOptions::guess ? guess_header(sample.rows, dialect.decimal, missing)
-                                                       : options.header == CsvOptions::yes;
+  dialect.header = options.header == CsvOptions::yes;
+  if (options.header == CsvOptions::guess) {
+    const HeaderGuess guess = guess_header(sample.rows, dialect.decimal, missing);
+    dialect.header = guess.header;
+    if (guess.doubt) dialect.doubtful_row = first_cells(sample.rows[0]);
+  }
   dialect.kinds =
       guess_kinds(sample.rows, dialect.header ? 1 : 0, sample.rows[0].size(), dialect.decimal, missing);
   return dialect;

@@ -34,6 +34,7 @@ struct CsvDialect {
   char delimiter = ',';
   char decimal = '.';
   bool header = true;
+  std::string doubtful_row;            // as in CsvTable
   std::vector<CsvColumn::Kind> kinds;  // of the columns, by the first rows
 };
 

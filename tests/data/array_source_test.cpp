@@ -112,6 +112,36 @@ TEST_F(ArraySource, InfiniteCellsAreMissing) {
   EXPECT_THAT(s.notes, ElementsAre("2 infinite cells taken as missing"));
 }
 
+TEST_F(ArraySource, UsualFillValuesOfFloat32AreADoubtUntilTheyAreNamed) {
+  std::vector<float> values(2 * 3 * 4, 1.5F);
+  values[17] = 1e20F;  // [1, 1, 1]
+  values[20] = 1e20F;
+  values[23] = 9.96921e36F;
+  io::write_npy(folder_.path("f.npy"), io::make_array({2, 3, 4}, std::span<const float>(values)));
+  DataConfig config;
+  config.path = folder_.path("f.npy");
+  config.time_axis = 1;
+  const Series s = load_series(config);
+  ASSERT_EQ(s.doubts.size(), 2u);
+  EXPECT_THAT(s.doubts[0], HasSubstr("2 cells hold 1.0000000200408773e+20, "));
+  EXPECT_THAT(s.doubts[0], HasSubstr("the first at " + config.path + ": element [1, 1, 1]: "));
+  EXPECT_THAT(s.doubts[1], HasSubstr("the first at " + config.path + ": element [1, 2, 3]: "));
+  config.missing_values = {1e20, 9.96921e36};  // as a user writes them
+  const Series named = load_series(config);
+  EXPECT_THAT(named.doubts, testing::IsEmpty());
+  EXPECT_EQ(named.missing_cells(), 3);
+}
+
+TEST_F(ArraySource, PlacesOfTextAreLinesAndCells) {
+  DataConfig config;
+  config.path = folder_.write("f.txt", "\n1.5,2\n\n3,1e20\n5,6\n");
+  config.columns = {"2"};
+  const Series s = load_series(config);
+  EXPECT_EQ(s.where(1, 0), config.path + ":4: cell 2");
+  ASSERT_EQ(s.doubts.size(), 1u);
+  EXPECT_THAT(s.doubts[0], HasSubstr(config.path + ":4: cell 2"));
+}
+
 TEST_F(ArraySource, NpzTakesTheOnlyArrayOrTheNamedOne) {
   const std::vector<double> values = {1, 2, 3, 4};
   const io::Array array = io::make_array({4, 1}, std::span<const double>(values));

@@ -177,6 +177,71 @@ TEST_F(CsvSource, WithoutHeaderAndDates) {
   EXPECT_EQ(value_at(s, 1), 2.5);
 }
 
+TEST_F(CsvSource, TheHeaderMayBeSaidAndWhatWasDecidedIsADoubt) {
+  const std::string text = "773869,767541\n64.375,67.625\n62.5,68.5\n64.5,63.75\n";
+  const Series names = load(text);
+  EXPECT_THAT(names.modes[0].labels, ElementsAre("773869", "767541"));
+  EXPECT_EQ(names.header, true);
+  EXPECT_THAT(
+      names.doubts,
+      ElementsAre("the first row (773869, 767541) is taken as names, since its whole numbers are unlike "
+                  "the values below: data.header=no takes it as values"));
+  DataConfig config;
+  config.header = "no";
+  const Series values = load(text, config);
+  EXPECT_THAT(values.modes[0].labels, ElementsAre("1", "2"));
+  EXPECT_EQ(values.rows(), 4);
+  EXPECT_THAT(values.doubts, IsEmpty());
+  config.header = "yes";
+  const Series counts = load("60,62\n61,63\n59,62\n60,61\n", config);
+  EXPECT_THAT(counts.modes[0].labels, ElementsAre("60", "62"));
+  EXPECT_THAT(load("60,62\n61,63\n59,62\n60,61\n").doubts,
+              ElementsAre("the first row (60, 62) is taken as values: data.header=yes takes it as names"));
+}
+
+TEST_F(CsvSource, DatesThatStayOpenAreADoubt) {
+  EXPECT_THAT(
+      load("d,a\n01.01.2020,1\n02.01.2020,2\n").doubts,
+      ElementsAre("dates are read as day.month.year; day and month could be exchanged too, no row tells"));
+  EXPECT_THAT(load("d,a\n12.01.2020,1\n13.01.2020,2\n").doubts, IsEmpty());
+}
+
+TEST_F(CsvSource, TextUnderANameThatSaysNothingMayBeginWithNames) {
+  const std::string values = "64.375,67.625\n62.5,68.5\n64.5,63.75\n";
+  EXPECT_THAT(load("773869,767541\n" + values, {}, "speeds.txt").modes[0].labels,
+              ElementsAre("773869", "767541"));
+  DataConfig config;
+  config.header = "no";
+  EXPECT_THAT(load("773869,767541\n" + values, config, "speeds.txt").modes[0].labels, ElementsAre("1", "2"));
+  const Series counts = load("60,62\n61,63\n59,62\n", {}, "counts.txt");
+  EXPECT_THAT(counts.modes[0].labels, ElementsAre("1", "2"));
+  EXPECT_THAT(counts.doubts,
+              ElementsAre("the first row (60, 62) is taken as values: data.header=yes takes it as names"));
+  config.header = "yes";
+  config.format = "text";
+  config.path = folder_.path("counts.txt");
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { load_series(config); }),
+              HasSubstr("data.format = text reads plain numbers without a header"));
+}
+
+TEST_F(CsvSource, UsualFillValuesAreADoubtUntilTheyAreNamed) {
+  const std::string text =
+      "date,a,b\n2020-01-01,1,2\n2020-01-02,1e20,4\n2020-01-04,5,-1e20\n2020-01-05,1e20,9.96921e36\n";
+  const std::string end = " takes them as missing",
+                    why = ", which usually stands for a missing value, the first at ";
+  EXPECT_THAT(load(text).doubts, ElementsAre("2 cells hold 1e+20" + why + folder_.path("f.csv") +
+                                                 ":3: column 'a': data.missing_values=1e+20" + end,
+                                             "1 cell holds -1e+20" + why + folder_.path("f.csv") +
+                                                 ":4: column 'b': data.missing_values=-1e+20" + end,
+                                             "1 cell holds 9.96921e+36" + why + folder_.path("f.csv") +
+                                                 ":5: column 'b': data.missing_values=9.96921e+36" + end));
+  DataConfig config;
+  config.missing_values = {1e20, -1e20, 9.96921e36};
+  const Series named = load(text, config);
+  EXPECT_THAT(named.doubts, IsEmpty());
+  EXPECT_EQ(named.missing_cells(), 4 + 2);  // and the two of the day that is not there
+}
+
 TEST_F(CsvSource, StartAndStepDateTheRowsOfSourcesWithoutDates) {
   DataConfig config;
   config.start = "2019-03-01";

@@ -137,12 +137,30 @@ TEST(Scaler, DamagedJsonIsADataError) {
 }
 
 TEST(Scaler, AnOverflowingVarianceIsADataError) {
-  const Series s = make_series({4, 1}, [](int64_t i) { return i % 2 == 0 ? 1e200 : -1e200; });
+  const Series s = make_series({4, 1}, [](int64_t i) { return i == 2 ? -1e200 : 1.0; });
   EXPECT_THAT(error_of(ErrorKind::data,
                        [&] {
                          Scaler::fit(s, {0, 4});
                        }),
-              HasSubstr("their variance overflows"));
+              HasSubstr("test: row 3, 'v0': -1e+200 is so large that the variance of 'v0' overflows"));
+}
+
+TEST(Scaler, ACellThatFloat32CannotHoldIsADataErrorWithItsPlace) {
+  // Mean 2 and deviation 1, so that values keep their size.
+  Series s = make_series({6, 2}, [](int64_t i) { return i % 4 < 2 ? 1.0 : 3.0; });
+  const Scaler scaler = Scaler::fit(s, {0, 4});
+  s.values.mutable_data_ptr<double>()[9] = std::numeric_limits<float>::max();
+  EXPECT_EQ(scaler.transform(s).const_data_ptr<float>()[9], std::numeric_limits<float>::max());
+  s.values.mutable_data_ptr<double>()[9] = -3.5e38;
+  EXPECT_THAT(
+      error_of(ErrorKind::data, [&] { scaler.transform(s); }),
+      HasSubstr("test: row 5, 'v1': -3.5e+38 is -3.5e+38 deviations from the mean of its training rows, "
+                "more than 32-bit floats can hold"));
+  s.place = [](int64_t row, int64_t index) {
+    return "cell " + std::to_string(row) + " " + std::to_string(index);
+  };
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { scaler.transform(s); }),
+              testing::StartsWith("cell 4 1: -3.5e+38"));
 }
 
 TEST(Scaler, IdentityLeavesValues) {

@@ -109,5 +109,18 @@ TEST(Splits, DatesAreBorders) {
   EXPECT_EQ(message(ErrorKind::data), "test: a split by dates needs dates, this source has none");
 }
 
+TEST(Splits, DatesThatStayOpenHaveTheOrderOfTheSource) {
+  Series s = rows(100);
+  DataConfig config;
+  config.split = "dates";
+  config.split_dates = {"01/02/1970", "01/03/1970"};
+  s.time = {true, 0, 86400, 0, 0, 100, io::read_date_time("13/01/1970")->style};
+  EXPECT_EQ(make_splits(config, s).train.end, 31);
+  EXPECT_EQ(make_splits(config, s).validation.end, 59);
+  s.time.style = io::read_date_time("1970-01-01")->style;
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { make_splits(config, s); }),
+            "data.split_dates: day and month of '01/02/1970' could be exchanged; write it as 2017-06-01");
+}
+
 }  // namespace
 }  // namespace modewise::data

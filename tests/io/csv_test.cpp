@@ -110,6 +110,39 @@ TEST(Csv, GuessesTheHeader) {
   EXPECT_EQ(names_of(table_of("1,2\n3,4\n", yes)), (Names{"1", "2"}));
 }
 
+TEST(Csv, TakesWholeNumbersUnlikeTheValuesBelowAsNames) {
+  const std::string values = "64.375,67.625,67\n62.5,68.5,65.25\n64,63.75,60\n";
+  const CsvTable sensors = table_of("773869,767541,767542\n" + values);
+  EXPECT_EQ(names_of(sensors), (Names{"773869", "767541", "767542"}));
+  EXPECT_EQ(sensors.rows, 3);
+  EXPECT_EQ(sensors.doubtful_row, "773869, 767541, 767542");
+  EXPECT_EQ(names_of(table_of(",773869,767541\n2012-03-01 00:00,64.375,67.5\n2012-03-01 00:05,62.5,68.5\n")),
+            (Names{"column 1", "773869", "767541"}));
+  const CsvTable above_dates = table_of("0,1\n2012-03-01,64\n2012-03-02,62\n");
+  EXPECT_EQ(names_of(above_dates), (Names{"0", "1"}));
+  EXPECT_EQ(above_dates.doubtful_row, "");
+  EXPECT_TRUE(table_of("773869\n64.375\n62.5\n64\n").had_header);
+  // The same with what the user says.
+  CsvOptions no;
+  no.header = CsvOptions::no;
+  const CsvTable data = table_of("773869,767541,767542\n" + values, no);
+  EXPECT_EQ(data.rows, 4);
+  EXPECT_EQ(data.columns[0].numbers[0], 773869);
+  EXPECT_EQ(data.doubtful_row, "");
+}
+
+TEST(Csv, TakesWholeNumbersLikeTheValuesBelowAsValuesAndSaysSo) {
+  const CsvTable counts = table_of("60,62,65,61,70\n61,63,64,62,71\n59,62,66,63,69\n60,61,65,64,70\n");
+  EXPECT_FALSE(counts.had_header);
+  EXPECT_EQ(counts.doubtful_row, "60, 62, 65, 61, …");
+  // One column proves nothing by its form, and equal numbers cannot be names.
+  EXPECT_EQ(table_of("100\n99.5\n98.25\n99.75\n").doubtful_row, "100");
+  EXPECT_FALSE(table_of("100\n99.5\n98.25\n99.75\n").had_header);
+  EXPECT_EQ(table_of("60,60\n61.5,63.5\n").doubtful_row, "");
+  EXPECT_FALSE(table_of("60,60\n61.5,63.5\n").had_header);
+  EXPECT_EQ(table_of("60,,7\n61.5,63.5,7.5\n").doubtful_row, "");
+}
+
 TEST(Csv, ReadsMissingCellsInEveryKind) {
   const CsvTable table =
       table_of("d,x,t\n2016-07-01,NA,a\nNA,2,\n2016-07-03, nan ,NA\n2016-07-04,\"\",b\n2016-07-05,NULL,c\n");
@@ -188,6 +221,16 @@ TEST(Csv, TellsWhichOrderOfDayAndMonthWasTaken) {
   const CsvTable decided = table_of("d,x\n01/02/2016,1\n02/02/2016,1\n13/02/2016,2\n");
   EXPECT_FALSE(decided.columns[0].date_style.order_guessed);
   EXPECT_EQ(decided.columns[0].date_style.order, DateStyle::day_first);
+}
+
+TEST(Csv, ReadsDottedDatesDayFirstFromTheFirstRowOn) {
+  std::string text = "d,x\n";
+  for (int day = 1; day <= 13; ++day) text += fmt::format("{:02}.01.2020 00:00,{}\n", day, day);
+  const CsvColumn days = table_of(text).columns[0];
+  EXPECT_EQ(days.date_style.order, DateStyle::day_first);
+  EXPECT_FALSE(days.date_style.order_guessed);
+  for (int day = 1; day <= 13; ++day)
+    EXPECT_EQ(days.dates[static_cast<size_t>(day - 1)], to_seconds({2020, 1, day}));
 }
 
 TEST(Csv, KeepsReplacementCharactersInNames) {

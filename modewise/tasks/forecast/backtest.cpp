@@ -43,6 +43,7 @@ Backtest backtest(const ForecastRun& run, const ForecastData& data, int64_t stri
     ForecastErrors one = make_errors(run.config, data.scaler, levels);
     ForecastErrors one_repeat = make_errors(run.config, data.scaler, {});
     const std::vector<float> quantiles = forecaster.quantiles(block);
+    require_finite(block, quantiles, data.series);
     const at::Tensor repeat = repeat_forecast(block);
     for (ForecastErrors* errors : {&one, &all})
       errors->add(floats(block.forecast), floats(block.future), flags(block.future_observed), quantiles);

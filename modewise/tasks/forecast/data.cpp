@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -25,6 +26,10 @@ std::string step_text(const data::TimeAxis& time) {
 }
 
 }  // namespace
+
+void warn_of_doubts(const data::Series& series) {
+  for (const std::string& doubt : series.doubts) spdlog::warn("{}: {}", series.source, doubt);
+}
 
 std::string hash_of(const data::Series& series) {
   const auto bytes = [](const at::Tensor& tensor) {
@@ -66,23 +71,25 @@ ForecastData prepare_forecast_data(const ForecastConfig& config, data::Series se
 
 DataSummary summarize(const ForecastData& data) {
   return {data.series.modes,  data.scaler, data.series.time,
-          data.series.source, data.hash,   data.series.observed.defined()};
+          data.series.source, data.hash,   data.series.observed.defined(),
+          data.series.header};
 }
 
 nlohmann::ordered_json to_json(const DataSummary& summary) {
   const data::TimeAxis& time = summary.time;
-  return {{"source", summary.source},
-          {"hash", summary.hash},
-          {"rows", time.length},
-          {"missing", summary.missing},
-          {"time",
-           {{"dated", time.dated},
-            {"start", time.start},
-            {"start_text", time.text_at(0)},
-            {"step", time.step},
-            {"months", time.months}}},
-          {"modes", data::to_json(summary.modes)},
-          {"scaler", summary.scaler.to_json()}};
+  nlohmann::ordered_json json = {{"source", summary.source},
+                                 {"hash", summary.hash},
+                                 {"rows", time.length},
+                                 {"missing", summary.missing}};
+  if (summary.header) json["header"] = *summary.header;
+  json["time"] = {{"dated", time.dated},
+                  {"start", time.start},
+                  {"start_text", time.text_at(0)},
+                  {"step", time.step},
+                  {"months", time.months}};
+  json["modes"] = data::to_json(summary.modes);
+  json["scaler"] = summary.scaler.to_json();
+  return json;
 }
 
 DataSummary read_data_summary(const std::filesystem::path& path) {
@@ -93,6 +100,7 @@ DataSummary read_data_summary(const std::filesystem::path& path) {
     result.source = json.at("source");
     result.hash = json.at("hash");
     result.missing = json.at("missing");
+    if (json.contains("header")) result.header = json["header"].get<bool>();
     const auto& time = json.at("time");
     result.time.length = json.at("rows");
     result.time.dated = time.at("dated");

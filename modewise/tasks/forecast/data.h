@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "modewise/data/scaler.h"
@@ -32,6 +33,9 @@ ForecastData prepare_forecast_data(const ForecastConfig& config, data::Series se
 /// The windows of each split under this config's strides and fractions.
 data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data::Splits& splits);
 
+/// Says on stderr what of the source could be meant otherwise.
+void warn_of_doubts(const data::Series& series);
+
 /// Content hash of values and mask.
 std::string hash_of(const data::Series& series);
 
@@ -41,7 +45,8 @@ struct DataSummary {
   data::Scaler scaler;
   data::TimeAxis time;
   std::string source, hash;
-  bool missing = false;  // trained with masks
+  bool missing = false;        // trained with masks
+  std::optional<bool> header;  // as in Series
 };
 DataSummary summarize(const ForecastData& data);
 nlohmann::ordered_json to_json(const DataSummary& summary);

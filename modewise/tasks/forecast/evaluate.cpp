@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/error.h"
 #include "modewise/core/progress.h"
 #include "modewise/tasks/forecast/task.h"
 
@@ -89,6 +90,7 @@ ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const
   stream_forecasts(*forecaster.model, data, set, forecaster.config->forecast.evaluation_batch,
                    [&](const ForecastBlock& block) {
                      const std::vector<float> quantiles = forecaster.quantiles(block);
+                     require_finite(block, quantiles, data.series);
                      errors.add(floats(block.forecast), floats(block.future), flags(block.future_observed),
                                 quantiles);
                      if (visit) visit(block, quantiles);
@@ -131,10 +133,15 @@ nlohmann::ordered_json evaluation_json(const std::string& split, const ForecastE
   }
   result["by_step"] = by_step;
   nlohmann::ordered_json by_series = nlohmann::ordered_json::array();
-  for (int64_t s = 0; s < errors.series(); ++s)
+  for (int64_t s = 0; s < errors.series(); ++s) {
+    const PointErrors units = errors.of_series(s, Scale::units);
+    require(units.count == 0 || std::isfinite(units.mse), ErrorKind::data,
+            "{}: the squared errors of '{}' in its units are beyond what 64-bit floats can hold",
+            series.source, series.series_name(s));
     by_series.push_back({{"name", series.series_name(s)},
                          {"scaled", to_json(errors.of_series(s))},
-                         {"units", to_json(errors.of_series(s, Scale::units))}});
+                         {"units", to_json(units)}});
+  }
   result["by_series"] = by_series;
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "modewise/core/error.h"
 #include "modewise/io/npz.h"
@@ -23,8 +24,9 @@ std::string quantile_name(const std::string& series, double level) {
   return fmt::format("{}_q{:g}", series, level);
 }
 
-/// Forecasts carry float32 precision; no more digits are written.
+/// Forecasts carry float32 precision; no more digits are written. Units may make them larger than a float32.
 std::string number_text(double value) {
+  if (std::abs(value) > std::numeric_limits<float>::max()) return fmt::format("{:.9g}", value);
   return fmt::format("{}", static_cast<float>(value));
 }
 
@@ -56,6 +58,7 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
   const ForecastBlock block = forecast_batch(*run.model, batch, phase_offset(run, series));
   const CalibratedForecaster forecaster = run.forecaster();
   const std::vector<float> quantiles = forecaster.quantiles(block);
+  require_finite(block, quantiles, series);
   const std::span<const float> values = floats(block.forecast);
   const std::vector<double> mean = scaler_means(run.data.scaler),
                             deviation = scaler_deviations(run.data.scaler);

@@ -1,7 +1,6 @@
 #include "modewise/tasks/forecast/run.h"
 
 #include <ATen/ops/empty.h>
-#include <spdlog/spdlog.h>
 
 #include "modewise/core/error.h"
 #include "modewise/data/loader.h"
@@ -83,7 +82,10 @@ data::Series load_run_series(const ForecastRun& run, const std::string& path) {
     config.simulate.clear();
     config.format = "auto";
   }
+  // What was decided for the training data holds for the files that continue it.
+  if (config.header == "auto" && run.data.header) config.header = *run.data.header ? "yes" : "no";
   data::Series series = data::load_series(config);
+  warn_of_doubts(series);
   require_fits(run.data, series);
   return series;
 }

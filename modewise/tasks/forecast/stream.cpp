@@ -3,7 +3,9 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/nn/evaluation_mode.h"
 #include "modewise/train/task.h"
@@ -17,7 +19,51 @@ at::Tensor flatten_modes(const at::Tensor& x, int64_t tail) {
   return x.flatten(1, x.dim() - 1 - tail).contiguous();
 }
 
+/// Of the values that a window looks back on, one that is so large that float32 may overflow on the way
+/// through a model; "" when all are moderate.
+std::string overflow_text(const ForecastBlock& block, int64_t window, const data::Series& series) {
+  constexpr float kModerate = 1e6F;  // deviations; their squares and sums are far from the limit
+  const int64_t count = block.past.size(1), lookback = block.past.size(2);
+  const std::span<const float> past =
+      floats(block.past)
+          .subspan(static_cast<size_t>(window * count * lookback), static_cast<size_t>(count * lookback));
+  const auto largest =
+      std::max_element(past.begin(), past.end(), [](float a, float b) { return std::abs(a) < std::abs(b); });
+  if (!(std::abs(*largest) > kModerate)) return "";
+  const int64_t at = largest - past.begin(), index = at / lookback;
+  const int64_t row = block.first_step.const_data_ptr<int64_t>()[window] + at % lookback;
+  return fmt::format(
+      "{}: {} is {:.3g} deviations from the mean, more than the model can compute with: if it "
+      "stands for a missing value, name it in data.missing_values",
+      series.where(row, index), series.values.const_data_ptr<double>()[row * count + index], *largest);
+}
+
+/// The first element of `values` [B, S, H, …] that is not finite.
+void require_finite_values(std::span<const float> values, const char* what, const ForecastBlock& block,
+                           const data::Series& series) {
+  const auto found = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+  if (found == values.end()) return;
+  const int64_t count = block.past.size(1), lookback = block.past.size(2), horizon = block.future.size(2);
+  const int64_t tail = std::ssize(values) / (block.windows() * count * horizon);
+  const int64_t cell = (found - values.begin()) / tail, window = cell / (count * horizon);
+  const int64_t row = block.first_step.const_data_ptr<int64_t>()[window] + lookback + cell % horizon;
+  const std::string cause = overflow_text(block, window, series);
+  fail(cause.empty() ? ErrorKind::general : ErrorKind::data,
+       "{}: {} of '{}' for {} is {}, which is no finite number; {}", series.source, what,
+       series.series_name(cell / horizon % count),
+       series.time.dated ? series.time.text_at(row) : fmt::format("row {}", row + 1), *found,
+       cause.empty() ? "no value that it looks back on is large, so the model's weights are: training with a "
+                       "smaller learning rate or clip_norm may help"
+                     : cause);
+}
+
 }  // namespace
+
+void require_finite(const ForecastBlock& block, std::span<const float> quantiles,
+                    const data::Series& series) {
+  require_finite_values(floats(block.forecast), "the forecast", block, series);
+  require_finite_values(quantiles, "a quantile", block, series);
+}
 
 ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset) {
   const at::NoGradGuard no_grad;
@@ -50,6 +96,8 @@ void stream_forecasts(models::Forecaster& model, const ForecastData& data, const
       windows.push_back(window * stride);
     ForecastBlock block = forecast_batch(model, data.source.gather(set, windows), data.row_offset);
     block.first_window = first;
+    require_finite(block, block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{},
+                   data.series);
     visit(block);
   }
 }

@@ -32,8 +32,14 @@ using BlockVisitor = std::function<void(const ForecastBlock&)>;
 ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch,
                              int64_t row_offset = 0);
 
+/// Error that names series and row of the first forecast, or of the first of `quantiles` [B, S, H, Q],
+/// that is not finite: a data error with the place of the value of its lookback that a model cannot compute
+/// with, where there is one, else a general one. `block` is of windows of `series`.
+void require_finite(const ForecastBlock& block, std::span<const float> quantiles, const data::Series& series);
+
 /// Visits every `stride`-th window of `set`, `batch` windows at a time. Throws train::EvaluationInterrupted
-/// when a stop signal came. The module is put into evaluation mode, and back.
+/// when a stop signal came, and the errors of require_finite for the model's output. The module is put into
+/// evaluation mode, and back.
 void stream_forecasts(models::Forecaster& model, const ForecastData& data, const data::WindowSet& set,
                       int64_t batch, const BlockVisitor& visit, int64_t stride = 1);
 
