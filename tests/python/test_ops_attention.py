@@ -286,6 +286,34 @@ def test_scores_at_the_edge():
         assert out[0, 0].isfinite().all() and out[0, 1, 0].isfinite().all() and out[0, 1, 2].isfinite().all()
 
 
+@pytest.mark.parametrize("isa", list(ops.available_isas()))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("masked_by", ["keys", "mode"])
+@pytest.mark.parametrize("bad", [float("nan"), float("-inf")], ids=str)
+def test_a_row_whose_first_keys_are_masked_keeps_what_is_not_a_number(isa, dtype, masked_by, bad):
+    """Masked keys fill the first vectors of any width; the others make the logits NaN, or all −∞."""
+    ops.use_isa(isa)
+    n, masked = 35, 33
+    q, k = torch.ones(1, n, 2, dtype=dtype), torch.ones(1, n, 2, dtype=dtype)
+    k[0, masked:] = bad
+    kept = torch.arange(n) >= masked
+    mode_mask = torch.ones(n, n, dtype=torch.bool)
+    mode_mask[3] = kept
+    mode_mask[4] = False
+    if masked_by == "keys":
+        out = ops.mode_scores(q, k, 1, kept.unsqueeze(0))
+        assert out[0, 0].isnan().all()
+        assert (ops.mode_scores(q, k, 1, torch.zeros(1, n, dtype=torch.bool)) == 0).all()
+    else:
+        out = ops.mode_scores(q, k, 1, None, mode_mask)
+        assert out[0, 0, 3].isnan().all()
+        assert (out[0, 0, 4] == 0).all()  # nothing to attend to, whatever the values
+    expected = formulas.mode_scores(q, k, 1, kept.unsqueeze(0) if masked_by == "keys" else None,
+                                    mode_mask if masked_by == "mode" else None)
+    torch.testing.assert_close(out, expected, equal_nan=True)
+    ops.use_isa(ops.available_isas()[-1])
+
+
 def test_softmax_error_in_roundings():
     rand = drawer(torch.float32, 3)
     q, k = rand(4, 65, 32) * 3, rand(4, 65, 32) * 3

@@ -38,7 +38,23 @@ void tile_row(const F* a, int64_t rows, int64_t n, const F* panel, int64_t panel
   }
 }
 
-// Softmax of row[0 … n), whose padding up to whole vectors may be overwritten.
+// Takes the keys that a mask (null: none) removes out of row[0 … n); false where none is left. The masks say
+// it and not the row, whose own values may be infinite or NaN.
+template <class F>
+bool keep_keys(const uint8_t* key_mask, const uint8_t* mode_mask, F* row, int64_t n) {
+  if (key_mask == nullptr && mode_mask == nullptr) return true;
+  bool any = false;
+  for (int64_t j = 0; j < n; ++j) {
+    const bool kept =
+        (key_mask == nullptr || key_mask[j] != 0) && (mode_mask == nullptr || mode_mask[j] != 0);
+    row[j] = kept ? row[j] : kLowest<F>;
+    any = any || kept;
+  }
+  return any;
+}
+
+// Softmax of row[0 … n), whose padding up to whole vectors may be overwritten. Where a value is NaN, so is
+// the whole row: one that the maximum passes over is still in the sum.
 template <class F>
 void softmax_row(F* row, int64_t n, F scale) {
   constexpr int64_t kLane = kLanes<F>;
@@ -49,16 +65,7 @@ void softmax_row(F* row, int64_t n, F scale) {
     high = high < value ? value : high;
   }
   F top = high[0];
-  bool not_a_number = false;
-  for (int lane = 0; lane < kLane; ++lane) {
-    top = high[lane] > top ? high[lane] : top;
-    not_a_number = not_a_number || high[lane] != high[lane];
-  }
-  if (not_a_number) top = high[0] - high[0] + __builtin_nanf("");
-  if (top == kLowest<F>) {
-    for (int64_t j = 0; j < n; ++j) row[j] = 0;
-    return;
-  }
+  for (int lane = 1; lane < kLane; ++lane) top = high[lane] > top ? high[lane] : top;
   Vector<F> sum = {};
   for (int64_t j = 0; j < n; j += kLane) {
     const Vector<F> value = exp_lanes((load(row + j) - top) * scale);
@@ -93,13 +100,11 @@ void forward(const ScorePlan& plan, int64_t b, int64_t h, void* scratch) {
     tile_row(queries, count, d, keys, wide, n, rows, wide);
     for (int64_t m = 0; m < count; ++m) {
       F* row = rows + m * wide;
-      if (key_mask != nullptr)
-        for (int64_t j = 0; j < n; ++j) row[j] = key_mask[j] != 0 ? row[j] : kLowest<F>;
-      if (plan.mode_mask != nullptr) {
-        const uint8_t* kept = plan.mode_mask + (first + m) * n;
-        for (int64_t j = 0; j < n; ++j) row[j] = kept[j] != 0 ? row[j] : kLowest<F>;
-      }
-      softmax_row(row, n, static_cast<F>(plan.scale));
+      const uint8_t* kept = plan.mode_mask == nullptr ? nullptr : plan.mode_mask + (first + m) * n;
+      if (keep_keys(key_mask, kept, row, n))
+        softmax_row(row, n, static_cast<F>(plan.scale));
+      else
+        for (int64_t j = 0; j < n; ++j) row[j] = 0;
       T* to = out + (first + m) * n;
       for (int64_t j = 0; j < n; ++j) to[j] = narrow<T>(row[j]);
     }
