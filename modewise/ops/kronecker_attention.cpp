@@ -131,7 +131,8 @@ class Factors {
               {},
               random_features(q, k, options_.heads,
                               orthogonal_projection(q.detach(), width, features,
-                                                    static_cast<int64_t>(options_.feature_seed), mode),
+                                                    static_cast<int64_t>(options_.feature_seed), mode,
+                                                    options_.feature_map == "regularised"),
                               cells.valid)};
     }
     const Mask mode_mask = mode_masks_.empty() ? Mask() : mode_masks_[static_cast<size_t>(mode)];
@@ -234,7 +235,7 @@ std::vector<at::Tensor> mode_attention(const at::Tensor& x, const KroneckerAtten
   check_kronecker_attention_args("mode_attention", x, weights, options, token_mask, mode_masks);
   std::vector<at::Tensor> matrices;
   for (const auto& factor : Factors(x, weights, options, token_mask, mode_masks).all())
-    matrices.push_back(factor.matrix());
+    matrices.push_back(factor.matrix().to(x.scalar_type()));
   return matrices;
 }
 

@@ -25,8 +25,9 @@ struct KroneckerAttentionOptions {
   std::vector<int64_t> attend_modes;  // modes attended; empty: all
   std::vector<int64_t> rope_modes;    // modes whose pooled q and k get rotary codes (rotate_half)
   double rope_base = 10000;
-  std::string kernel = "softmax";  // or "linear": positive random features (Performer), S_i never formed
-  int64_t features = 0;            // of the linear form; 0: d·ceil(ln d), rounded up to a multiple of 8
+  std::string kernel = "softmax";       // or "linear": positive random features (Performer), S_i never formed
+  int64_t features = 0;                 // of the linear form; 0: d·ceil(ln d), rounded up to a multiple of 8
+  std::string feature_map = "softmax";  // or "regularised": SM-REG, the map of arXiv 2412.02919v1
   uint64_t feature_seed = 0;
   double dropout =
       0;  // on the entries of S_i; callers pass 0 in evaluation. The linear form has no S_i to drop.
@@ -58,7 +59,7 @@ at::Tensor kronecker_attention(const at::Tensor& x, const at::Tensor& value,
                                const std::vector<std::optional<at::Tensor>>& mode_masks = {});
 
 /// The matrices S_i [B, H, N_i, N_i] of the same arguments, before dropout, one for each attended mode in the
-/// order of `attend_modes`; for the linear form its approximation, formed explicitly.
+/// order of `attend_modes`, in x's dtype; for the linear form its approximation, formed explicitly.
 std::vector<at::Tensor> mode_attention(const at::Tensor& x, const KroneckerAttentionWeights& weights,
                                        const KroneckerAttentionOptions& options,
                                        const std::optional<at::Tensor>& token_mask = {},

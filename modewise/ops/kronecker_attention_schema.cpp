@@ -47,8 +47,8 @@ at::Tensor kronecker_attention_op(
     const Optional& query_norm_bias, const Optional& key_norm_weight, const Optional& key_norm_bias,
     int64_t heads, c10::string_view combine, c10::string_view pooling, bool share_modes,
     at::IntArrayRef attend_modes, at::IntArrayRef rope_modes, double rope_base, c10::string_view kernel,
-    int64_t features, int64_t feature_seed, double dropout, int64_t seed, int64_t step, int64_t site,
-    const Optional& token_mask, const std::optional<OptionalList>& mode_masks) {
+    int64_t features, c10::string_view feature_map, int64_t feature_seed, double dropout, int64_t seed,
+    int64_t step, int64_t site, const Optional& token_mask, const std::optional<OptionalList>& mode_masks) {
   const KroneckerAttentionOptions options = {
       .heads = heads,
       .combine = combine_from("kronecker_attention", combine),
@@ -59,6 +59,7 @@ at::Tensor kronecker_attention_op(
       .rope_base = rope_base,
       .kernel = std::string(kernel),
       .features = features,
+      .feature_map = std::string(feature_map),
       .feature_seed = static_cast<uint64_t>(feature_seed),
       .dropout = dropout,
       .key = {static_cast<uint64_t>(seed), static_cast<uint64_t>(step), static_cast<uint32_t>(site)}};
@@ -74,7 +75,8 @@ std::vector<at::Tensor> mode_attention_op(
     const Optional& query_norm_bias, const Optional& key_norm_weight, const Optional& key_norm_bias,
     int64_t heads, c10::string_view pooling, bool share_modes, at::IntArrayRef attend_modes,
     at::IntArrayRef rope_modes, double rope_base, c10::string_view kernel, int64_t features,
-    int64_t feature_seed, const Optional& token_mask, const std::optional<OptionalList>& mode_masks) {
+    c10::string_view feature_map, int64_t feature_seed, const Optional& token_mask,
+    const std::optional<OptionalList>& mode_masks) {
   KroneckerAttentionOptions options;
   options.heads = heads;
   options.pooling = pooling_from("mode_attention", pooling);
@@ -84,6 +86,7 @@ std::vector<at::Tensor> mode_attention_op(
   options.rope_base = rope_base;
   options.kernel = std::string(kernel);
   options.features = features;
+  options.feature_map = std::string(feature_map);
   options.feature_seed = static_cast<uint64_t>(feature_seed);
   return mode_attention(x,
                         weights_from(query_weight, query_bias, key_weight, key_bias, query_norm_weight,
@@ -103,7 +106,8 @@ TORCH_LIBRARY_FRAGMENT(modewise, m) {
       "share_modes=False, "
       "int[] attend_modes=[], int[] rope_modes=[], float rope_base=10000., str kernel='softmax', int "
       "features=0, "
-      "int feature_seed=0, float dropout=0., int seed=0, int step=0, int site=0, Tensor? token_mask=None, "
+      "str feature_map='softmax', int feature_seed=0, float dropout=0., int seed=0, int step=0, int site=0, "
+      "Tensor? token_mask=None, "
       "Tensor?[]? mode_masks=None) -> Tensor");
   m.def(
       "mode_attention(Tensor x, Tensor query_weight, Tensor? query_bias, Tensor key_weight, Tensor? "
@@ -111,8 +115,8 @@ TORCH_LIBRARY_FRAGMENT(modewise, m) {
       "Tensor? query_norm_weight=None, Tensor? query_norm_bias=None, Tensor? key_norm_weight=None, "
       "Tensor? key_norm_bias=None, *, int heads, str pooling='sum', bool share_modes=False, int[] "
       "attend_modes=[], "
-      "int[] rope_modes=[], float rope_base=10000., str kernel='softmax', int features=0, int "
-      "feature_seed=0, "
+      "int[] rope_modes=[], float rope_base=10000., str kernel='softmax', int features=0, str "
+      "feature_map='softmax', int feature_seed=0, "
       "Tensor? token_mask=None, Tensor?[]? mode_masks=None) -> Tensor[]");
 }
 

@@ -50,7 +50,17 @@ void orthonormalise(double* block, int64_t count, int64_t width) {
   }
 }
 
-at::Tensor draw_projection(int64_t width, int64_t features, int64_t seed, int64_t mode) {
+// Squared length of a Gaussian vector: the sum of the squares of its `width` values, which begin at `first`.
+double squared_length(const RandomStream& stream, int64_t first, int64_t width) {
+  double square = 0;
+  for (int64_t c = 0; c < width; ++c) {
+    const double value = stream.normal(static_cast<uint64_t>(first + c));
+    square += value * value;
+  }
+  return square;
+}
+
+at::Tensor draw_projection(int64_t width, int64_t features, int64_t seed, int64_t mode, bool regularised) {
   const RandomStream stream{static_cast<uint64_t>(seed), kFeatureSite, static_cast<uint64_t>(mode)};
   auto projection = at::empty({features, width}, at::kDouble);
   auto* rows = projection.mutable_data_ptr<double>();
@@ -58,14 +68,11 @@ at::Tensor draw_projection(int64_t width, int64_t features, int64_t seed, int64_
   for (int64_t i = 0; i < values; ++i) rows[i] = stream.normal(static_cast<uint64_t>(i));
   for (int64_t first = 0; first < features; first += width)
     orthonormalise(rows + first * width, std::min(width, features - first), width);
-  // Lengths of fresh Gaussian vectors, so that each row on its own is Gaussian.
+  // Lengths of fresh Gaussian vectors, so that each row on its own is Gaussian; or the root of their mean
+  // square.
   for (int64_t i = 0; i < features; ++i) {
-    double square = 0;
-    for (int64_t c = 0; c < width; ++c) {
-      const double value = stream.normal(static_cast<uint64_t>(values + i * width + c));
-      square += value * value;
-    }
-    const double length = std::sqrt(square);
+    const double length = std::sqrt(regularised ? static_cast<double>(width)
+                                                : squared_length(stream, values + i * width, width));
     for (int64_t c = 0; c < width; ++c) rows[i * width + c] *= length;
   }
   return projection;
@@ -84,24 +91,24 @@ at::TensorOptions projection_options(const at::Tensor& like) {
 
 // A model asks for the same few projections in every step: the last ones are kept.
 at::Tensor orthogonal_projection_cpu(const at::Tensor& like, int64_t width, int64_t features, int64_t seed,
-                                     int64_t mode) {
+                                     int64_t mode, bool regularised) {
   check_orthogonal_projection_args(like, width, features);
-  using Key = std::array<int64_t, 4>;
+  using Key = std::array<int64_t, 5>;
   constexpr size_t kKept = 64;
   static std::mutex mutex;
   static std::map<Key, at::Tensor> kept;
   const std::lock_guard lock(mutex);
-  const Key key = {width, features, seed, mode};
+  const Key key = {width, features, seed, mode, regularised ? 1 : 0};
   auto found = kept.find(key);
   if (found == kept.end()) {
     if (kept.size() >= kKept) kept.clear();
-    found = kept.emplace(key, draw_projection(width, features, seed, mode)).first;
+    found = kept.emplace(key, draw_projection(width, features, seed, mode, regularised)).first;
   }
   return found->second.to(projection_options(like), /*non_blocking=*/false, /*copy=*/true);
 }
 
 at::Tensor orthogonal_projection_meta(const at::Tensor& like, int64_t width, int64_t features, int64_t,
-                                      int64_t) {
+                                      int64_t, bool) {
   check_orthogonal_projection_args(like, width, features);
   return at::empty({features, width}, projection_options(like));
 }
@@ -117,11 +124,11 @@ at::Tensor normalised(const at::Tensor& queries, const at::Tensor& keys) {
 }  // namespace
 
 at::Tensor orthogonal_projection(const at::Tensor& like, int64_t width, int64_t features, int64_t seed,
-                                 int64_t mode) {
+                                 int64_t mode, bool regularised) {
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("modewise::orthogonal_projection", "")
                              .typed<decltype(orthogonal_projection)>();
-  return op.call(like, width, features, seed, mode);
+  return op.call(like, width, features, seed, mode, regularised);
 }
 
 RandomFeatures random_features(const at::Tensor& q, const at::Tensor& k, int64_t heads,
@@ -150,7 +157,9 @@ RandomFeatures random_features(const at::Tensor& q, const at::Tensor& k, int64_t
 }
 
 TORCH_LIBRARY_FRAGMENT(modewise, m) {
-  m.def("orthogonal_projection(Tensor like, int width, int features, int seed, int mode) -> Tensor");
+  m.def(
+      "orthogonal_projection(Tensor like, int width, int features, int seed, int mode, bool "
+      "regularised=False) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(modewise, CPU, m) {

@@ -9,11 +9,12 @@
 
 namespace modewise::ops {
 
-/// Projection [features, width]: blocks of orthogonal rows with the lengths of independent Gaussian vectors,
-/// drawn from core/random (site 3, step `mode`) by `seed`. On the device of `like`, in the type its sums are
-/// taken in.
+/// Projection [features, width]: blocks of orthogonal rows, drawn from core/random (site 3, step `mode`) by
+/// `seed`. Their lengths are those of independent Gaussian vectors, which estimates the softmax kernel
+/// without bias; or all √width, `regularised`, Performer's SM-REG, which estimates a lower bound of it with
+/// less variance. On the device of `like`, in the type its sums are taken in.
 at::Tensor orthogonal_projection(const at::Tensor& like, int64_t width, int64_t features, int64_t seed,
-                                 int64_t mode);
+                                 int64_t mode, bool regularised = false);
 
 /// Features φ(q), φ(k) [B, H, N, M] such that S ≈ queries keysᵀ has rows of sum 1; queries hold the
 /// normaliser already.

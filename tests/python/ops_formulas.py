@@ -1,5 +1,6 @@
 """Every operator as plain torch, written from the definitions: what the operators are compared with."""
 
+import functools
 import math
 
 import numpy
@@ -105,6 +106,14 @@ def philox(counter, key):
     return c
 
 
+def normals(count, seed, step, site):
+    """Box-Muller of words 2i and 2i + 1 of a Philox stream."""
+    blocks = range((2 * count + 3) // 4)
+    key = seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
+    words = numpy.concatenate([philox((block, 0, step, site), key) for block in blocks])[: 2 * count].astype(float)
+    return numpy.sqrt(-2 * numpy.log((words[::2] + 1) * 2.0**-32)) * numpy.cos(2 * numpy.pi * words[1::2] * 2.0**-32)
+
+
 def dropout_scale(count, p, seed, step, site):
     threshold = min(round(p * 2**32), 2**32 - 1)
     words = {}
@@ -166,11 +175,37 @@ def axis_attention(q, k, v, heads, mode, token_mask=None, axis_mask=None, dropou
     return out.movedim(-2, mode + 2).movedim(1, -2).flatten(-2)
 
 
-def kronecker_factors(x, qw, qb, kw, kb, qnw, qnb, knw, knb, *, heads, pooling="sum", share_modes=False,
-                      attend_modes=(), rope_modes=(), rope_base=10000.0, token_mask=None, mode_masks=None, **_):
-    """The released order: project every token, then pool, norm, rotate."""
+@functools.cache
+def random_projection(width, features, seed, mode, feature_map):
+    """Rows ω of Performer's features: orthogonal in blocks, with lengths of Gaussian vectors or all √width (SM-REG)."""
+    drawn, lengths = normals(2 * features * width, seed, mode, 3).reshape(2, features, width)
+    blocks = []
+    for first in range(0, features, width):
+        q, r = numpy.linalg.qr(drawn[first : first + width].T)
+        blocks.append((q * numpy.sign(numpy.diag(r))).T)  # as Gram-Schmidt gives them
+    lengths = numpy.linalg.norm(lengths, axis=1) if feature_map == "softmax" else numpy.full(features, math.sqrt(width))
+    return torch.from_numpy(numpy.concatenate(blocks) * lengths[:, None])
+
+
+def linear_scores(q, k, heads, projection, key_mask=None):
+    """HOT (arXiv 2412.02919v1), Eq. 10, with Performer's φ(x) = exp(ωx − |x|²/2) of x = q / d^¼."""
+
+    def features(t):
+        x = heads_first(t, heads) / (t.size(-1) // heads) ** 0.25
+        return torch.exp(x @ projection.to(x.dtype).T - x.square().sum(-1, keepdim=True) / 2)
+
+    products = features(q) @ features(k).transpose(-1, -2)
+    if key_mask is not None:
+        products = products * key_mask[:, None, None]
+    total = products.sum(-1, keepdim=True)
+    return products / total.masked_fill(total == 0, 1)
+
+
+def pooled_queries_keys(x, qw, qb, kw, kb, qnw, qnb, knw, knb, *, heads, pooling="sum", share_modes=False,
+                        attend_modes=(), rope_modes=(), rope_base=10000.0, token_mask=None, **_):
+    """q, k and the mask of the keys for each mode. The released order: project every token, then pool, norm, rotate."""
     modes, d = x.dim() - 2, x.size(-1)
-    factors = {}
+    out = {}
     for i in attend_modes or range(modes):
         first = 0 if share_modes else i * d
         sides = []
@@ -189,8 +224,20 @@ def kronecker_factors(x, qw, qb, kw, kb, qnw, qnb, knw, knb, *, heads, pooling="
         if token_mask is not None:
             others = [j + 1 for j in range(modes) if j != i]
             key_mask = token_mask.sum(others) > 0 if others else token_mask
-        mode_mask = mode_masks[i] if mode_masks else None
-        factors[i] = mode_scores(*sides, heads, key_mask, mode_mask)
+        out[i] = *sides, key_mask
+    return out
+
+
+def kronecker_factors(*args, heads, mode_masks=None, kernel="softmax", features=0, feature_map="softmax", feature_seed=0,
+                      **options):
+    factors = {}
+    for i, (q, k, key_mask) in pooled_queries_keys(*args, heads=heads, **options).items():
+        if kernel == "softmax":
+            factors[i] = mode_scores(q, k, heads, key_mask, mode_masks[i] if mode_masks else None)
+        else:
+            d = q.size(-1) // heads
+            count = features or -(-d * math.ceil(math.log(d)) // 8) * 8
+            factors[i] = linear_scores(q, k, heads, random_projection(d, count, feature_seed, i, feature_map), key_mask)
     return factors
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy
 import pytest
+import scipy.special
 import torch
 
 import ops_formulas as formulas
@@ -205,21 +206,54 @@ def test_dropout_draws_a_stream_a_mode_and_keeps_the_expectation():
 # ---- linear form ----
 
 
-def linear_error(features, seed, shape=(1, 24, 20, 16)):
+def regularised_kernel(q, k, heads):
+    """What features with directions drawn evenly and lengths √d estimate: the mean of exp(√d u·z) over unit vectors u
+    is 0F1(; d/2; d|z|²/4), at z = q + k; a query's own factor cancels in the rows."""
+    d = q.size(-1) // heads
+    q, k = (formulas.heads_first(t, heads) / d**0.25 for t in (q, k))
+    square = (q.unsqueeze(-2) + k.unsqueeze(-3)).square().sum(-1)
+    mean = torch.from_numpy(scipy.special.hyp0f1(d / 2, (d * square / 4).numpy()))
+    return torch.exp(-k.square().sum(-1) / 2).unsqueeze(-2) * mean
+
+
+def linear_limit(args, feature_map):
+    """The linear form with infinitely many features."""
+    if feature_map == "softmax":
+        return formulas.kronecker_attention(*args, heads=2)
+    out = args[1]
+    for mode, (q, k, _) in formulas.pooled_queries_keys(args[0], *args[2:], heads=2).items():
+        kernel = regularised_kernel(q, k, 2)
+        out = formulas.mode_product(out, kernel / kernel.sum(-1, keepdim=True), mode)
+    return out
+
+
+@pytest.mark.parametrize("feature_map", ["softmax", "regularised"])
+def test_linear_form_converges_as_one_over_the_root_of_the_features(feature_map):
     """Queries and keys of length about 0.7: the kernel's variance grows as exp(|q + k|²), which hides the rate."""
-    args = list(attention_arguments(drawer(torch.float64), shape, 2))
+    args = list(attention_arguments(drawer(torch.float64), (1, 24, 20, 16), 2))
     gain = torch.full((8,), 0.25, dtype=torch.float64)
     args[6:] = gain, None, gain, None
-    exact = ops.kronecker_attention(*args, heads=2)
-    approximate = ops.kronecker_attention(*args, heads=2, kernel="linear", features=features, feature_seed=seed)
-    return (exact - approximate).square().mean().sqrt().item()
+    limit = linear_limit(args, feature_map)
 
+    def error(features, seed):
+        out = ops.kronecker_attention(*args, heads=2, kernel="linear", features=features, feature_map=feature_map,
+                                      feature_seed=seed)
+        return (limit - out).square().mean().sqrt().item()
 
-def test_linear_form_converges_as_one_over_the_root_of_the_features():
     counts = [64, 256, 1024, 4096]
-    errors = [numpy.mean([linear_error(m, seed) for seed in range(16)]) for m in counts]
+    errors = [numpy.mean([error(m, seed) for seed in range(16)]) for m in counts]
     slope = numpy.polyfit(numpy.log(counts), numpy.log(errors), 1)[0]
     assert -0.62 < slope < -0.38, (errors, slope)
+
+
+def test_regularised_features_have_the_same_directions_and_one_length():
+    like = torch.empty((), dtype=torch.float64)
+    for width, features in [(16, 48), (8, 20), (5, 3), (1, 4)]:
+        softmax, regularised = (ops.orthogonal_projection(like, width, features, 7, 2, r) for r in (False, True))
+        torch.testing.assert_close(regularised.norm(dim=1), torch.full((features,), math.sqrt(width), dtype=torch.float64))
+        torch.testing.assert_close(regularised, torch.nn.functional.normalize(softmax, dim=1) * math.sqrt(width))
+        for rows, name in ((softmax, "softmax"), (regularised, "regularised")):
+            torch.testing.assert_close(rows, formulas.random_projection(width, features, 7, 2, name))
 
 
 def test_features_are_blocks_of_orthogonal_rows_with_gaussian_lengths():
