@@ -168,11 +168,12 @@ ops::TensorAttentionOptions LanguageModelConfig::attention_options() const {
   ops::TensorAttentionOptions out;
   out.form = attention.form;
   out.fold = attention.fold;
-  // A text beyond the context has more blocks of the coarsest level than the model has met in training.
+  // A text beyond the context has more blocks of the coarsest level than the model has met in training, where
+  // the last token of a text, at context − 1, saw the blocks that were finished before it.
   if (attention.form == "causal" && out.fold[0] == 0) {
     int64_t tokens = 1;
     for (size_t i = 1; i < out.fold.size(); ++i) tokens *= out.fold[i];
-    out.fold[0] = std::max<int64_t>(1, context / tokens);
+    out.fold[0] = std::max<int64_t>(1, (context - 1) / tokens);
   }
   out.window = attention.window;
   out.sinks = attention.sinks;

@@ -235,6 +235,24 @@ TEST(LanguageLoss, SameBitsForAnyNumberOfThreads) {
   }
 }
 
+// The last token of a text of `context` tokens is number context − 1: what it sees is what training has
+// shown.
+TEST(LanguageConfig, CoarsestBlocksAreKnownThatTheLastTokenOfTheContextSaw) {
+  const auto known = [](int64_t context, std::vector<int64_t> fold) {
+    LanguageModelConfig config = small_config("causal");
+    config.context = context;
+    config.attention.fold = std::move(fold);
+    return config.resolved().attention_options().fold[0];
+  };
+  EXPECT_EQ(known(512, {0, 16, 16}), 1);
+  EXPECT_EQ(known(513, {0, 16, 16}), 2);
+  EXPECT_EQ(known(1024, {0, 16, 16}), 3);
+  EXPECT_EQ(known(64, {0, 8}), 7);
+  EXPECT_EQ(known(65, {0, 8}), 8);
+  EXPECT_EQ(known(16, {0, 16, 16}), 1);  // none was seen: the first weighs as it is
+  EXPECT_EQ(known(512, {5, 16, 16}), 5);
+}
+
 TEST(LanguageConfig, WhatDoesNotFitTogetherIsNamed) {
   const auto message = [](auto change) {
     LanguageModelConfig config = small_config("causal");
