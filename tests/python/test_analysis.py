@@ -133,17 +133,17 @@ def test_tracking_changes_no_weights_and_no_threads_change_it(runs, tmp_path):
 
 
 def test_explain_writes_maps_ranks_and_influences(runs):
-    result = json.loads(ok("explain", runs / "hot", "--samples", 5, "--json").stdout)
+    result = json.loads(ok("explain", runs / "hot", "--samples", 5, "--singles", 5, "--json").stdout)
     arrays = np.load(runs / "hot" / "explain" / "explain.npz")
     assert result["modes"] == ["variable", "time"]
     for layer in (1, 2):
         mean, single = arrays[f"layer{layer}_variable_mean"], arrays[f"layer{layer}_variable"]
-        assert mean.shape == (2, 3, 3) and single.shape == (2, 2, 3, 3)
+        assert mean.shape == (2, 3, 3) and single.shape == (5, 2, 3, 3)
         assert np.allclose(mean.sum(-1), 1, atol=1e-5)
-        # The stable rank of single matrices, by numpy.
-        ranks = [np.linalg.norm(m)**2 / np.linalg.norm(m, 2)**2 for m in single.astype(float).reshape(-1, 3, 3)]
-        assert 1 <= min(ranks)
-        assert min(ranks) - 0.5 <= np.mean(result["stable_rank"][layer - 1]["modes"]["variable"]) <= max(ranks) + 0.5
+        # All samples are kept, so the stable ranks are those of numpy, a mean over samples for each head.
+        single = single.astype(float)
+        ranks = np.linalg.norm(single, axis=(-2, -1))**2 / np.linalg.norm(single, 2, axis=(-2, -1))**2
+        assert np.allclose(result["stable_rank"][layer - 1]["modes"]["variable"], ranks.mean(0), rtol=1e-4)
     variable, past = result["influence"]
     assert variable["places"] == ["a", "b", "c"] and len(past["places"]) == 3
     assert np.array(variable["matrix"]).size == 9
@@ -217,7 +217,7 @@ def test_a_stopped_sweep_ends_with_the_bits_of_one_that_was_not(tmp_path):
         time.sleep(0.01)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=120)
-    assert process.returncode in (143, 0)
+    assert process.returncode == 143  # it had not ended by itself
     ok("sweep", sweep, "--out", tmp_path / "cut", *long)
     for run in ("2_s1", "2_s2"):
         for name in ("metrics.jsonl", "metrics.json"):

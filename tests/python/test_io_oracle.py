@@ -216,7 +216,9 @@ def test_ts_reads_the_archive_as_plain_python_does(ours):
     folder = ROOT.parent / "shared" / "data" / "uea"
     if not folder.exists():
         pytest.skip("the real data of ../shared/data is not here")
-    for path in sorted(folder.glob("*/*.ts")):
+    paths = sorted(folder.glob("*/*.ts"))
+    assert paths
+    for path in paths:
         lines = [line for line in path.read_text().splitlines() if line and line[0] not in "#@"]
         cases = [line.split(":") for line in lines]
         answer = ours("ts", path.read_bytes())

@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import tarfile
+import time
 
 import numpy as np
 import pytest
@@ -195,9 +196,9 @@ def test_a_resumed_run_ends_as_if_never_stopped(tmp_path):
                                 "train.checkpoint_every_steps=1"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     checkpoints = tmp_path / "cut" / "checkpoints"
     while process.poll() is None and len(list(checkpoints.glob("*"))) < 2:
-        pass
+        time.sleep(0.002)
     process.terminate()
-    process.wait()
+    assert process.wait() == 143  # it had not ended by itself
     ok("train", "segment", "--resume", tmp_path / "cut", "--threads", "1")
     assert (tmp_path / "cut" / "metrics.jsonl").read_bytes() == (tmp_path / "whole" / "metrics.jsonl").read_bytes()
 
