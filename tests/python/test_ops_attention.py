@@ -70,8 +70,8 @@ def test_attention_is_the_kronecker_matrix_of_its_maps(shape, combine):
 @pytest.mark.parametrize("combine, rows", [("product", 1), ("mean", 1), ("sum", 3)])
 @pytest.mark.parametrize("kernel", ["softmax", "linear"])
 @pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-12), (torch.float32, 2e-6), (torch.bfloat16, 3e-2)], ids=str)
-def test_rows_sum_to_one(combine, rows, kernel, masked, dtype, tolerance):
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16], ids=str)
+def test_rows_sum_to_one(combine, rows, kernel, masked, dtype):
     """Theorem 4.1, and the same under a token mask: attention to a constant value gives that constant."""
     shape = (3, 4, 5, 3, 8)
     args = list(attention_arguments(drawer(dtype), shape, 2))
@@ -80,8 +80,12 @@ def test_rows_sum_to_one(combine, rows, kernel, masked, dtype, tolerance):
     if masked:
         mask[2] = False
     out = ops.kronecker_attention(*args, heads=2, combine=combine, kernel=kernel, token_mask=mask)
-    torch.testing.assert_close(out[:2], torch.full_like(out[:2], rows), rtol=0, atol=tolerance * rows)
-    assert (out[2] == (0 if masked else out[2])).all()  # nothing to attend to: 0
+    # Units of the last digit: sums in float32 and float64 collect a few, bfloat16 is rounded once at the end.
+    tolerance = (1 if dtype == torch.bfloat16 else 4) * torch.finfo(dtype).eps * rows
+    wanted = torch.full_like(out, rows)
+    if masked:
+        wanted[2] = 0  # nothing to attend to
+    torch.testing.assert_close(out, wanted, rtol=0, atol=tolerance)
 
 
 def test_masked_product_is_the_renormalised_kronecker_matrix():
@@ -292,7 +296,8 @@ def test_linear_form_is_finite_for_large_queries_and_keys(dtype, scale):
     out = ops.kronecker_attention(*args, heads=2, kernel="linear", pooling="mean")
     out.float().square().mean().backward()
     assert out.isfinite().all()
-    assert out.abs().max() <= 1.05 * args[1].abs().max()  # rows are averages
+    # Rows are averages: nothing is larger than the largest value, but for its rounding.
+    assert out.abs().max() <= (1 + 2 * torch.finfo(dtype).eps) * args[1].abs().max()
     assert all(a.grad.isfinite().all() for a in args if a is not None)
 
 
