@@ -46,7 +46,7 @@ def largest(t):
 
 
 def check_values(record, sample, dtype, what):
-    """Error at most twice that of the plain formula in the same type, and never below a few roundings of the result."""
+    """Error at most twice that of the plain formula in the same type; what a few roundings of the result make is allowed."""
     args, kwargs = sample
     exact = outputs(record.formula(*widened(sample)[0], **widened(sample)[1]))
     plain = outputs(record.formula(*args, **kwargs))
@@ -55,7 +55,10 @@ def check_values(record, sample, dtype, what):
     for g, p, e in zip(got, plain, exact):
         assert g.dtype == dtype and g.shape == e.shape and g.is_contiguous(), what
         # In float64 the formula is the oracle itself, so only the roundings remain as a measure.
-        floor = (1000 if dtype == torch.float64 else 8) * torch.finfo(dtype).eps * largest(e)
+        # Sums of some hundred products in float32 lie several roundings off; a bfloat16 result is rounded once, and
+        # once more for each result within that is rounded.
+        roundings = {torch.float64: 1000, torch.float32: 8, torch.bfloat16: 2 if record.name in COMPOSITE else 1}[dtype]
+        floor = roundings * torch.finfo(dtype).eps * largest(e)
         assert largest(g.double() - e) <= max(2 * largest(p.double() - e), floor), what
 
 
@@ -115,8 +118,8 @@ def test_float32_gradients_against_float64(record, isa):
         # Some gradients vanish exactly (a key bias under softmax): roundings are then those of the others.
         floor = 16 * torch.finfo(torch.float32).eps * max(largest(g) for g in grads["exact"] if g is not None)
         for ours, plain, exact in zip(grads["ours"], grads["plain"], grads["exact"]):
-            if exact is None:
-                assert ours is None or largest(ours) == 0
+            if exact is None:  # the formula does not use it
+                assert ours is None
                 continue
             assert largest(ours.double() - exact) <= max(5 * largest(plain.double() - exact), floor), (record.name, i)
 
@@ -145,6 +148,11 @@ def test_fake_tensors_have_the_shapes_of_real_ones(record):
                     assert r.stride() == f.stride()
 
 
+def bits(t):
+    """The bytes themselves: NaN equals NaN, and 0 is not −0."""
+    return t.detach().contiguous().view(torch.uint8) if t.dim() else t.detach().view(1).view(torch.uint8)
+
+
 def results_and_gradients(record, sample):
     args = [a.detach().requires_grad_() if is_narrow(a) else a for a in sample[0]]
     out = outputs(record.call(*args, **sample[1]))
@@ -162,8 +170,10 @@ def test_same_bits_for_any_number_of_threads_and_repeats(record):
             for threads in (1, 2, 3, 4):
                 torch.set_num_threads(threads)
                 for _ in range(3):
-                    for a, b in zip(first, results_and_gradients(record, sample)):
-                        assert torch.equal(a, b) or torch.equal(a.isnan(), b.isnan())
+                    again = results_and_gradients(record, sample)
+                    assert len(again) == len(first)
+                    for a, b in zip(first, again):
+                        assert torch.equal(bits(a), bits(b)), threads
 
 
 @pytest.mark.parametrize("record", [r for r in RECORDS if r.kernels], ids=lambda r: r.name)
@@ -213,7 +223,8 @@ def test_inputs_are_left_alone(record):
         before = copy.deepcopy(args)
         record.call(*args, **kwargs)
         for a, b in zip(args, before):
-            assert not isinstance(a, torch.Tensor) or torch.equal(a, b)
+            if isinstance(a, torch.Tensor):
+                assert torch.equal(bits(a), bits(b))
 
 
 def test_second_order_is_refused_where_it_is_not_offered():
