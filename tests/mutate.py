@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""Changes the library at one place at a time and asks its tests whether they notice.
+
+    tests/mutate.py --seed 1 --count 60
+
+draws mutants (a sign, an off-by-one, a dropped term, swapped arguments ...) from the .cpp files of some layers, compiles
+each changed file, and runs the tests of its layer, quickest first, until one fails (the mutant is killed) or none does (it
+survived). A hang counts as killed; what does not compile is drawn again. Neither the sources nor the build folder are
+touched: the changed copy is compiled alone and linked into a second library, which the tests load instead of the layer's.
+Each verdict becomes a line of the --log file, and a second call with the same log goes on where the first one ended.
+
+Needs a configured build folder; how mutants are made stands in mutants.py beside this file.
+"""
+
+import argparse
+import collections
+import fnmatch
+import json
+import os
+import pathlib
+import re
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from mutants import draw
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+MEMORY = 8 << 30  # bytes a test may take: a mutant that asks for more is killed, not the machine
+
+
+def program(name, only=None):
+    return ["{build}/bin/" + name, "--gtest_fail_fast", "--gtest_brief=1", *([f"--gtest_filter={only}"] if only else [])]
+
+
+def python(*files, k=None):
+    paths = [f"tests/python/{file}.py" for file in files]
+    return ["{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *paths, *(["-k", k] if k else [])]
+
+
+# The tests of a layer, quickest first; {focus} is the changed file's own subject. Then what ninja must build for them.
+STAGES = {
+    "io": [program("io_test", "*{word}*"), program("io_test"), python("test_io_oracle", "test_image_oracle")],
+    "text": [program("text_test"), python("test_tokenizers")],
+    "ops": [program("ops_test"), python("test_ops", k="{focus}"), python("test_ops_attention", "test_ops_sequence"),
+            python("test_ops")],
+    "nn": [program("nn_test"), program("models_test")],
+    "data": [program("data_test", "*{word}*"), program("data_test")],
+    "train": [program("train_test"), python("test_train_crash")],
+}
+TARGETS = {"io": ["io_test", "io_dump"], "text": ["text_test", "text_dump"], "ops": ["ops_test"],
+           "nn": ["nn_test", "models_test"], "data": ["data_test"], "train": ["train_test", "train_toy"]}
+
+
+def subjects(path):
+    """Of rms_norm_kernel.cpp: an expression of pytest's -k, and the word that the names of its C++ tests may begin with."""
+    words = re.sub(r"_(kernel|loops|checks|schema)$", "", pathlib.Path(path).stem).split("_")
+    return {"focus": " and ".join(words), "word": words[0].capitalize()}
+
+
+class Bench:
+    """A build folder's shadow in a temporary folder: the same programs, with one library exchanged."""
+
+    def __init__(self, build, folder, interpreter):
+        self.build, self.folder, self.interpreter = build, folder, interpreter
+        self.shadow = folder / "build"
+        (self.shadow / "lib").mkdir(parents=True)
+        (self.shadow / "bin").symlink_to(build / "bin")
+        for library in (build / "lib").glob("*.so*"):
+            (self.shadow / "lib" / library.name).symlink_to(library)
+        self.commands = json.loads((build / "compile_commands.json").read_text())
+        self.headers = {}  # of a layer and its flags
+        self.seconds = {}  # what each stage took on the unchanged library
+        data = next((p for p in (ROOT.parent / "shared" / "data", ROOT / "data") if p.exists()), ROOT / "data")
+        self.environment = {"MODEWISE_DATA": str(data), "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", **os.environ,
+                            "MODEWISE_BUILD": str(self.shadow), "LD_LIBRARY_PATH": str(self.shadow / "lib"),
+                            "CCACHE_DISABLE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def library(self, layer):
+        return self.shadow / "lib" / f"libmodewise_{layer}.so"
+
+    def compile(self, mutant):
+        """Links the layer's library with the changed file; False when it does not compile."""
+        source, changed = ROOT / mutant.file, self.folder / pathlib.Path(mutant.file).name
+        changed.write_text(mutant.apply(source.read_text()))
+        link = self.output(["ninja", "-C", self.build, "-t", "commands", "-s", f"lib/libmodewise_{mutant.layer}.so"])
+        for number, (command, unit, directory) in enumerate(self.units(source)):
+            out = self.folder / f"{number}.o"
+            words = shlex.split(command)
+            replaced = words[words.index("-o") + 1]
+            words = [str(changed) if word == str(unit) else str(out) if word == replaced else word for word in words] + ["-w"]
+            if self.run(words[:1] + self.header(mutant.layer, words, directory) + words[1:], directory, 600) != 0:
+                return False
+            if unit == source:
+                link = link.replace(f" {replaced} ", f" {out} ", 1)
+            else:  # one of several files compiled together: the linker takes the first of two definitions
+                link = link.replace(f" {replaced} ", f" -Wl,-z,muldefs {out} {replaced} ", 1)
+        library = self.library(mutant.layer)
+        library.unlink()
+        link = link.replace(f" -o lib/{library.name} ", f" -o {library} ", 1)
+        return self.run(["bash", "-c", link], self.build, 600) == 0
+
+    def header(self, layer, words, directory):
+        """Options for all headers of the layer compiled beforehand: torch's take most of a file's time."""
+        flags = [word for before, word in zip([""] + words, words) if "-o" not in (before, word) and "-c" not in (before, word)]
+        if any(word.startswith("-DMODEWISE_ISA=") for word in flags):
+            return []  # hot loops have few headers
+        key = layer, *flags
+        if key not in self.headers:
+            sources = (ROOT / "modewise" / layer).rglob("*.cpp")
+            includes = {line for path in sources for line in re.findall(r"^#include .*", path.read_text(), re.M)}
+            header = self.folder / f"header{len(self.headers)}.h"
+            header.write_text("\n".join(sorted(includes)))
+            done = self.run([*flags[:1], "-x", "c++-header", *flags[1:], header, "-o", f"{header}.gch"], directory, 900)
+            self.headers[key] = ["-include", str(header)] if done == 0 else []
+        return self.headers[key]
+
+    def restore(self, layer):
+        library = self.library(layer)
+        library.unlink(missing_ok=True)
+        library.symlink_to(self.build / "lib" / library.name)
+
+    def units(self, source):
+        """(command, file it compiles, folder) of each object that holds the source: more than one for hot loops."""
+        own, shared = [], []
+        for entry in self.commands:
+            unit = pathlib.Path(entry["file"])
+            if unit == source:
+                own.append((entry["command"], unit, entry["directory"]))
+            elif unit.name.startswith("unity_") and f'"{source}"' in unit.read_text():
+                shared.append((entry["command"], unit, entry["directory"]))
+        if not own + shared:
+            sys.exit(f"mutate: {source} is not in {self.build}/compile_commands.json")
+        return own or shared
+
+    def stages(self, layer, file):
+        values = {"build": self.shadow, "python": self.interpreter, **subjects(file)}
+        for stage in STAGES[layer]:
+            focused = any(name in " ".join(stage) for name in ("{focus}", "{word}"))
+            yield [word.format(**values) for word in stage], focused
+
+    def first_failure(self, mutant):
+        """The stage that noticed and how, or None when all passed."""
+        for command, focused in self.stages(mutant.layer, mutant.file):
+            usual = self.seconds[mutant.layer, name_of(command)]
+            code = self.run(command, ROOT, 30 + 4 * usual)
+            if code != 0 and not (focused and code == 5):  # pytest's 5: no test of that name
+                return f"{name_of(command)}, {'too long' if code is None else f'status {code}'}"
+        return None
+
+    def measure(self, layer, log):
+        """Runs the layer's stages on the unchanged library, once for a log: they must pass, and say how long is usual."""
+        self.seconds |= {tuple(one["tests"]): one["seconds"] for one in read_log(log) if "tests" in one}
+        for command, focused in self.stages(layer, "none.cpp"):
+            if focused or (layer, name_of(command)) in self.seconds:
+                continue
+            if command[0] != self.interpreter and str(self.library(layer)) not in self.output(["ldd", command[0]]):
+                sys.exit(f"mutate: {command[0]} does not load {self.library(layer)}; was it linked with RPATH?")
+            began = time.monotonic()
+            if self.run(command, ROOT, 3600, show=True) != 0:
+                sys.exit(f"mutate: {' '.join(command)} fails without any change; GTEST_FILTER and PYTEST_ADDOPTS leave tests out")
+            seconds = time.monotonic() - began
+            self.seconds[layer, name_of(command)] = seconds
+            append(log, {"tests": (layer, name_of(command)), "seconds": round(seconds, 1)})
+            say(f"{layer}: {name_of(command)} takes {seconds:.0f} s")
+
+    def output(self, command):
+        return subprocess.run(command, capture_output=True, text=True, env=self.environment, check=True).stdout
+
+    def run(self, command, directory, limit, show=False):
+        """The exit status, None after limit seconds. All that the command started ends with it."""
+        with tempfile.TemporaryDirectory(dir=self.folder, ignore_cleanup_errors=True) as scratch, \
+                open(self.folder / "output", "w+") as output:
+            child = subprocess.Popen(command, cwd=directory, env={**self.environment, "TMPDIR": scratch}, stdout=output,
+                                     stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limit_memory)
+            try:
+                code = child.wait(limit)
+            except subprocess.TimeoutExpired:
+                code = None
+            finally:
+                try:
+                    os.killpg(child.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                child.wait()
+            if show and code != 0:
+                output.seek(0)
+                sys.stderr.write(output.read()[-4000:])
+            return code
+
+
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def name_of(command):
+    """The same for all tests of a program or file and for a choice of them."""
+    return " ".join(pathlib.Path(word).stem for word in command if "_test" in word or word.startswith("tests/"))
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def read_log(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def append(path, entry):
+    with open(path, "a") as lines:
+        lines.write(json.dumps(entry, ensure_ascii=False) + "\n")
+
+
+def judge(bench, mutants, log, count, deadline):
+    """The verdicts of the first `count` mutants that compile, as many as fit before the deadline."""
+    known, verdicts = {one["mutant"]: one for one in read_log(log) if "mutant" in one}, []
+    for mutant in mutants:
+        if len(verdicts) == count:
+            break
+        if mutant.name not in known:
+            if time.monotonic() > deadline:
+                say("the time is over")
+                break
+            bench.measure(mutant.layer, log)
+            began = time.monotonic()
+            by = None
+            try:
+                compiles = bench.compile(mutant)
+                if compiles:
+                    by = bench.first_failure(mutant)
+            finally:
+                bench.restore(mutant.layer)
+            verdict = ("killed" if by else "survived") if compiles else "does not compile"
+            known[mutant.name] = {"mutant": mutant.name, "layer": mutant.layer, "verdict": verdict, "by": by,
+                                  "seconds": round(time.monotonic() - began, 1), "change": mutant.change()}
+            append(log, known[mutant.name])
+            say(f"{len(verdicts) + 1}/{count} {verdict}{f' by {by}' if by else ''}: {mutant.name}")
+        if known[mutant.name]["verdict"] != "does not compile":
+            verdicts.append(known[mutant.name])
+    return verdicts
+
+
+def print_table(verdicts):
+    drawn = collections.Counter(one["layer"] for one in verdicts)
+    killed = collections.Counter(one["layer"] for one in verdicts if one["verdict"] == "killed")
+    for one in verdicts:
+        if one["verdict"] == "survived":
+            print(f"survived: {one['mutant']}\n{one['change']}\n")
+    print(f"{'layer':8} {'mutants':>8} {'killed':>8} {'rate':>8}")
+    rows = [(layer, drawn[layer], killed[layer]) for layer in drawn] + [("all", drawn.total(), killed.total())]
+    for layer, n, k in rows:
+        print(f"{layer:8} {n:8} {k:8} {100 * k / max(n, 1):7.1f}%")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=60, help="mutants that compile (60)")
+    parser.add_argument("--layers", default="io,ops,nn,data,train", help=f"of {', '.join(STAGES)} (all but text)")
+    parser.add_argument("--only", default="*", metavar="GLOB", help="files such as 'modewise/ops/cpu/*'")
+    parser.add_argument("--deadline", type=float, default=float("inf"), metavar="MINUTES", help="begin no mutant after these")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="a configured build folder (build)")
+    parser.add_argument("--log", type=pathlib.Path, help="verdicts, a JSON line each (BUILD/mutants-SEED.jsonl)")
+    parser.add_argument("--list", action="store_true", help="print the draw and run nothing")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through every `finally`
+    deadline = time.monotonic() + 60 * options.deadline
+    layers = options.layers.split(",")
+    if unknown := set(layers) - set(STAGES):
+        parser.error(f"--layers: expected some of {', '.join(STAGES)}, got {', '.join(sorted(unknown))}")
+    build = options.build.resolve()
+    log = options.log or build / f"mutants-{options.seed}.jsonl"
+    files = {layer: [p for p in sorted((ROOT / "modewise" / layer).rglob("*.cpp"))
+                     if fnmatch.fnmatch(str(p.relative_to(ROOT)), options.only)] for layer in layers}
+    layers = [layer for layer in layers if files[layer]]
+    mutants = draw(ROOT, {layer: files[layer] for layer in layers}, options.seed)
+    if options.list:
+        for _, mutant in zip(range(options.count), mutants):
+            print(f"{mutant.name}\n{mutant.change()}\n")
+        return
+    targets = [target for layer in layers for target in TARGETS[layer]]
+    subprocess.run(["ninja", "-C", build, *targets], check=True, stdout=sys.stderr)
+    interpreter = next((p for p in (ROOT / ".venv/bin/python",) if p.exists()), sys.executable)
+    with tempfile.TemporaryDirectory(prefix="mutate-", ignore_cleanup_errors=True) as folder:
+        bench = Bench(build, pathlib.Path(folder), str(interpreter))
+        print_table(judge(bench, mutants, log, options.count, deadline))
+
+
+if __name__ == "__main__":
+    main()
