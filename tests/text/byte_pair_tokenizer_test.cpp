@@ -101,17 +101,11 @@ TEST(BytePairTokenizer, RefusesPatternsThatItCannotUse) {
                                                                   {"(?<name>x)", "group of an unknown kind"},
                                                                   {"(*ACCEPT)", "verb"},
                                                                   {"a{x}", "'{'"},
-                                                                  {"a\\", "does not compile|at the end"},
+                                                                  {"a\\", "a '\\' at the end"},
                                                                   {"\\u12", "hexadecimal"}};
   for (const auto& [pattern, message] : cases) {
     const std::string error = error_of([&, one = pattern] { tokenizer_of(with_pattern(one)); });
-    const size_t bar = message.find('|');
-    if (bar == std::string::npos)
-      EXPECT_THAT(error, HasSubstr(message)) << pattern;
-    else
-      EXPECT_THAT(error,
-                  testing::AnyOf(HasSubstr(message.substr(0, bar)), HasSubstr(message.substr(bar + 1))))
-          << pattern;
+    EXPECT_THAT(error, HasSubstr(message)) << pattern;
   }
 }
 
@@ -121,7 +115,7 @@ TEST(BytePairTokenizer, StopsPatternsThatBacktrackWithoutEnd) {
               HasSubstr("gives up on the text from byte 0"));
   // And those that need much room for going back.
   const BytePairTokenizer deep = tokenizer_of(with_pattern("(?:(?:ab?)+c?)+d|x"));
-  error_of([&] { deep.encode(std::string(5 << 20, 'a')); });
+  EXPECT_THAT(error_of([&] { deep.encode(std::string(5 << 20, 'a')); }), HasSubstr("gives up on the text"));
 }
 
 // Steps are counted, not seconds: whatever the pattern, no more than a multiple of the bytes are taken.

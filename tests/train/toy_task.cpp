@@ -80,7 +80,7 @@ at::Tensor ToyTask::loss(const Batch& batch, uint64_t seed, uint64_t step) {
   seen.add_(1);
   if (on_loss) on_loss(step);
   // The mean over one dimension, then over at most a batch of numbers: both by one thread.
-  return at::square(net->forward(toy.inputs, 0.2, seed, step) - toy.targets).mean(1).mean();
+  return at::square(net->forward(toy.inputs, dropout, seed, step) - toy.targets).mean(1).mean();
 }
 
 Metrics ToyTask::evaluate() {

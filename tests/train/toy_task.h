@@ -35,6 +35,7 @@ class ToyTask : public Task {
   std::shared_ptr<ToyNet> net;
   int64_t evaluations = 0;
   at::Tensor seen;  // int64 [1]: training forward passes
+  double dropout = 0.2;
   std::function<void(uint64_t step)> on_loss;
   std::function<void(Metrics&)> on_evaluate;
   std::function<void(std::span<const int64_t>)> on_load;

@@ -195,50 +195,60 @@ TEST_F(TrainerTest, AModelWithoutParametersIsEvaluatedOnce) {
 }
 
 TEST_F(TrainerTest, AccumulationEqualsALargeBatch) {
-  // Without dropout and clipping, two batches of 15 with equal weights give the gradient of one of 30.
-  class Plain : public ToyTask {
-    at::Tensor loss(const Batch& batch, uint64_t, uint64_t step) override {
-      return ToyTask::loss(batch, 0, step);
-    }
-  };
+  // Without dropout, batches of 20 and 10 give the gradient of one of 30. Adam's first step is rate · g / (|g| + ε):
+  // with ε far above the gradients it is proportional to them.
   TrainConfig large = small_config();
   large.max_steps = 1;
-  large.clip_norm = 0;
   large.optimizer.name = "adam";
   large.optimizer.weight_decay = 0;
-  TrainConfig halves = large;
-  halves.batch_size = 15;
-  halves.accumulate = 2;
-  std::vector<int64_t> visited[2];
-  const auto collect = [](std::vector<int64_t>& list, size_t wanted) {
-    return [&list, wanted](std::span<const int64_t> samples) {
-      if (list.size() < wanted) list.insert(list.end(), samples.begin(), samples.end());
-    };
+  large.optimizer.learning_rate = 100;
+  large.optimizer.epsilon = 100;
+  large.clip_norm = 0.5;  // of the whole gradient, not of its parts
+  TrainConfig parts = large;
+  parts.batch_size = 20;
+  parts.accumulate = 2;
+  ToyTask first(30), second(30);
+  first.dropout = second.dropout = 0;
+  const at::Tensor start = first.net->second_weight.detach().clone();
+  train::train(first, large, run, false);
+  RunFolder other = RunFolder::create(scratch / "second");
+  EXPECT_EQ(train::train(second, parts, other, false).steps, 1);
+  EXPECT_EQ(first.seen.item<int64_t>(), 1);
+  EXPECT_EQ(second.seen.item<int64_t>(), 2);
+  const auto loss_of = [](const RunFolder& folder) {
+    return folder.read_metric_lines().back().at("train_loss").get<double>();
   };
-  task.on_load = collect(visited[0], 30);
-  train(large);
-  ToyTask other;
-  other.on_load = collect(visited[1], 30);
-  RunFolder second = RunFolder::create(scratch / "second");
-  const TrainResult result = train::train(other, halves, second, false);
-  EXPECT_EQ(result.steps, 1);
-  EXPECT_EQ(visited[0], visited[1]);
-  EXPECT_EQ(other.seen.item<int64_t>(), 2);
-  EXPECT_EQ(task.seen.item<int64_t>(), 1);
+  EXPECT_NEAR(loss_of(other), loss_of(run), 1e-6 * loss_of(run));
+  const at::Tensor moved = first.net->second_weight.detach() - start;
+  EXPECT_GT(moved.abs().max().item<double>(), 1e-3);
+  EXPECT_LT((second.net->second_weight.detach() - start - moved).abs().max().item<double>(), 1e-6);
 }
 
 TEST_F(TrainerTest, AveragedWeightsAreEvaluatedAndKept) {
   TrainConfig config = small_config();
-  config.ema_decay = 0.999;
-  at::Tensor evaluated, trained;
+  config.ema_decay = 0.6;
+  config.schedule.name = "constant";
+  config.optimizer.learning_rate = 0.01;
+  at::Tensor evaluated;
+  std::vector<at::Tensor> trained;  // before each step
   task.on_evaluate = [&](Metrics&) { evaluated = task.net->second_weight.detach().clone(); };
-  task.on_loss = [&](uint64_t) { trained = task.net->second_weight.detach().clone(); };
+  task.on_loss = [&](uint64_t) { trained.push_back(task.net->second_weight.detach().to(at::kDouble)); };
   train(config);
+  ASSERT_EQ(trained.size(), 15U);
   EXPECT_TRUE(at::equal(task.net->second_weight.detach(), evaluated));
-  EXPECT_FALSE(at::equal(trained, evaluated));
-  ToyTask loaded;
+  ToyTask loaded, last;
   load_weights(*loaded.net, run);
   EXPECT_TRUE(at::equal(loaded.net->second_weight.detach(), evaluated));
+  load_weights(*last.net, run, false);
+  trained.push_back(last.net->second_weight.detach().to(at::kDouble));
+  // By hand: the share that stays is (1 + t) / (10 + t) after step t, until that is more than 0.6.
+  at::Tensor average = trained[0];
+  for (size_t t = 1; t < trained.size(); ++t) {
+    const double stays = t < 13 ? static_cast<double>(1 + t) / static_cast<double>(10 + t) : 0.6;
+    average = average * stays + trained[t] * (1 - stays);
+  }
+  EXPECT_LT((evaluated.to(at::kDouble) - average).abs().max().item<double>(), 1e-6);
+  EXPECT_GT((evaluated.to(at::kDouble) - trained.back()).abs().max().item<double>(), 1e-4);
 }
 
 TEST_F(TrainerTest, NanInAGradientNamesTheStepAndTheParameter) {
