@@ -195,8 +195,8 @@ TEST_F(TrainerTest, AModelWithoutParametersIsEvaluatedOnce) {
 }
 
 TEST_F(TrainerTest, AccumulationEqualsALargeBatch) {
-  // Without dropout, batches of 20 and 10 give the gradient of one of 30. Adam's first step is rate · g / (|g| + ε):
-  // with ε far above the gradients it is proportional to them.
+  // Without dropout, batches of 20 and 10 give the gradient of one of 30. Adam's first step is rate · g /
+  // (|g| + ε): with ε far above the gradients it is proportional to them.
   TrainConfig large = small_config();
   large.max_steps = 1;
   large.optimizer.name = "adam";
