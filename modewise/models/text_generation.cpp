@@ -20,7 +20,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Bytes of caches from which on several threads read them faster than one.
+/// Bytes of weights and caches from which on a token's work is shared among threads. One core reads about 13
+/// GB a second, so this is more than a millisecond a token; waking threads for each product of a few layers
+/// costs some tenths of one, and far more on a busy machine. With 4 and 15 MB the median step of one thread
+/// and of two took the same time.
 constexpr double kWorthThreads = 0x1p24;
 
 double seconds_since(Clock::time_point start) {
@@ -76,14 +79,32 @@ std::vector<text::Tokenizer::Id> prompt_ids(const text::Tokenizer& tokenizer, st
   return ids;
 }
 
-void check_memory(const LanguageModelConfig& config, int64_t prompt, int64_t tokens) {
-  const double needed = cache_bytes_after(config, prompt + tokens);
+/// The text that the caches will hold. The last token that is generated is shown and not read.
+ops::CachedText cached_text(size_t prompt, const GenerationConfig& config) {
+  constexpr int64_t kLongest = int64_t{1} << 40;  // no memory holds more, and its bytes can still be counted
+  return {.prompt = static_cast<int64_t>(prompt),
+          .chunk = config.prompt_chunk,
+          .tokens = std::clamp<int64_t>(config.tokens - 1, 0, kLongest)};
+}
+
+void check_memory(const LanguageModelConfig& config, const ops::CachedText& text, int64_t tokens) {
+  const ops::CacheBytes bytes = cache_bytes(config, text);
+  const double needed = bytes.kept + bytes.moving;
   const auto there = static_cast<double>(available_memory());
   require(needed <= 0.9 * there, ErrorKind::general,
           "{} tokens of prompt and {} to generate need {} of caches with {} attention, but {} of memory are "
           "free{}",
-          prompt, tokens, memory_text(needed), config.attention.form, memory_text(there),
+          text.prompt, tokens, memory_text(needed), config.attention.form, memory_text(there),
           config.attention.form == "full" ? "; --attention causal needs hardly any" : "");
+}
+
+/// Bytes of the weights that each token needs: all but the rows of an embedding that is not the head too.
+double weight_bytes_read(const LanguageModel& model) {
+  double sum = 0;
+  for (const auto& item : model.named_parameters())
+    if (model.config().tied || item.key() != "model.embed_tokens.weight")
+      sum += static_cast<double>(item.value().nbytes());
+  return sum;
 }
 
 /// Reads the prompt; the logits [V] that follow it.
@@ -108,23 +129,16 @@ std::span<const float> values_of(at::Tensor& logits) {
 
 }  // namespace
 
-double cache_bytes_after(const LanguageModelConfig& given, int64_t tokens) {
+ops::CacheBytes cache_bytes(const LanguageModelConfig& given, const ops::CachedText& text) {
   const LanguageModelConfig c = given.resolved();
-  auto entries = static_cast<double>(tokens);
-  if (c.attention.form == "window" || c.attention.form == "lambda")
-    entries = std::min(entries, static_cast<double>(c.attention.window + c.attention.sinks));
-  if (c.attention.form == "causal") {
-    double block = 1, slots = 0;
-    for (size_t mode = c.attention.fold.size(); mode-- > 1;) {
-      block *= static_cast<double>(c.attention.fold[mode]);
-      const double finished = std::floor(static_cast<double>(tokens) / block);
-      slots += static_cast<double>(c.attention.slots) *
-               (mode == 1 ? finished : std::min(finished, static_cast<double>(c.attention.fold[mode - 1])));
-    }
-    entries = std::min(entries, static_cast<double>(c.attention.window)) + slots;
-  }
-  const double width = c.precision == "bf16" ? 2 : 4;
-  return entries * 2 * width * static_cast<double>(c.layers * c.kv_heads * c.head_width);
+  const ops::CacheShape shape = {.heads = c.heads,
+                                 .kv_heads = c.kv_heads,
+                                 .width = c.head_width,
+                                 .slots = c.attention.slots,
+                                 .type = c.precision == "bf16" ? at::kBFloat16 : at::kFloat};
+  const ops::CacheBytes layer = ops::cache_bytes(c.attention_options(), shape, text);
+  const auto layers = static_cast<double>(c.layers);
+  return {.kept = layers * layer.kept, .moving = layer.moving, .read = layers * layer.read};
 }
 
 Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Tokenizer> tokenizer,
@@ -134,18 +148,15 @@ Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Token
   model.eval();
   Generation out;
   out.prompt = prompt_ids(*tokenizer, prompt);
-  check_memory(model.config(), static_cast<int64_t>(out.prompt.size()), config.tokens);
+  const ops::CachedText cached = cached_text(out.prompt.size(), config);
+  check_memory(model.config(), cached, config.tokens);
   std::vector<ops::AttentionCache> caches = model.new_cache();
   const Clock::time_point start = Clock::now();
   at::Tensor logits = read_prompt(model, caches, out.prompt, config.prompt_chunk);
   out.prompt_seconds = seconds_since(start);
 
-  // A token's work is too little to share but for long caches: waking threads would cost more, and far more
-  // on a busy machine.
   std::optional<ops::OneThread> alone;
-  if (cache_bytes_after(model.config(), static_cast<int64_t>(out.prompt.size()) + config.tokens) <
-      kWorthThreads)
-    alone.emplace();
+  if (weight_bytes_read(model) + cache_bytes(model.config(), cached).read < kWorthThreads) alone.emplace();
   const Clock::time_point first = Clock::now();
   text::TextStream stream(tokenizer, prompt.empty());
   StopTexts stops(config.stop);

@@ -10,6 +10,7 @@
 
 #include "modewise/models/language_model.h"
 #include "modewise/models/sampling.h"
+#include "modewise/ops/cache_size.h"
 #include "modewise/text/tokenizer.h"
 
 namespace modewise::models {
@@ -39,7 +40,7 @@ using ShowText = std::function<bool(std::string_view)>;
 Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Tokenizer> tokenizer,
                          std::string_view prompt, const GenerationConfig& config, const ShowText& show = {});
 
-/// Bytes that the caches of `config` take after `tokens` tokens, by formula.
-double cache_bytes_after(const LanguageModelConfig& config, int64_t tokens);
+/// Bytes of the caches of all layers.
+ops::CacheBytes cache_bytes(const LanguageModelConfig& config, const ops::CachedText& text);
 
 }  // namespace modewise::models

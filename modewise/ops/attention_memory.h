@@ -55,12 +55,16 @@ class Rows {
   void extend(const at::Tensor& like, int64_t count) {
     if (!room_.defined() || count_ + count > room_.size(1)) {
       std::vector<int64_t> shape = like.sizes().vec();
-      shape[1] = std::max(std::min(most_, std::max<int64_t>(2 * count_, 16)), count_ + count);
+      shape[1] = grown(count_, count, most_);
       const auto grown = at::empty(shape, like.options());
       if (count_ > 0) grown.narrow(1, 0, count_).copy_(all());
       room_ = grown;
     }
     count_ += count;
+  }
+  /// Rows of the buffer that is made when `added` more than `count` do not fit.
+  static int64_t grown(int64_t count, int64_t added, int64_t most) {
+    return std::max(std::min(most, std::max<int64_t>(2 * count, 16)), count + added);
   }
   at::Tensor all() const { return room_.narrow(1, 0, count_); }
   /// [B, room, G, d], the last ones of any value.

@@ -113,13 +113,10 @@ class SummaryMemory final : public AttentionCache::Memory {
         first_values_(sinks_) {
     if (options.form != "causal") return;
     const int64_t slots = latents_.defined() ? latents_.size(2) : 1;
-    // The sizes of the levels do not depend on the length; the largest length leaves the coarsest level open.
-    constexpr int64_t kLongest = int64_t{1} << 62, kUnbounded = int64_t{1} << 40;
-    for (const FoldLevel& fold : fold_levels(options.fold, kLongest)) {
-      if (fold.tokens > kLongest) break;
+    for (const FoldLevel& fold : cached_levels(options.fold)) {
       TORCH_CHECK_VALUE(std::ssize(levels_) < kMaxLevels, "attention_cache: at most ", kMaxLevels,
                         " levels of blocks are possible, got fold ", options.fold);
-      const int64_t most = fold.siblings > kUnbounded ? fold.siblings : (fold.siblings - 1) * slots;
+      const int64_t most = kept_slots(fold, slots);
       levels_.push_back({fold, Rows(most), Rows(most), {}});
     }
   }
@@ -153,10 +150,9 @@ class SummaryMemory final : public AttentionCache::Memory {
       if (!levels_[l].open) levels_[l].open.emplace(latents_[static_cast<int64_t>(l)], piece.k, piece.v);
     // Rotated keys of the whole piece; the ring takes them one by one.
     const auto turned = code_.turn(piece.k, 0, piece.first);
-    constexpr int64_t kPart = 256;
-    const int64_t block = levels_.empty() ? kPart : levels_[0].fold.tokens;
+    const int64_t block = levels_.empty() ? kCachePart : levels_[0].fold.tokens;
     for (int64_t begin = 0, count; begin < piece.size(); begin += count) {
-      count = std::min({piece.size() - begin, kPart, block - (piece.first + begin) % block});
+      count = std::min({piece.size() - begin, kCachePart, block - (piece.first + begin) % block});
       make_room(piece, begin, count);
       dispatch_floating(type, "attention_cache",
                         [&]<class T>() { take_part<T>(piece, turned, begin, count, out); });
@@ -303,6 +299,19 @@ class SummaryMemory final : public AttentionCache::Memory {
 };
 
 }  // namespace
+
+std::vector<FoldLevel> cached_levels(const std::vector<int64_t>& fold) {
+  // The sizes of the levels do not depend on the length; the largest length leaves the coarsest level open.
+  constexpr int64_t kLongest = int64_t{1} << 62;
+  std::vector<FoldLevel> levels = fold_levels(fold, kLongest);
+  std::erase_if(levels, [](const FoldLevel& level) { return level.tokens > kLongest; });
+  return levels;
+}
+
+int64_t kept_slots(const FoldLevel& level, int64_t slots) {
+  constexpr int64_t kUnbounded = int64_t{1} << 40;
+  return level.siblings > kUnbounded ? level.siblings : (level.siblings - 1) * slots;
+}
 
 std::unique_ptr<AttentionCache::Memory> make_summary_memory(const TensorAttentionOptions& options,
                                                             double scale, const at::Tensor& latents,

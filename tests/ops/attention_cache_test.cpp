@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "modewise/ops/cache_size.h"
 #include "modewise/ops/kernel_info.h"
 #include "tests/ops/tensors.h"
 
@@ -72,6 +73,54 @@ TEST_P(EveryForm, GivesTokenByTokenWhatItGivesAtOnce) {
           << tried.name << ", pieces of " << pieces[0];
     }
   }
+}
+
+TEST_P(EveryForm, TakesTheBytesThatAreCountedBeforehand) {
+  const Case& tried = GetParam();
+  const int64_t heads = 4, groups = 2, d = 6;
+  const auto modes = static_cast<int64_t>(tried.options.fold.size());
+  for (const auto type : {at::kFloat, at::kBFloat16})
+    for (const CachedText& text : {CachedText{0, 1, 0},
+                                   {0, 1, 1},
+                                   {0, 1, 103},
+                                   {1, 512, 16},
+                                   {63, 64, 2},
+                                   {64, 64, 1},
+                                   {130, 50, 70},
+                                   {300, 512, 201}}) {
+      at::Tensor latents;
+      if (tried.options.form == "causal" && modes > 1)
+        latents = random_tensor({modes - 1, groups, tried.slots, d}, type);
+      AttentionCache cache(tried.options, latents);
+      const auto take = [&](int64_t count) {
+        cache.step(random_tensor({1, count, heads, d}, type), random_tensor({1, count, groups, d}, type),
+                   random_tensor({1, count, groups, d}, type));
+      };
+      for (int64_t done = 0; done < text.prompt; done += text.chunk)
+        take(std::min(text.chunk, text.prompt - done));
+      for (int64_t i = 0; i < text.tokens; ++i) take(1);
+      EXPECT_EQ(static_cast<double>(cache.bytes()),
+                cache_bytes(tried.options, {heads, groups, d, tried.slots, type}, text).kept)
+          << text.prompt << " by " << text.chunk << " and " << text.tokens;
+    }
+}
+
+// Rows of 2 · 6 floats, for keys and for values.
+TEST(AttentionCache, BytesOfAnyLengthAreCountedAtOnce) {
+  const CacheShape shape = {4, 2, 6, 3, at::kFloat};
+  const double row = 2 * 6 * 4;
+  const CacheBytes full = cache_bytes({.form = "full"}, shape, {.prompt = 24, .chunk = 16, .tokens = 9});
+  EXPECT_EQ(full.kept, 2 * 64 * row);  // 16, 32, 64
+  EXPECT_EQ(full.moving, 32 * row);    // one of the two
+  EXPECT_EQ(full.read, 2 * 33 * row);  // what is used of it
+  constexpr int64_t kLong = int64_t{1} << 40;
+  EXPECT_EQ(cache_bytes({.form = "full"}, shape, {.tokens = kLong}).kept, 2 * 0x1p40 * row);
+  const TensorAttentionOptions causal = {.form = "causal", .fold = {0, 8, 16}, .window = 40};
+  const CacheBytes long_text = cache_bytes(causal, shape, {.tokens = kLong});
+  // The window, three slots of 8 − 1 siblings (room for 21), and 2^33 blocks of 128 tokens, room of 3 · 2^k.
+  EXPECT_GE(long_text.kept, 2 * (40 + 21 + 3 * 0x1p33) * row);
+  EXPECT_LT(long_text.kept, 2 * (40 + 21 + 6 * 0x1p33 + 16) * row);
+  EXPECT_GE(long_text.read, 2 * (40 + 3 * 0x1p33) * row);
 }
 
 // float32, a token a step, through windows that turn over and groups of blocks that begin anew.
