@@ -48,12 +48,12 @@ void ModelOptions::adjust(models::LanguageModelConfig& config) const {
 }
 
 models::LoadedLanguageModel ModelOptions::load() const {
-  models::LoadedLanguageModel out =
-      models::load_language_model(model, [this](models::LanguageModelConfig& config) { adjust(config); });
+  models::LoadedLanguageModel out = models::load_language_model(
+      model, [this](models::LanguageModelConfig& config) { adjust(config); },
+      models::KeptWeights::as_activated);
   for (const std::string& note : out.notes) spdlog::info("{}", note);
   if (!tokenizer.empty()) out.tokenizer = text::load_tokenizer(tokenizer);
   const models::LanguageModelConfig& config = out.model->config();
-  if (config.precision == "bf16") out.model->to(at::kBFloat16);
   if (out.tokenizer)
     require(out.tokenizer->size() <= config.vocabulary, ErrorKind::data,
             "the tokenizer ({}) has {} tokens, the model {} only: it is another model's",

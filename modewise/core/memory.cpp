@@ -11,7 +11,7 @@ namespace modewise {
 namespace {
 
 /// The first number of a file of the system; −1 when there is none ("max").
-int64_t system_number(const char* path) {
+int64_t system_number(const std::filesystem::path& path) {
   std::ifstream file(path);
   int64_t value = -1;
   return file >> value ? value : -1;
@@ -19,16 +19,24 @@ int64_t system_number(const char* path) {
 
 }  // namespace
 
+int64_t free_in_group(const std::filesystem::path& group) {
+  const int64_t limit = system_number(group / "memory.max");
+  int64_t used = system_number(group / "memory.current");
+  if (limit < 0 || used < 0) return std::numeric_limits<int64_t>::max();
+  std::ifstream parts(group / "memory.stat");
+  std::string name;
+  for (int64_t bytes = 0; parts >> name >> bytes;)
+    if (name == "active_file" || name == "inactive_file") used -= bytes;
+  return std::clamp<int64_t>(limit - used, 0, limit);
+}
+
 int64_t available_memory() {
   int64_t out = std::numeric_limits<int64_t>::max();
   std::ifstream info("/proc/meminfo");
   std::string name, unit;
   for (int64_t kilobytes = 0; info >> name >> kilobytes; std::getline(info, unit))
     if (name == "MemAvailable:") out = kilobytes * 1024;
-  const int64_t limit = system_number("/sys/fs/cgroup/memory.max");
-  const int64_t used = system_number("/sys/fs/cgroup/memory.current");
-  if (limit >= 0 && used >= 0) out = std::min(out, std::max<int64_t>(limit - used, 0));
-  return out;
+  return std::min(out, free_in_group("/sys/fs/cgroup"));
 }
 
 std::string memory_text(double bytes) {

@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -11,10 +12,11 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/memory.h"
 #include "modewise/io/safetensors_shards.h"
 #include "modewise/models/language_json.h"
+#include "modewise/models/language_latents.h"
 #include "modewise/models/llama2c_model.h"
-#include "modewise/nn/language_attention.h"
 #include "modewise/text/load_tokenizer.h"
 
 namespace modewise::models {
@@ -65,32 +67,58 @@ std::map<std::string, io::TensorView> checked_tensors(const io::SafetensorsFolde
   return found;
 }
 
+/// A part at a time: a tensor of another type than its file's is never there twice.
 void copy_view(const io::TensorView& view, const at::Tensor& into) {
-  const at::Tensor loaded = at::empty(view.shape, at::TensorOptions(*float_type(view.dtype)));
-  if (!view.bytes.empty()) std::memcpy(loaded.mutable_data_ptr(), view.bytes.data(), view.bytes.size());
-  into.copy_(loaded);
+  constexpr int64_t kPart = int64_t{1} << 20;
+  const auto options = at::TensorOptions(*float_type(view.dtype));
+  const auto size = static_cast<int64_t>(options.dtype().itemsize());
+  const at::Tensor flat = into.view({-1});
+  for (int64_t first = 0; first < flat.numel(); first += kPart) {
+    const at::Tensor part = at::empty({std::min(kPart, flat.numel() - first)}, options);
+    std::memcpy(part.mutable_data_ptr(), view.bytes.data() + first * size, part.nbytes());
+    flat.narrow(0, first, part.numel()).copy_(part);
+  }
+}
+
+/// The type of a model's weights, whose memory is there.
+at::ScalarType checked_type(const LanguageModelConfig& config, KeptWeights kept, const std::string& source) {
+  const bool narrow = kept == KeptWeights::as_activated && config.precision == "bf16";
+  const double needed = static_cast<double>(config.parameters()) * (narrow ? 2 : 4);
+  const auto there = static_cast<double>(available_memory());
+  require(needed <= 0.9 * there, ErrorKind::general,
+          "{}: {} weights in {} need {}, but {} of memory are free{}", source, config.parameters(),
+          narrow ? "bfloat16" : "float32", memory_text(needed), memory_text(there),
+          kept == KeptWeights::as_activated && !narrow ? "; --precision bf16 needs half" : "");
+  return narrow ? at::kBFloat16 : at::kFloat;
 }
 
 std::shared_ptr<LanguageModel> build_from(const std::map<std::string, io::TensorView>& tensors,
-                                          const LanguageModelConfig& config,
+                                          const LanguageModelConfig& config, at::ScalarType type,
                                           std::vector<std::string>& notes) {
   const at::NoGradGuard no_grad;
-  auto model = make_unset_language_model(config);
-  int64_t started = 0, unused = 0;
-  std::set<std::string> used;
+  auto model = make_unset_language_model(config, type);
+  std::set<std::string> latents;
   for (auto& item : model->named_parameters()) {
-    const auto entry = tensors.find(item.key());
-    used.insert(item.key());
-    if (entry != tensors.end() && entry->second.shape == item.value().sizes().vec()) {
-      copy_view(entry->second, item.value());
-    } else {  // only latents may be missing here
-      nn::start_latents(item.value());
-      ++started;
+    if (item.key().ends_with(".latents")) {
+      latents.insert(item.key());
+      continue;
     }
+    const auto entry = tensors.find(item.key());
+    require(entry != tensors.end() && entry->second.shape == item.value().sizes().vec(), ErrorKind::config,
+            "the weights do not fit: with these settings the model has {} of [{}]", item.key(),
+            fmt::join(item.value().sizes(), ", "));
+    copy_view(entry->second, item.value());
   }
-  for (const auto& [name, view] : tensors)
-    unused += name.ends_with(".latents") && !used.contains(name) ? 1 : 0;
-  if (started > 0) notes.push_back(fmt::format("latents of {} layers start as mean pooling", started));
+  notes = take_latents(*model, [&](const std::string& name) {
+    const auto entry = tensors.find(name);
+    if (entry == tensors.end()) return at::Tensor();
+    const at::Tensor had = at::empty(entry->second.shape, at::kFloat);
+    copy_view(entry->second, had);
+    return had;
+  });
+  const auto unused = std::count_if(tensors.begin(), tensors.end(), [&](const auto& entry) {
+    return entry.first.ends_with(".latents") && !latents.contains(entry.first);
+  });
   if (unused > 0) notes.push_back(fmt::format("latents of {} layers are left out", unused));
   return model;
 }
@@ -105,7 +133,7 @@ std::shared_ptr<text::Tokenizer> tokenizer_of(const std::string& source, std::ve
   }
 }
 
-LoadedLanguageModel load_folder(const fs::path& folder, const AdjustConfig& adjust) {
+LoadedLanguageModel load_folder(const fs::path& folder, const AdjustConfig& adjust, KeptWeights kept) {
   LoadedLanguageModel out;
   const fs::path json = folder / "config.json";
   const LanguageModelConfig of_file = parse_language_json(read_file(json), json.string());
@@ -113,21 +141,23 @@ LoadedLanguageModel load_folder(const fs::path& folder, const AdjustConfig& adju
   if (adjust) adjust(config);
   config.validate(folder.string());
   const io::SafetensorsFolder file(folder);
-  out.model = build_from(checked_tensors(file, of_file, folder.string()), config.resolved(), out.notes);
+  const std::map<std::string, io::TensorView> tensors = checked_tensors(file, of_file, folder.string());
+  out.model = build_from(tensors, config.resolved(), checked_type(config, kept, folder.string()), out.notes);
   out.tokenizer = tokenizer_of(folder.string(), out.notes);
   out.layout = "hugging face";
   return out;
 }
 
-LoadedLanguageModel load_llama2c(const fs::path& path, const AdjustConfig& adjust) {
+LoadedLanguageModel load_llama2c(const fs::path& path, const AdjustConfig& adjust, KeptWeights kept) {
   LoadedLanguageModel out;
   const io::MappedFile file(path);
   const io::Llama2cCheckpoint checkpoint = io::parse_llama2c(file.bytes(), path.string());
   LanguageModelConfig config = llama2c_config(checkpoint.header, path.string());
   if (adjust) adjust(config);
   config.validate(path.string());
-  out.model = make_unset_language_model(config);
+  out.model = make_unset_language_model(config, checked_type(config, kept, path.string()));
   set_llama2c_weights(checkpoint, *out.model);
+  out.notes = take_latents(*out.model, [](const std::string&) { return at::Tensor(); });
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   for (const std::string& name : {fmt::format("tok{}.bin", checkpoint.header.vocabulary),
                                   std::string("tokenizer.bin"), std::string("tokenizer.model")})
@@ -171,14 +201,14 @@ std::vector<LanguageTensor> language_tensors(const LanguageModelConfig& given) {
   return out;
 }
 
-LoadedLanguageModel load_language_model(const fs::path& path, const AdjustConfig& adjust) {
+LoadedLanguageModel load_language_model(const fs::path& path, const AdjustConfig& adjust, KeptWeights kept) {
   if (fs::is_directory(path)) {
-    if (fs::exists(path / "config.json")) return load_folder(path, adjust);
-    if (fs::exists(path / "model" / "config.json")) return load_folder(path / "model", adjust);
+    if (fs::exists(path / "config.json")) return load_folder(path, adjust, kept);
+    if (fs::exists(path / "model" / "config.json")) return load_folder(path / "model", adjust, kept);
     fail(ErrorKind::no_input, "{} holds no model: neither config.json nor model/config.json is there",
          path.string());
   }
-  return load_llama2c(path, adjust);
+  return load_llama2c(path, adjust, kept);
 }
 
 void save_language_model(const fs::path& folder, const LanguageModel& model,

@@ -23,11 +23,18 @@ struct LoadedLanguageModel {
 /// Changes the config of a file before the model is built: another form of attention, a precision.
 using AdjustConfig = std::function<void(LanguageModelConfig&)>;
 
+/// The type that weights are kept in.
+enum class KeptWeights {
+  float32,       // whatever the precision of activations: for training
+  as_activated,  // that of the activations: what runs in bfloat16 never has a float32 copy of its weights
+};
+
 /// `path`: a folder with config.json and model.safetensors (or its shards), a folder that holds such a folder
-/// as `model`, or a .bin of llama2.c. Weights of any float type become float32.
-/// Latents start at zero where the file has none. Every declared size is checked before memory is taken: data
-/// errors name file, tensor and rule; no_input what is not there.
-LoadedLanguageModel load_language_model(const std::filesystem::path& path, const AdjustConfig& adjust = {});
+/// as `model`, or a .bin of llama2.c. Weights may be of any float type. Latents are taken as
+/// language_latents.h says, which the notes tell. Every declared size is checked before memory is taken: data
+/// errors name file, tensor and rule; no_input what is not there; general what the free memory cannot hold.
+LoadedLanguageModel load_language_model(const std::filesystem::path& path, const AdjustConfig& adjust = {},
+                                        KeptWeights kept = KeptWeights::float32);
 
 struct SaveLanguageOptions {
   std::string dtype = "float32";         // float32 or bfloat16

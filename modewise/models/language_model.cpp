@@ -176,10 +176,13 @@ std::shared_ptr<LanguageModel> make_language_model(const LanguageModelConfig& co
   return std::make_shared<LanguageModel>(config.resolved(), init);
 }
 
-std::shared_ptr<LanguageModel> make_unset_language_model(const LanguageModelConfig& config) {
+std::shared_ptr<LanguageModel> make_unset_language_model(const LanguageModelConfig& config,
+                                                         at::ScalarType weights) {
   config.validate("model");
-  nn::Initializer init = nn::Initializer::without_values();
-  return std::make_shared<LanguageModel>(config.resolved(), init);
+  nn::Initializer init = nn::Initializer::without_values(weights);
+  auto model = std::make_shared<LanguageModel>(config.resolved(), init);
+  if (weights != at::kFloat) model->to(weights);  // what no initializer makes: the scales of the norms
+  return model;
 }
 
 }  // namespace modewise::models

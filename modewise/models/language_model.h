@@ -54,7 +54,8 @@ class LanguageModel : public torch::nn::Module {
 /// Builds the model with weights that depend on `seed` alone: normal with config.deviation, divided by
 /// √(2·layers) for the maps that end a branch (GPT-2); latents with config.attention.latent_deviation.
 std::shared_ptr<LanguageModel> make_language_model(const LanguageModelConfig& config, uint64_t seed);
-/// The same with weights of any value, for those who will set them all.
-std::shared_ptr<LanguageModel> make_unset_language_model(const LanguageModelConfig& config);
+/// The same with weights of any value in this type, for those who will set them all.
+std::shared_ptr<LanguageModel> make_unset_language_model(const LanguageModelConfig& config,
+                                                         at::ScalarType weights = at::kFloat);
 
 }  // namespace modewise::models

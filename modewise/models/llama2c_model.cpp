@@ -11,7 +11,6 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/models/language_files.h"
-#include "modewise/nn/language_attention.h"
 
 namespace modewise::models {
 namespace {
@@ -25,10 +24,11 @@ at::Tensor tensor_of(std::span<const std::byte> bytes, at::IntArrayRef sizes) {
   return out;
 }
 
-/// [L, H·d, D] with the rows of each head as pairs -> as halves.
+/// [H·d, D] with the rows of each head as pairs -> as halves.
 at::Tensor pairs_to_halves(const at::Tensor& weight, int64_t head_width) {
-  return weight.unflatten(1, {-1, head_width / 2, 2}).transpose(2, 3).flatten(1, 3);
+  return weight.unflatten(0, {-1, head_width / 2, 2}).transpose(1, 2).flatten(0, 2);
 }
+/// [L, H·d, D] back.
 at::Tensor halves_to_pairs(const at::Tensor& weight, int64_t head_width) {
   return weight.unflatten(1, {-1, 2, head_width / 2}).transpose(2, 3).flatten(1, 3);
 }
@@ -107,11 +107,14 @@ void set_llama2c_weights(const io::Llama2cCheckpoint& checkpoint, LanguageModel&
   auto parameters = model.named_parameters();
   const io::Llama2cHeader& h = checkpoint.header;
   for (const LayerPart& part : kLayerParts) {
-    std::vector<int64_t> sizes = parameters[layer_name(0, part)].sizes().vec();
-    sizes.insert(sizes.begin(), h.layers);
-    at::Tensor all = tensor_of(checkpoint.weights.*part.part, sizes);
-    if (is_rotated(part)) all = pairs_to_halves(all, h.head_width());
-    for (int64_t layer = 0; layer < h.layers; ++layer) parameters[layer_name(layer, part)].copy_(all[layer]);
+    const std::span<const std::byte> all = checkpoint.weights.*part.part;
+    const size_t bytes = all.size() / static_cast<size_t>(h.layers);
+    for (int64_t layer = 0; layer < h.layers; ++layer) {
+      at::Tensor& parameter = parameters[layer_name(layer, part)];
+      const at::Tensor loaded =
+          tensor_of(all.subspan(static_cast<size_t>(layer) * bytes, bytes), parameter.sizes());
+      parameter.copy_(is_rotated(part) ? pairs_to_halves(loaded, h.head_width()) : loaded);
+    }
   }
   const auto set = [&](const char* name, std::span<const std::byte> bytes) {
     at::Tensor& parameter = parameters[name];
@@ -120,8 +123,6 @@ void set_llama2c_weights(const io::Llama2cCheckpoint& checkpoint, LanguageModel&
   set("model.embed_tokens.weight", checkpoint.weights.embedding);
   set("model.norm.weight", checkpoint.weights.final_norm);
   if (!h.tied) set("lm_head.weight", checkpoint.weights.classifier);
-  for (auto& item : parameters)
-    if (item.key().ends_with(".latents")) nn::start_latents(item.value());
 }
 
 void save_llama2c(const std::filesystem::path& path, const LanguageModel& model, int version) {

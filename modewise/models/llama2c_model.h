@@ -13,7 +13,8 @@ namespace modewise::models {
 /// The config that the header says; `source` opens errors.
 LanguageModelConfig llama2c_config(const io::Llama2cHeader& header, const std::string& source);
 
-/// Copies the checkpoint's weights into a model of its config (attention of any form); latents become zero.
+/// Copies the checkpoint's weights into a model of its config (attention of any form); latents stay as they
+/// are.
 void set_llama2c_weights(const io::Llama2cCheckpoint& checkpoint, LanguageModel& model);
 
 }  // namespace modewise::models

@@ -13,7 +13,7 @@ constexpr uint32_t kWeightSite = 2;
 
 at::Tensor Initializer::uniform(at::IntArrayRef sizes, double bound) {
   const RandomStream stream{seed_, kWeightSite, parameter_++};
-  at::Tensor out = at::empty(sizes, at::kFloat);
+  at::Tensor out = at::empty(sizes, type_);
   if (!draws_) return out;
   float* values = out.mutable_data_ptr<float>();
   const int64_t count = out.numel();
@@ -27,7 +27,7 @@ at::Tensor Initializer::uniform(at::IntArrayRef sizes, double bound) {
 
 at::Tensor Initializer::normal(at::IntArrayRef sizes, double deviation) {
   const RandomStream stream{seed_, kWeightSite, parameter_++};
-  at::Tensor out = at::empty(sizes, at::kFloat);
+  at::Tensor out = at::empty(sizes, type_);
   if (!draws_) return out;
   float* values = out.mutable_data_ptr<float>();
   for (int64_t i = 0; i < out.numel(); ++i)

@@ -3,6 +3,7 @@
 // random stream {seed, site 2, step n}, so that weights depend on the seed and the building order alone.
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/ScalarType.h>
 
 #include <cstdint>
 
@@ -11,16 +12,17 @@ namespace modewise::nn {
 class Initializer {
  public:
   explicit Initializer(uint64_t seed) : seed_(seed) {}
-  /// Hands out tensors of any value, for models whose weights will all be read from a file.
-  static Initializer without_values() {
+  /// Hands out tensors of this type and of any value, for models whose weights will all be read from a file.
+  static Initializer without_values(at::ScalarType type = at::kFloat) {
     Initializer out(0);
     out.draws_ = false;
+    out.type_ = type;
     return out;
   }
 
-  /// Float32, uniform in [−bound, bound).
+  /// Uniform in [−bound, bound); float32 where values are drawn.
   at::Tensor uniform(at::IntArrayRef sizes, double bound);
-  /// Float32, normal with mean 0.
+  /// Normal with mean 0; float32 where values are drawn.
   at::Tensor normal(at::IntArrayRef sizes, double deviation);
   /// The next dropout's place among the random streams, from 16.
   uint32_t dropout_site() { return site_++; }
@@ -30,6 +32,7 @@ class Initializer {
   uint64_t parameter_ = 0;
   uint32_t site_ = 16;
   bool draws_ = true;
+  at::ScalarType type_ = at::kFloat;
 };
 
 }  // namespace modewise::nn

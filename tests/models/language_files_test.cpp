@@ -131,7 +131,9 @@ TEST(LanguageFiles, AttentionMayBeChangedOnTheWay) {
     config.attention.fold = {0, 2, 4};
   });
   EXPECT_EQ(changed.model->config().attention.form, "causal");
-  EXPECT_THAT(changed.notes, testing::ElementsAre(HasSubstr("latents of 2 layers start")));
+  EXPECT_THAT(changed.notes,
+              testing::ElementsAre(
+                  "latents of 2 layers: there were none, levels 1 to 2 start as mean pooling (zero)"));
   save_language_model(scratch / "c", *changed.model);
   const LoadedLanguageModel full = load_language_model(scratch / "c", [](LanguageModelConfig& config) {
     config.attention = {};

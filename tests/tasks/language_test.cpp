@@ -3,15 +3,19 @@
 
 #include <ATen/TensorIndexing.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <set>
+#include <sstream>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -141,6 +145,26 @@ TEST_F(LanguageFiles, ChangedModelsKeepTheirWeights) {
   stretched.stretch = true;
   EXPECT_EQ(evaluation_config(source.model->config(), stretched, 64).rope.scaling.factor, 4);
   EXPECT_EQ(evaluation_config(source.model->config(), stretched, 8).rope.scaling.kind, "none");
+}
+
+TEST_F(LanguageFiles, ADeeperFoldKeepsTrainedLatentsAndSaysWhatWasMadeUp) {
+  models::LanguageModelConfig config = small_model("causal").model->config();
+  config.attention.fold = {0, 3, 4};
+  config.attention.latent_deviation = 2;
+  const auto model = models::make_language_model(config, 3);
+  std::ostringstream said;
+  const auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(said);
+  spdlog::default_logger()->sinks().push_back(sink);
+  const auto remade = remade_model(*model, changed_config(model->config(), {"attention.fold=[0,1000,3,4]"}));
+  spdlog::default_logger()->sinks().pop_back();
+  const std::string name = "model.layers.1.self_attn.latents";
+  EXPECT_TRUE(at::equal(remade->named_parameters()[name].narrow(0, 0, 2), model->named_parameters()[name]));
+  EXPECT_NE(said.str().find("levels 1 to 2 are kept, level 3 starts as mean pooling (zero)"),
+            std::string::npos)
+      << said.str();
+  const at::Tensor tokens = at::tensor({3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3}).unsqueeze(0);
+  const at::NoGradGuard no_grad;
+  EXPECT_LT((remade->forward(tokens) - model->forward(tokens)).abs().max().item<double>(), 1e-5);
 }
 
 TEST_F(LanguageFiles, ChoicesAreComparedByTheLikelihoodOfTheirOwnTokens) {

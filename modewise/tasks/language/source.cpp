@@ -5,9 +5,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <mutex>
+#include <set>
 
 #include "modewise/core/error.h"
 #include "modewise/models/language_files.h"
+#include "modewise/models/language_latents.h"
 #include "modewise/tasks/language/run.h"
 #include "modewise/text/load_tokenizer.h"
 
@@ -15,6 +18,14 @@ namespace modewise::tasks {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// An evaluation makes the same model again for each length that it measures.
+void warn_once(const std::string& note) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  if (said.insert(note).second) spdlog::warn("{}", note);
+}
 
 struct ModelFields {
   models::LanguageModelConfig& model;
@@ -72,15 +83,17 @@ std::shared_ptr<models::LanguageModel> remade_model(const models::LanguageModel&
   const auto made = models::make_unset_language_model(config);
   const auto had = model.named_parameters();
   for (auto& item : made->named_parameters()) {
+    if (item.key().ends_with(".latents")) continue;
     const at::Tensor* from = had.find(item.key());
-    if (from != nullptr && from->sizes() == item.value().sizes()) {
-      item.value().copy_(*from);
-      continue;
-    }
-    require(item.key().find("latents") != std::string::npos, ErrorKind::config,
+    require(from != nullptr && from->sizes() == item.value().sizes(), ErrorKind::config,
             "the weights do not fit: {} must be [{}]", item.key(), fmt::join(item.value().sizes(), ", "));
-    item.value().zero_();
+    item.value().copy_(*from);
   }
+  const auto notes = models::take_latents(*made, [&](const std::string& name) {
+    const at::Tensor* from = had.find(name);
+    return from == nullptr ? at::Tensor() : *from;
+  });
+  for (const std::string& note : notes) warn_once(note);
   made->eval();
   return made;
 }

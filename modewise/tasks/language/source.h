@@ -32,8 +32,8 @@ LanguageSource open_language_source(const std::filesystem::path& path, const std
 models::LanguageModelConfig changed_config(models::LanguageModelConfig config,
                                            const std::vector<std::string>& changes);
 
-/// The weights of `model` in a model of `config`, whose sizes must be the same. Latents that fit are kept,
-/// others are zero.
+/// The weights of `model` in a model of `config`, whose sizes must be the same; latents as language_latents.h
+/// says. What of them was made up is warned of.
 std::shared_ptr<models::LanguageModel> remade_model(const models::LanguageModel& model,
                                                     const models::LanguageModelConfig& config);
 
