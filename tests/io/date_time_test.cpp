@@ -284,6 +284,16 @@ TEST(DateColumn, KeepsTheLocalClockOfOneOffsetAndElseUsesUtc) {
   ASSERT_TRUE(summer.decide());
   EXPECT_EQ(summer.style().offset_minutes, 0);
   EXPECT_EQ(summer.take_dates(), (std::vector<int64_t>{at(2016, 3, 27, 0), at(2016, 3, 27, 1)}));
+
+  // An empty cell takes no offset away from the rows below it.
+  DateColumn gap = column_of({"2016-03-27 01:00+01:00", "2016-03-27 03:00+02:00"});
+  gap.add_missing();
+  EXPECT_TRUE(gap.add("2016-03-27 07:00+05:00"));
+  EXPECT_TRUE(gap.add("2016-03-27 06:00+03:00"));
+  ASSERT_TRUE(gap.decide());
+  EXPECT_EQ(gap.take_dates(),
+            (std::vector<int64_t>{at(2016, 3, 27, 0), at(2016, 3, 27, 1), DateColumn::missing,
+                                  at(2016, 3, 27, 2), at(2016, 3, 27, 3)}));
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ constexpr int64_t kWidth = 6;
 const double kFrequencies[2][kWidth / 2] = {{1, 0.3, 0.05}, {0.7, 0.2, 0.1}};
 
 double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  EXPECT_EQ(a.sizes(), b.sizes());
   return (a - b).abs().max().item<double>();
 }
 

@@ -17,6 +17,7 @@ namespace {
 constexpr int64_t kWidth = 16, kHeads = 2;
 
 double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  EXPECT_EQ(a.sizes(), b.sizes());
   return (a - b).abs().max().item<double>();
 }
 
