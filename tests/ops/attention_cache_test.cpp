@@ -177,7 +177,16 @@ TEST_P(StepsOfEverySet, StepsGiveTheSameBitsForAnyThreadsAndAreNearFloat64) {
     };
     const auto alone = steps(1);
     EXPECT_TRUE(at::equal(alone, steps(3)));
-    EXPECT_LT(largest_difference(alone, whole), type == at::kFloat ? 1e-5 : 0.03);
+    // At most twice what the type costs the formulas in plain ATen: slots are rounded once more where they
+    // are kept.
+    use_reference(true);
+    const auto plain = tensor_attention(q, k, v, options, latents, code(d));
+    use_reference(false);
+    const auto error = [&](const at::Tensor& x) {
+      return (x.to(at::kDouble) - whole).square().mean().sqrt().item<double>();
+    };
+    EXPECT_LT(error(alone), 2 * error(plain)) << type;
+    EXPECT_LT(error(alone), type == at::kFloat ? 1e-6 : 0x1p-9) << type;
   }
   at::set_num_threads(threads);
   use_isa(before);

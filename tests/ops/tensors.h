@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 
+#include <limits>
 #include <vector>
 
 #include "modewise/core/random.h"
@@ -30,7 +31,9 @@ inline at::Tensor integer_tensor(std::vector<int64_t> shape, at::ScalarType type
   return t.to(type);
 }
 
+/// Infinite for tensors of different shapes: nothing is broadcast.
 inline double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  if (a.sizes() != b.sizes()) return std::numeric_limits<double>::infinity();
   return a.numel() == 0 ? 0 : (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
 }
 
