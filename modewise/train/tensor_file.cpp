@@ -62,6 +62,14 @@ std::vector<NamedTensor> trainable_parameters(const torch::nn::Module& module) {
   return trainable;
 }
 
+std::vector<NamedTensor> floating_buffers(const torch::nn::Module& module) {
+  std::vector<NamedTensor> buffers;
+  std::set<const void*> seen;
+  add_once(module.named_buffers(), buffers, seen);
+  std::erase_if(buffers, [](const NamedTensor& entry) { return !entry.tensor.is_floating_point(); });
+  return buffers;
+}
+
 std::string format_tensors(std::span<const NamedTensor> tensors) {
   std::vector<at::Tensor> alive;
   std::vector<io::TensorView> views;

@@ -13,6 +13,8 @@ namespace modewise::train {
 std::vector<NamedTensor> module_tensors(const torch::nn::Module& module);
 /// The parameters that ask for a gradient, each once.
 std::vector<NamedTensor> trainable_parameters(const torch::nn::Module& module);
+/// The buffers of floating point, each once: such as the running statistics of batch normalisation.
+std::vector<NamedTensor> floating_buffers(const torch::nn::Module& module);
 
 /// The bytes of a safetensors file.
 std::string format_tensors(std::span<const NamedTensor> tensors);

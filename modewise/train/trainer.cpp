@@ -103,7 +103,7 @@ Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run)
              static_cast<uint64_t>(config.seed)),
       total_steps_(planned_steps(config, order_, !optimizer_.parameters().empty())),
       schedule_(config.schedule, config.optimizer, order_.steps_per_epoch(), total_steps_) {
-  if (config.ema_decay > 0) average_.emplace(trainable_parameters(task.module()), config.ema_decay);
+  if (config.ema_decay > 0) average_.emplace(task.module(), config.ema_decay);
 }
 
 TrainResult Trainer::train(bool resume, bool accept_changes) {
@@ -153,7 +153,7 @@ void Trainer::resume_from(const Checkpoint& checkpoint, bool accept_changes) {
     if (average_ && checkpoint.has("ema.safetensors"))
       load_tensors(checkpoint.folder / "ema.safetensors", average_->state());
     else if (average_)
-      average_.emplace(trainable_parameters(task_.module()), config_.ema_decay);
+      average_.emplace(task_.module(), config_.ema_decay);
     if (checkpoint.has("best.safetensors")) {
       best_weights_ = copies_of(module_tensors(task_.module()));
       load_tensors(checkpoint.folder / "best.safetensors", best_weights_);

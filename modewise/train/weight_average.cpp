@@ -8,18 +8,21 @@
 
 namespace modewise::train {
 
-WeightAverage::WeightAverage(std::vector<NamedTensor> parameters, double decay)
-    : parameters_(std::move(parameters)), average_(copies_of(parameters_)), decay_(decay) {}
+WeightAverage::WeightAverage(const torch::nn::Module& module, double decay)
+    : weights_(trainable_parameters(module)), decay_(decay) {
+  for (NamedTensor& buffer : floating_buffers(module)) weights_.push_back(std::move(buffer));
+  average_ = copies_of(weights_);
+}
 
 void WeightAverage::update(int64_t step) {
   const at::NoGradGuard no_grad;
   const double t = static_cast<double>(step), decay = std::min(decay_, (1 + t) / (10 + t));
-  for (size_t i = 0; i < average_.size(); ++i) average_[i].tensor.lerp_(parameters_[i].tensor, 1 - decay);
+  for (size_t i = 0; i < average_.size(); ++i) average_[i].tensor.lerp_(weights_[i].tensor, 1 - decay);
 }
 
 void WeightAverage::swap() {
-  const std::vector<NamedTensor> weights = copies_of(parameters_);
-  copy_into(parameters_, average_);
+  const std::vector<NamedTensor> weights = copies_of(weights_);
+  copy_into(weights_, average_);
   copy_into(average_, weights);
 }
 

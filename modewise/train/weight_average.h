@@ -8,19 +8,21 @@
 namespace modewise::train {
 
 /// After step t (from 1): a ← d a + (1 − d) w with d = min(decay, (1 + t) / (10 + t)), so that the first
-/// steps are forgotten soon. Begins as a copy of the weights. Buffers are not averaged.
+/// steps are forgotten soon. Begins as a copy of the weights. Buffers of floating point are averaged likewise:
+/// batch normalisation's statistics are those of the activations that the weights make, so that averaged
+/// weights need averaged ones.
 class WeightAverage {
  public:
-  WeightAverage(std::vector<NamedTensor> parameters, double decay);
+  WeightAverage(const torch::nn::Module& module, double decay);
 
   void update(int64_t step);
   /// Exchanges average and weights; called twice around an evaluation.
   void swap();
-  /// ema.<parameter>; restored in place.
+  /// ema.NAME of each parameter and buffer; restored in place.
   std::vector<NamedTensor> state() const;
 
  private:
-  std::vector<NamedTensor> parameters_, average_;
+  std::vector<NamedTensor> weights_, average_;
   double decay_;
 };
 

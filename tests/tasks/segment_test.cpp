@@ -4,11 +4,13 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/segment/metrics.h"
@@ -163,6 +165,47 @@ TEST(SegmentTiles, BlendWindowsOfAnAreaOfAnySize) {
       EXPECT_EQ(next, height);
       EXPECT_LE(model.largest_batch, 3);
     }
+}
+
+TEST(SegmentTiles, EndForTheSmallestWindowsAndTheLargestOverlap) {
+  for (const int64_t window : {1, 2, 3})
+    for (const double overlap : {0.75, 0.99}) {
+      PointwiseModel model(window);
+      int64_t rows = 0;
+      classify_area(
+          model, {0, 0, 5, 7}, {overlap, 4},
+          [](const data::PixelRect& part) {
+            data::SceneWindow read(1, part.height, part.width, 1, false);
+            for (int64_t i = 0; i < part.pixels(); ++i) {
+              read.image[static_cast<size_t>(i)] =
+                  value_at(part.row + i / part.width, part.column + i % part.width);
+              read.valid[static_cast<size_t>(i)] = 1;
+            }
+            return read;
+          },
+          [&](const FinishedRows& done) {
+            ASSERT_EQ(done.first_row, rows);
+            for (int64_t i = 0; i < done.rows * 7; ++i)
+              EXPECT_NEAR(done.logits[static_cast<size_t>(2 * i)], value_at(rows + i / 7, i % 7), 1e-6);
+            rows += done.rows;
+          });
+      EXPECT_EQ(rows, 5);
+    }
+}
+
+TEST(SegmentTiles, SayWhatAnOverlapMustBe) {
+  for (const double overlap : {1.0, -0.25, std::nan("")}) {
+    PointwiseModel model(8);
+    try {
+      classify_area(
+          model, {0, 0, 8, 8}, {overlap, 1}, [](const data::PixelRect&) { return data::SceneWindow(); },
+          [](const FinishedRows&) {});
+      FAIL() << overlap;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::config);
+      EXPECT_THAT(error.what(), testing::HasSubstr("a share of the window, from 0 to below 1, got"));
+    }
+  }
 }
 
 TEST(SegmentTiles, StopAtASignal) {

@@ -44,10 +44,12 @@ ToyNet::ToyNet(uint64_t seed) {
   second_weight = register_parameter("second_weight", normal({kOutputs, kHidden}, 0.05, {seed, 2, 1}));
   second_bias = register_parameter("second_bias", at::zeros({kOutputs}));
   register_buffer("forward_count", at::zeros({1}, at::kLong));
+  hidden_mean = register_buffer("hidden_mean", at::zeros({kHidden}));
 }
 
 at::Tensor ToyNet::forward(const at::Tensor& x, double dropout, uint64_t seed, uint64_t step) {
   at::Tensor hidden = at::relu(weighted_sums(x, first_weight) + first_bias) * norm_weight;
+  if (is_training()) hidden_mean.mul_(0.9).add_(hidden.detach().mean(0), 0.1);
   if (dropout > 0) {
     at::Tensor mask = at::empty(hidden.sizes(), at::kFloat);
     float* data = mask.mutable_data_ptr<float>();

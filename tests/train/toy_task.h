@@ -15,6 +15,7 @@ class ToyNet : public torch::nn::Module {
   at::Tensor forward(const at::Tensor& x, double dropout, uint64_t seed, uint64_t step);
 
   at::Tensor first_weight, first_bias, norm_weight, second_weight, second_bias;
+  at::Tensor hidden_mean;  // a running statistic, as batch normalisation keeps it
 };
 
 class ToyTask : public Task {

@@ -251,6 +251,39 @@ TEST_F(TrainerTest, AveragedWeightsAreEvaluatedAndKept) {
   EXPECT_GT((evaluated.to(at::kDouble) - trained.back()).abs().max().item<double>(), 1e-4);
 }
 
+TEST_F(TrainerTest, AveragedWeightsAreEvaluatedWithAveragedStatistics) {
+  TrainConfig config = small_config();
+  config.ema_decay = 0.6;
+  config.evaluations_per_epoch = 2;
+  std::vector<double> average(static_cast<size_t>(task.net->hidden_mean.numel()), 0.0);
+  int64_t evaluations = 0, steps = 0;
+  // The statistics after a step are seen as the next one begins; those of the last are in the checkpoint.
+  const auto follow = [&](const at::Tensor& statistics) {
+    ++steps;
+    const double t = static_cast<double>(steps), decay = std::min(0.6, (1 + t) / (10 + t));
+    for (size_t i = 0; i < average.size(); ++i)
+      average[i] = decay * average[i] +
+                   (1 - decay) * static_cast<double>(statistics.const_data_ptr<float>()[i]);
+  };
+  task.on_loss = [&](uint64_t step) {
+    if (static_cast<int64_t>(step) > steps) follow(task.net->hidden_mean);
+  };
+  at::Tensor evaluated;
+  task.on_evaluate = [&](Metrics&) {
+    ++evaluations;
+    evaluated = task.net->hidden_mean.clone();
+  };
+  train(config);
+  ToyTask raw;
+  const int64_t last = load_weights(*raw.net, run, false);
+  follow(raw.net->hidden_mean);
+  ASSERT_EQ(steps, last);
+  ASSERT_GT(evaluations, 2);
+  for (size_t i = 0; i < average.size(); ++i)
+    ASSERT_NEAR(evaluated.const_data_ptr<float>()[i], average[i], 1e-6) << i;
+  EXPECT_FALSE(at::equal(raw.net->hidden_mean, evaluated));
+}
+
 TEST_F(TrainerTest, NanInAGradientNamesTheStepAndTheParameter) {
   TrainConfig config = small_config();
   config.checkpoint_every_steps = 2;

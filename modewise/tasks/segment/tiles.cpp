@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/train/task.h"
 
@@ -15,6 +16,14 @@ namespace modewise::tasks {
 namespace {
 
 constexpr int64_t most_strip_values = int64_t{1} << 24;  // of a part of a strip that is read at once: 64 MB
+
+/// Pixels that neighbouring windows share along a side; each window has one of its own at least, so that the
+/// next one lies further on.
+int64_t shared_pixels(double overlap, int64_t window) {
+  require(overlap >= 0 && overlap < 1, ErrorKind::config,
+          "segment.overlap must be a share of the window, from 0 to below 1, got {}", overlap);
+  return std::min<int64_t>(std::llround(overlap * static_cast<double>(window)), window - 1);
+}
 
 /// Starts of windows along `length`: steps of `step`, the last one flush with the end.
 std::vector<int64_t> window_starts(int64_t length, int64_t window, int64_t step) {
@@ -112,7 +121,7 @@ class AreaClassifier {
         options_(options),
         read_(read),
         take_(take),
-        overlap_(std::llround(options.overlap * static_cast<double>(shape_.window))),
+        overlap_(shared_pixels(options.overlap, shape_.window)),
         side_(side_weights(shape_.window, overlap_)),
         columns_(window_starts(area.width, shape_.window, shape_.window - overlap_)),
         blend_(std::min(shape_.window, area.height), area.width, shape_.classes),

@@ -14,7 +14,7 @@
 namespace modewise::tasks {
 
 struct TileOptions {
-  double overlap = 0.25;  // share of the window
+  double overlap = 0.25;  // share of the window, below 1; windows move on by a pixel at least
   int64_t batch = 16;     // windows at a time
 };
 
@@ -30,7 +30,7 @@ using AreaReader = std::function<data::SceneWindow(const data::PixelRect&)>;
 using RowTaker = std::function<void(const FinishedRows&)>;
 
 /// Classifies `area`; `read` is asked only for parts of it, `take` gets all its rows in order. The model is
-/// in evaluation mode. Throws train::EvaluationInterrupted when a signal came.
+/// in evaluation mode. Config error when the overlap is no such share. Throws train::EvaluationInterrupted when a signal came.
 void classify_area(models::Segmenter& model, const data::PixelRect& area, const TileOptions& options,
                    const AreaReader& read, const RowTaker& take);
 
