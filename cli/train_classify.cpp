@@ -25,6 +25,7 @@ class ClassifyJob final : public ConfiguredJob<tasks::ClassifyConfig> {
 
   void load_data() override {
     data_ = tasks::load_classify_data(config_);
+    config_.model.choose_patch(config_.model_shape(data_.set));
     models::validate(config_.model, config_.model_shape(data_.set));
   }
 

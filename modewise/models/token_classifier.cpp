@@ -5,7 +5,7 @@ namespace {
 
 std::shared_ptr<nn::GridEmbedding> make_embedding(const VolumeModelConfig& config, const VolumeShape& shape,
                                                   nn::Initializer& init) {
-  const std::vector<int64_t> patch = config.patch.along(shape.size.size());
+  const std::vector<int64_t> patch = config.patch.along(shape.size);
   const std::string& embedding = config.patch.embedding;
   if (embedding == "stem")
     return std::make_shared<nn::GridStem>(init, static_cast<int64_t>(patch.size()), shape.channels,

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "modewise/core/error.h"
@@ -22,7 +23,7 @@ bool is_volume_token_model(std::string_view name) {
 }
 
 void VolumePatchConfig::fields(Fields& f) {
-  f.add("size", size, "voxels of a patch along each axis; one number stands for all",
+  f.add("size", size, "voxels of a patch along each axis; one number stands for all; empty: chosen, about 7 patches an axis",
         {.min = 1, .max = 1024});
   f.add(
       "embedding", embedding,
@@ -31,8 +32,23 @@ void VolumePatchConfig::fields(Fields& f) {
   f.add("dropout", dropout, "dropout of the embedded patches", {.min = 0, .max = 0.99});
 }
 
-std::vector<int64_t> VolumePatchConfig::along(size_t modes) const {
-  return size.size() == 1 ? std::vector<int64_t>(modes, size.front()) : size;
+std::vector<int64_t> VolumePatchConfig::along(const std::vector<int64_t>& volume) const {
+  if (size.size() > 1) return size;
+  return std::vector<int64_t>(volume.size(), size.empty() ? usual_patch(volume) : size.front());
+}
+
+int64_t usual_patch(const std::vector<int64_t>& volume) {
+  const auto distance = [&](int64_t patch) {
+    double ratio = 0;
+    for (const int64_t voxels : volume)
+      ratio += std::log(static_cast<double>((voxels + patch - 1) / patch) / 7);
+    return std::abs(ratio);
+  };
+  int64_t best = 2;
+  for (int64_t patch = 4; patch <= std::min<int64_t>(1024, *std::min_element(volume.begin(), volume.end()));
+       patch *= 2)
+    if (distance(patch) < distance(best)) best = patch;
+  return best;
 }
 
 void VolumeHeadConfig::fields(Fields& f) {
@@ -76,9 +92,13 @@ void VolumeModelConfig::use_preset(std::string new_preset) {
   head.pooling = "mean";
 }
 
+void VolumeModelConfig::choose_patch(const VolumeShape& shape) {
+  if (is_volume_token_model(name) && patch.size.empty()) patch.size = {usual_patch(shape.size)};
+}
+
 TokenShape volume_tokens(const VolumeModelConfig& config, const VolumeShape& shape) {
   TokenShape out;
-  out.sizes = nn::grid_patch_counts(shape.size, config.patch.along(shape.size.size()));
+  out.sizes = nn::grid_patch_counts(shape.size, config.patch.along(shape.size));
   for (int64_t mode = 0; mode < out.modes(); ++mode) out.ordered_modes.push_back(mode);
   return out;
 }
@@ -99,10 +119,10 @@ bool volume_model_has(std::string_view name, std::string_view path) {
 
 void check_patches(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
   const std::vector<int64_t>& size = config.patch.size;
-  require(size.size() == 1 || size.size() == shape.size.size(), ErrorKind::config,
+  require(size.size() <= 1 || size.size() == shape.size.size(), ErrorKind::config,
           "{}: patch.size holds {} sizes [{}], but the volumes have {} axes", source, size.size(),
           fmt::join(size, ", "), shape.size.size());
-  const std::vector<int64_t> along = config.patch.along(shape.size.size());
+  const std::vector<int64_t> along = config.patch.along(shape.size);
   for (size_t i = 0; i < along.size(); ++i)
     require(along[i] <= shape.size[i], ErrorKind::config,
             "{}: patch.size = {} is larger than the {} voxels along axis {}", source, along[i], shape.size[i],

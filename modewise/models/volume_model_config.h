@@ -15,12 +15,18 @@ struct VolumeShape;
 
 /// How a volume is cut into tokens.
 struct VolumePatchConfig {
-  std::vector<int64_t> size = {4};  // voxels of a patch along each axis; one number stands for all
+  std::vector<int64_t> size;        // voxels of a patch along each axis; one number stands for all; empty:
+                                    // usual_patch
   std::string embedding = "stem";   // stem | linear | relu | relu_norm (as released)
   double dropout = 0;
   void fields(Fields& fields);
-  std::vector<int64_t> along(size_t modes) const;
+  /// Of volumes of N_1 … N_k voxels, one number an axis.
+  std::vector<int64_t> along(const std::vector<int64_t>& volume) const;
 };
+
+/// The power of 2, from 2 on and no longer than the shortest axis, that cuts a volume into a number of patches
+/// as near as can be to 7 an axis (by ratio; the smaller one of two as near): 4 for 28³, 8 for 64³.
+int64_t usual_patch(const std::vector<int64_t>& volume);
 
 struct VolumeHeadConfig {
   std::string pooling = "mean";  // mean (as released) | flatten | attention
@@ -46,6 +52,8 @@ struct VolumeModelConfig : ModelChoice, EncoderConfig {
   void use_model(std::string new_name);
   /// "release" (the released HOT code), "paper", or "default" (ours).
   void use_preset(std::string new_preset);
+  /// Sets the patch to the usual one where none was named, so that a saved config says which it was.
+  void choose_patch(const VolumeShape& shape);
 };
 
 /// Throws a config error for a value outside its rule, for values that do not fit together or do not fit the

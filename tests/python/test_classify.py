@@ -58,6 +58,14 @@ def test_a_run_learns_and_keeps_its_files(run):
         assert words in page
 
 
+@pytest.mark.parametrize(("size", "patch"), [(16, 2), (64, 8)])
+def test_the_patch_follows_the_volumes_and_is_named_in_the_config(tmp_path, size, patch):
+    data = write_npz(tmp_path / "boxes.npz", counts=(4, 4, 4), size=size)
+    ok(*train(data, "--set", "train.max_steps=1"))
+    lines = (tmp_path / "out" / "config.toml").read_text().splitlines()
+    assert f"size = [{patch}]" in lines[lines.index("[model.patch]"):lines.index("[model.position]")]
+
+
 def test_score_files_are_medmnists(run):
     sklearn = pytest.importorskip("sklearn.metrics")
     (path,) = run.glob("boxes_test_[[]AUC[]]*.csv")

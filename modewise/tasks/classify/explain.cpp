@@ -64,7 +64,7 @@ Explanation explain_classifier(const ClassifyRun& run, const data::VolumeSet& se
   e.full = model.full_attention(input);
   if (!e.factors.empty()) e.combine = run.config.model.attention.combine;
   e.ranks = analysis::layer_ranks(e.factors, e.full, model.token_sizes());
-  const std::vector<int64_t> patch = run.config.model.patch.along(static_cast<size_t>(set.modes()));
+  const std::vector<int64_t> patch = run.config.model.patch.along(run.model->shape().size);
   const at::Tensor whole = model.forward(input).softmax(-1);
   for (int64_t axis = 0; axis < set.modes(); ++axis)
     e.influences.push_back(
