@@ -23,14 +23,14 @@ at::Tensor pad_time(const at::Tensor& x, int64_t before, int64_t behind) {
   return at::constant_pad_nd(x, {0, 0, before, behind});
 }
 
-/// The fewest levels whose two convolutions each see `steps` together.
-int64_t levels_to_see(int64_t steps, int64_t kernel) {
+}  // namespace
+
+int64_t temporal_levels(const SeriesConvolutionConfig& config, int64_t steps) {
+  if (config.levels > 0) return config.levels;
   int64_t levels = 0, seen = 1;
-  while (seen < steps) seen += 2 * (kernel - 1) * (int64_t{1} << levels++);
+  while (seen < steps) seen += 2 * (config.kernel - 1) * (int64_t{1} << levels++);
   return std::max<int64_t>(levels, 1);
 }
-
-}  // namespace
 
 DilatedConvolution::DilatedConvolution(nn::Initializer& init, int64_t in, int64_t out, int64_t kernel,
                                        int64_t dilation)
@@ -69,7 +69,7 @@ TemporalConvolutions::TemporalConvolutions(const SeriesModelConfig& config, cons
       bfloat16_(config.precision == "bf16"),
       levels_(register_module("levels", std::make_shared<nn::ModuleList<TemporalBlock>>())) {
   const SeriesConvolutionConfig& c = config.convolution;
-  const int64_t levels = c.levels > 0 ? c.levels : levels_to_see(shape.length, c.kernel);
+  const int64_t levels = temporal_levels(c, shape.length);
   for (int64_t i = 0; i < levels; ++i)
     levels_->push_back(std::make_shared<TemporalBlock>(init, i == 0 ? shape.variables : c.width, c.width,
                                                        c.kernel, int64_t{1} << i, config.dropout));

@@ -26,6 +26,9 @@ class DilatedConvolution : public torch::nn::Module {
   at::Tensor direction_, length_, bias_;  // [C', C, K], [C'], [C']
 };
 
+/// As many levels as the config says, or the fewest whose two convolutions each see `steps` together.
+int64_t temporal_levels(const SeriesConvolutionConfig& config, int64_t steps);
+
 /// Two dilated convolutions with ReLU and dropout beside a shortcut.
 class TemporalBlock : public torch::nn::Module {
  public:

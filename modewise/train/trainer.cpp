@@ -18,6 +18,7 @@
 #include "modewise/train/sample_order.h"
 #include "modewise/train/schedule.h"
 #include "modewise/train/tensor_file.h"
+#include "modewise/train/time_estimate.h"
 #include "modewise/train/train_state.h"
 #include "modewise/train/weight_average.h"
 
@@ -85,6 +86,7 @@ class Trainer {
   std::pair<int64_t, int64_t> saved_ = {-1, -1};  // step and evaluated_step of the last checkpoint
   Clock::time_point saved_at_ = Clock::now();
   double last_loss_ = 0;
+  TimeEstimate estimate_;
 };
 
 int64_t planned_steps(const TrainConfig& config, const SampleOrder& order, bool trainable) {
@@ -102,7 +104,8 @@ Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run)
       order_(task.training_samples(), config.batch_size, config.drop_last, config.accumulate,
              static_cast<uint64_t>(config.seed)),
       total_steps_(planned_steps(config, order_, !optimizer_.parameters().empty())),
-      schedule_(config.schedule, config.optimizer, order_.steps_per_epoch(), total_steps_) {
+      schedule_(config.schedule, config.optimizer, order_.steps_per_epoch(), total_steps_),
+      estimate_(order_.steps_per_epoch(), total_steps_, config.patience > 0) {
   if (config.ema_decay > 0) average_.emplace(task.module(), config.ema_decay);
 }
 
@@ -197,7 +200,13 @@ TrainResult Trainer::loop() {
     if (!batches)
       batches.emplace([this](int64_t index) { return task_.load_batch(order_.samples_of(index), index); },
                       order_.first_batch(state_.step), order_.first_batch(total_steps_), config_.prefetch);
+    const Clock::time_point begin = Clock::now();
     take_step(*batches);
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (const std::string text = estimate_.add(seconds, state_.step); !text.empty()) {
+      progress->clear();
+      spdlog::info("{}", text);
+    }
     progress->update(state_.step, fmt::format("loss {:.4g}", last_loss_));
     if (!evaluation_pending() && checkpoint_due()) save();
   }

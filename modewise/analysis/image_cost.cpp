@@ -1,0 +1,186 @@
+#include "modewise/analysis/image_cost.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace modewise::analysis {
+namespace {
+
+double element_bytes(const models::ModelChoice& config) {
+  return config.precision == "bf16" ? 2 : 4;
+}
+
+/// Convolutions, each behind batch normalisation, over a grid that strides make smaller.
+class ConvolutionCost {
+ public:
+  ConvolutionCost(CostAccount& account, std::vector<int64_t> size)
+      : account_(account), size_(std::move(size)) {}
+
+  double places() const {
+    double product = 1;
+    for (const int64_t n : size_) product *= static_cast<double>(n);
+    return product;
+  }
+  /// Padded so that a grid of n places has ⌈n / stride⌉ afterwards.
+  void add(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1, const char* name = "convolutions") {
+    int64_t taps = 1;
+    for (int64_t& n : size_) {
+      n = (n + stride - 1) / stride;
+      taps *= kernel;
+    }
+    account_.linear(name, taps * in, out, places(), false);
+    account_.norm(out, places());
+    account_.keep(2 * places() * static_cast<double>(out));
+  }
+  void shrink() {
+    for (int64_t& n : size_) n = (n + 1) / 2;
+  }
+  void enlarge() {
+    for (int64_t& n : size_) n *= 2;
+  }
+  /// Two convolutions of kernel 3, or three of 1, 3 and 1 to four times the width, and what makes the shortcut fit.
+  /// Returns the channels behind it.
+  int64_t residual(int64_t in, int64_t width, int64_t stride, bool bottleneck) {
+    const int64_t out = bottleneck ? 4 * width : width;
+    if (bottleneck) add(in, width, 1);
+    add(bottleneck ? width : in, width, 3, stride);
+    add(width, out, bottleneck ? 1 : 3);
+    if (stride != 1 || in != out) add(in, out, 1);
+    return out;
+  }
+
+ private:
+  CostAccount& account_;
+  std::vector<int64_t> size_;
+};
+
+void add_patches(CostAccount& account, const std::string& embedding, const std::vector<int64_t>& patch,
+                 int64_t channels, int64_t width, double count) {
+  int64_t inputs = channels;
+  for (const int64_t p : patch) inputs *= p;
+  account.linear("embedding", inputs, width, count);
+  if (embedding == "relu_norm") account.norm(width, count);
+  account.keep(count * static_cast<double>(inputs + width));
+}
+
+void add_stem(CostAccount& account, const std::vector<int64_t>& size, int64_t patch, int64_t channels,
+              int64_t width) {
+  ConvolutionCost stem(account, size);
+  int64_t from = channels;
+  for (int64_t reduction = 2; reduction <= patch; reduction *= 2) {
+    const int64_t to = std::max<int64_t>(width * reduction / patch, 1);
+    stem.add(from, to, 3, 2, "embedding");
+    from = to;
+  }
+}
+
+ModelCost token_classifier_cost(const models::VolumeModelConfig& config, const models::VolumeShape& shape) {
+  const models::TokenShape tokens = models::volume_tokens(config, shape);
+  const std::vector<int64_t> patch = config.patch.along(shape.size);
+  int64_t count = 1;
+  for (const int64_t n : tokens.sizes) count *= n;
+  CostAccount account(element_bytes(config));
+  account.layer("embedding");
+  if (config.patch.embedding == "stem")
+    add_stem(account, shape.size, patch.front(), shape.channels, config.width);
+  else
+    add_patches(account, config.patch.embedding, patch, shape.channels, config.width,
+                static_cast<double>(count));
+  add_codes(account, config, tokens);
+  add_blocks(account, config, config.name == "timesformer" ? "divided" : config.name, tokens,
+             Projection::pooled);
+  account.layer("head");
+  const bool mean = config.head.pooling == "mean", flat = config.head.pooling == "flatten";
+  account.norm(config.width, mean ? 1 : static_cast<double>(count));
+  if (!mean && !flat) {
+    account.linear("head", config.width, config.heads, static_cast<double>(count), false);
+    account.add("head", 0, static_cast<double>(count * config.width));
+  }
+  account.linear("head", flat ? count * config.width : config.width, shape.classes, 1);
+  return std::move(account).cost(tokens.sizes);
+}
+
+ModelCost residual_network_cost(const models::VolumeModelConfig& config, const models::VolumeShape& shape) {
+  const bool bottleneck = config.name == "resnet50";
+  const std::array<int64_t, 4> depths =
+      bottleneck ? std::array<int64_t, 4>{3, 4, 6, 3} : std::array<int64_t, 4>{2, 2, 2, 2};
+  CostAccount account(element_bytes(config));
+  account.layer("stem");
+  ConvolutionCost grid(account, shape.size);
+  int64_t width = config.resnet.width, in = width;
+  grid.add(shape.channels, width, 3);
+  for (size_t stage = 0; stage < depths.size(); ++stage, width *= 2) {
+    account.layer("stage " + std::to_string(stage + 1));
+    for (int64_t i = 0; i < depths[stage]; ++i)
+      in = grid.residual(in, width, i == 0 && stage > 0 ? 2 : 1, bottleneck);
+  }
+  account.layer("head");
+  account.linear("head", in, shape.classes, 1);
+  return std::move(account).cost({});
+}
+
+ModelCost token_segmenter_cost(const models::SegmenterConfig& config, const models::SceneShape& shape) {
+  const models::TokenShape tokens = models::scene_tokens(config, shape);
+  const int64_t channels = shape.bands + (shape.missing ? 1 : 0), patch = config.patch.size;
+  const bool apart = models::dates_are_a_mode(config, shape);
+  double count = 1;
+  for (const int64_t n : tokens.sizes) count *= static_cast<double>(n);
+  const double places = apart ? count / static_cast<double>(shape.times) : count,
+               pixels = static_cast<double>(shape.window * shape.window);
+  CostAccount account(element_bytes(config));
+  account.layer("embedding");
+  add_patches(account, config.patch.embedding, {patch, patch}, channels * (apart ? 1 : shape.times),
+              config.width, count);
+  add_codes(account, config, tokens);
+  add_blocks(account, config, config.name, tokens, Projection::pooled);
+  account.layer("head");
+  account.norm(config.width, places);
+  account.linear("head", config.width, shape.classes * patch * patch, places);
+  if (config.head.skip != "none") {
+    account.linear("pixels", channels * shape.times, config.head.skip_width, pixels);
+    account.linear("pixels", config.head.skip_width, shape.classes, pixels);
+  }
+  return std::move(account).cost(tokens.sizes);
+}
+
+ModelCost unet_cost(const models::SegmenterConfig& config, const models::SceneShape& shape) {
+  const int64_t width = config.unet.width, channels = shape.bands + (shape.missing ? 1 : 0);
+  CostAccount account(element_bytes(config));
+  account.layer("encoder");
+  ConvolutionCost grid(account, {shape.window, shape.window});
+  grid.add(channels * shape.times, width, 7, 2);
+  grid.shrink();
+  int64_t in = width;
+  for (int64_t stage = 0; stage < 4; ++stage) {
+    in = grid.residual(in, width << stage, stage == 0 ? 1 : 2, false);
+    in = grid.residual(in, in, 1, false);
+  }
+  account.layer("decoder");
+  const std::array<int64_t, 5> skips = {4 * width, 2 * width, width, width, 0},
+                               outs = {4 * width, 2 * width, width, width / 2, width / 4};
+  for (size_t i = 0; i < outs.size(); ++i) {
+    grid.enlarge();
+    grid.add(in + skips[i], outs[i], 3);
+    grid.add(outs[i], outs[i], 3);
+    in = outs[i];
+  }
+  account.layer("head");
+  account.linear("head", 9 * in, shape.classes, grid.places());
+  return std::move(account).cost({});
+}
+
+}  // namespace
+
+ModelCost volume_cost(const models::VolumeModelConfig& config, const models::VolumeShape& shape) {
+  models::validate(config, shape);
+  return models::is_volume_token_model(config.name) ? token_classifier_cost(config, shape)
+                                                    : residual_network_cost(config, shape);
+}
+
+ModelCost segmenter_cost(const models::SegmenterConfig& config, const models::SceneShape& shape) {
+  models::validate(config, shape);
+  return config.name == "unet" ? unet_cost(config, shape) : token_segmenter_cost(config, shape);
+}
+
+}  // namespace modewise::analysis

@@ -1,0 +1,18 @@
+#pragma once
+// What classifiers of volumes and segmenters of images cost, by formula from their options and sizes (cost.h
+// says what counts).
+
+#include "modewise/analysis/cost.h"
+#include "modewise/models/segmenter.h"
+#include "modewise/models/segmenter_config.h"
+#include "modewise/models/volume_classifier.h"
+#include "modewise/models/volume_model_config.h"
+
+namespace modewise::analysis {
+
+/// A volume through one of volume_model_names(). Config error as models::validate.
+ModelCost volume_cost(const models::VolumeModelConfig& config, const models::VolumeShape& shape);
+/// A window through one of segmenter_names(). Config error as models::validate.
+ModelCost segmenter_cost(const models::SegmenterConfig& config, const models::SceneShape& shape);
+
+}  // namespace modewise::analysis

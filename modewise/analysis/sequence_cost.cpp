@@ -1,0 +1,196 @@
+#include "modewise/analysis/sequence_cost.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "modewise/models/series_convolutions.h"
+#include "modewise/ops/fold_levels.h"
+
+namespace modewise::analysis {
+namespace {
+
+double half_bytes(const std::string& precision) {
+  return precision == "bf16" ? 2 : 4;
+}
+
+/// Every cell along its fibre of each mode, or the cells before it.
+double fibre_pairs(const ops::TensorAttentionOptions& options, int64_t n) {
+  std::vector<int64_t> sizes = options.fold;
+  int64_t rest = 1, cells = 1;
+  for (size_t mode = 1; mode < sizes.size(); ++mode) rest *= sizes[mode];
+  if (sizes.front() == 0) sizes.front() = (n + rest - 1) / rest;
+  for (const int64_t size : sizes) cells *= size;
+  double pairs = 0;
+  for (const int64_t size : sizes)
+    pairs += static_cast<double>(cells) *
+             (options.causal && options.form == "axial" ? static_cast<double>(size + 1) / 2
+                                                        : static_cast<double>(size));
+  return pairs;
+}
+
+/// The slots that tokens see, and the summaries that make them.
+double summary_pairs(const ops::TensorAttentionOptions& options, int64_t slots, int64_t n) {
+  double pairs = 0;
+  bool first = true;
+  for (const ops::FoldLevel& level : ops::fold_levels(options.fold, n)) {
+    for (int64_t token = 0; token < n; ++token)
+      pairs += static_cast<double>(slots * (level.own(token) - level.group(token)));
+    pairs += static_cast<double>(level.finished * slots * level.children * (first ? 1 : slots));
+    first = false;
+  }
+  return pairs;
+}
+
+void add_attention(CostAccount& account, const ops::TensorAttentionOptions& options, int64_t slots, int64_t n,
+                   double rows, int64_t width) {
+  account.add("scores and mixing", 0,
+              rows * 2 * compared_pairs(options, slots, n) * static_cast<double>(width));
+}
+
+int64_t latents_of(const ops::TensorAttentionOptions& options, int64_t slots, int64_t width) {
+  const auto modes = std::ssize(options.fold);
+  return options.form == "causal" && modes > 1 ? (modes - 1) * slots * width : 0;
+}
+
+ModelCost patch_classifier_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape) {
+  const int64_t groups = config.patch.channels == "independent" ? shape.variables : 1,
+                channels = shape.variables / groups + (shape.padded ? 1 : 0),
+                tokens = config.tokens(shape.length), width = config.width;
+  const auto rows = static_cast<double>(groups), count = static_cast<double>(groups * tokens);
+  const ops::TensorAttentionOptions options = config.attention_options(tokens);
+  CostAccount account(half_bytes(config.precision));
+  account.layer("embedding");
+  account.linear("embedding", channels * config.patch.length, width, count);
+  account.add("codes", (tokens + (groups > 1 ? groups : 0)) * width, 0);
+  for (int64_t block = 0; block < config.blocks; ++block) {
+    account.layer("block " + std::to_string(block + 1));
+    for (int i = 0; i < 4; ++i)
+      account.linear(i < 2 ? "query and key" : "value and output", width, width, count);
+    account.add("query and key", latents_of(options, config.attention.slots, width), 0);
+    add_attention(account, options, config.attention.slots, tokens, rows, width);
+    account.linear("feed-forward", width, config.hidden, count);
+    account.linear("feed-forward", config.hidden, width, count);
+    for (int i = 0; i < 2; ++i) account.norm(width, count);
+    account.keep(count * static_cast<double>(9 * width + 2 * config.hidden));
+  }
+  account.layer("head");
+  const bool mean = config.head.pooling == "mean", flat = config.head.pooling == "flatten";
+  account.norm(width, mean ? 1 : count);
+  if (!mean && !flat) {
+    account.linear("head", width, config.heads, count, false);
+    account.add("head", 0, count * static_cast<double>(width));
+  }
+  account.linear("head", flat ? groups * tokens * width : width, shape.classes, 1);
+  return std::move(account).cost(groups > 1 ? std::vector<int64_t>{groups, tokens}
+                                            : std::vector<int64_t>{tokens});
+}
+
+ModelCost temporal_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape) {
+  const models::SeriesConvolutionConfig& c = config.convolution;
+  const auto steps = static_cast<double>(shape.length);
+  CostAccount account(half_bytes(config.precision));
+  int64_t in = shape.variables;
+  for (int64_t level = 0; level < models::temporal_levels(c, shape.length); ++level) {
+    account.layer("level " + std::to_string(level + 1));
+    for (const int64_t from : {in, c.width}) {
+      account.linear("convolutions", c.kernel * from, c.width, steps);
+      account.add("convolutions", c.width, 0);  // the lengths of the weights
+      account.keep(steps * static_cast<double>(2 * c.width));
+    }
+    if (in != c.width) account.linear("convolutions", in, c.width, steps);
+    in = c.width;
+  }
+  account.layer("head");
+  account.linear("head", c.width, shape.classes, 1);
+  return std::move(account).cost({});
+}
+
+ModelCost series_network_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape) {
+  const auto steps = static_cast<double>(shape.length);
+  const int64_t width = config.convolution.width;
+  CostAccount account(half_bytes(config.precision));
+  int64_t in = shape.variables;
+  for (const int64_t out : {width, 2 * width, 2 * width}) {
+    account.layer("block");
+    int64_t from = in;
+    for (const int64_t kernel : {8, 5, 3}) {
+      account.linear("convolutions", kernel * from, out, steps, false);
+      account.norm(out, steps);
+      account.keep(steps * static_cast<double>(2 * out));
+      from = out;
+    }
+    if (in != out) account.linear("convolutions", in, out, steps, false);
+    account.norm(out, steps);
+    in = out;
+  }
+  account.layer("head");
+  account.linear("head", in, shape.classes, 1);
+  return std::move(account).cost({});
+}
+
+ModelCost plain_series_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape) {
+  CostAccount account;
+  const int64_t values = shape.variables * shape.length;
+  if (config.name == "nearest") {
+    account.add("distances", 0, static_cast<double>(shape.training_cases * values));
+  } else {
+    account.linear("linear", values, shape.classes, 1);
+    account.linear("linear", values, shape.classes, 1, false);
+  }
+  return std::move(account).cost({});
+}
+
+}  // namespace
+
+double compared_pairs(const ops::TensorAttentionOptions& options, int64_t slots, int64_t n) {
+  const auto all = static_cast<double>(n);
+  if (options.form == "axial" || options.form == "pooled") return fibre_pairs(options, n);
+  if (options.form == "random" || options.form == "topk") return all * all;
+  if (options.form == "full" && !options.causal) return all * all;
+  const int64_t window = ops::window_of(options, n);
+  double pairs = 0;
+  for (int64_t token = 0; token < n; ++token) {
+    const int64_t near = std::min(token + 1, window);
+    pairs += static_cast<double>(
+        near + (options.form == "lambda" ? std::min(options.sinks, token + 1 - near) : 0));
+  }
+  return options.form == "causal" ? pairs + summary_pairs(options, slots, n) : pairs;
+}
+
+ModelCost series_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape) {
+  models::validate(config, shape);
+  if (config.name == "patchtst") return patch_classifier_cost(config, shape);
+  if (config.name == "tcn") return temporal_cost(config, shape);
+  if (config.name == "resnet") return series_network_cost(config, shape);
+  return plain_series_cost(config, shape);
+}
+
+ModelCost language_cost(const models::LanguageModelConfig& chosen) {
+  const models::LanguageModelConfig c = chosen.resolved();
+  const ops::TensorAttentionOptions options = c.attention_options();
+  const int64_t queries = c.heads * c.head_width, keys = c.kv_heads * c.head_width;
+  const auto n = static_cast<double>(c.context), d = static_cast<double>(c.width),
+             hidden = static_cast<double>(c.hidden);
+  CostAccount account(half_bytes(c.precision));
+  account.layer("embedding");
+  account.add("embedding", c.vocabulary * c.width, 0);
+  for (int64_t layer = 0; layer < c.layers; ++layer) {
+    account.layer("layer " + std::to_string(layer + 1));
+    account.add("norms", 2 * c.width, 2 * n * d);
+    account.linear("query and key", c.width, queries, n, false);
+    account.linear("query and key", c.width, keys, n, false);
+    account.linear("value and output", c.width, keys, n, false);
+    account.linear("value and output", queries, c.width, n, false);
+    account.add("query and key", latents_of(options, c.attention.slots, keys), 0);
+    add_attention(account, options, c.attention.slots, c.context, 1, queries);
+    account.add("feed-forward", 3 * c.width * c.hidden, n * (3 * d * hidden + hidden));
+    account.keep(n * (6 * d + 3 * hidden));
+  }
+  account.layer("head");
+  account.add("norms", c.width, n * d);
+  account.add("head", c.tied ? 0 : c.vocabulary * c.width, n * d * static_cast<double>(c.vocabulary));
+  return std::move(account).cost({c.context});
+}
+
+}  // namespace modewise::analysis

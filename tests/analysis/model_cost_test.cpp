@@ -1,0 +1,206 @@
+// What models cost by formula against the models as they are built: each weight of a linear map or convolution,
+// and each scale of a normalisation, is multiplied once at every place where its layer acts.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "modewise/analysis/image_cost.h"
+#include "modewise/analysis/sequence_cost.h"
+#include "modewise/models/language_model.h"
+
+namespace modewise::analysis {
+namespace {
+
+template <class Config>
+Config config_of(const std::vector<std::string>& settings) {
+  Config config;
+  Fields fields = fields_of(config);
+  for (const std::string& setting : settings) fields.set(setting);
+  return config;
+}
+
+int64_t parameters_of(const torch::nn::Module& module) {
+  int64_t count = 0;
+  for (const at::Tensor& parameter : module.parameters()) count += parameter.numel();
+  return count;
+}
+
+/// At how many places the layer of the parameter `name` acts; 0 for what multiplies nothing.
+using Places = std::function<double(const std::string& name)>;
+
+/// Weights, and scales of normalisations, times their places; biases are added alone.
+double weights_times_places(const torch::nn::Module& module, const Places& places) {
+  double sum = 0;
+  for (const auto& item : module.named_parameters())
+    if (!item.key().ends_with("bias"))
+      sum += static_cast<double>(item.value().numel()) * places(item.key());
+  return sum;
+}
+
+bool holds(const std::string& name, const char* part) {
+  return name.find(part) != std::string::npos;
+}
+
+class VolumeParameters : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(VolumeParameters, AreThoseOfTheBuiltModel) {
+  std::vector<std::string> settings = GetParam();
+  const bool tokens = !settings.front().starts_with("name=resnet");
+  if (tokens) settings.insert(settings.end(), {"width=24", "hidden=20", "blocks=2", "heads=2"});
+  if (!tokens) settings.push_back("resnet.width=4");
+  const auto config = config_of<models::VolumeModelConfig>(settings);
+  const models::VolumeShape shape{{17, 9, 12}, 2, 3, false};
+  EXPECT_EQ(volume_cost(config, shape).parameters(),
+            parameters_of(*models::make_volume_classifier(config, shape, 1)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, VolumeParameters,
+                         testing::Values(std::vector<std::string>{"name=hot"},
+                                         std::vector<std::string>{"name=hot", "patch.embedding=relu_norm",
+                                                                  "patch.size=[4, 3, 5]",
+                                                                  "head.pooling=flatten"},
+                                         std::vector<std::string>{"name=transformer", "patch.size=8"},
+                                         std::vector<std::string>{"name=timesformer", "head.pooling=mean"},
+                                         std::vector<std::string>{"name=mvit", "patch.embedding=linear"},
+                                         std::vector<std::string>{"name=resnet18"},
+                                         std::vector<std::string>{"name=resnet50"}));
+
+TEST(VolumeCost, OfTheReleasedFormIsTheGridModels) {
+  GridModel grid;  // whose figures are those that the paper prints
+  grid.size = {28, 28, 28};
+  auto config = config_of<models::VolumeModelConfig>({"name=hot", "preset=release"});
+  grid.encoder = config;
+  const ModelCost cost = volume_cost(config, {{28, 28, 28}});
+  EXPECT_EQ(cost.tokens, (std::vector<int64_t>{7, 7, 7}));
+  EXPECT_EQ(cost.parameters(), grid_cost(grid).parameters());
+  EXPECT_DOUBLE_EQ(cost.multiply_adds(), grid_cost(grid).multiply_adds());
+}
+
+TEST(VolumeCost, OfAResidualNetworkCountsEachStageAtItsPlaces) {
+  const auto config = config_of<models::VolumeModelConfig>({"name=resnet18", "resnet.width=4"});
+  const models::VolumeShape shape{{8, 8, 8}, 2, 3, false};
+  const auto model = models::make_volume_classifier(config, shape, 1);
+  const double wanted = weights_times_places(*model, [](const std::string& name) {
+    if (holds(name, "layer2")) return 64.0;
+    if (holds(name, "layer3")) return 8.0;
+    return holds(name, "layer4") || name.starts_with("linear") ? 1.0 : 512.0;
+  });
+  EXPECT_DOUBLE_EQ(volume_cost(config, shape).multiply_adds(), wanted);
+}
+
+TEST(SegmenterCost, OfAUNetCountsEachStageAtItsPlaces) {
+  const auto config = config_of<models::SegmenterConfig>({"name=unet", "unet.width=8"});
+  const models::SceneShape shape{2, 3, 4, 64, true};
+  const auto model = models::make_segmenter(config, shape, 1);
+  const double wanted = weights_times_places(*model, [](const std::string& name) {
+    double side = name.starts_with("segmentation_head") ? 64 : 32;
+    for (int i = 1; i <= 4; ++i)
+      if (holds(name, ("layer" + std::to_string(i)).c_str())) side = 32 >> i;
+    for (int i = 0; i < 5; ++i)
+      if (holds(name, ("blocks." + std::to_string(i) + ".").c_str())) side = 4 << i;
+    return side * side;
+  });
+  EXPECT_EQ(segmenter_cost(config, shape).parameters(), parameters_of(*model));
+  EXPECT_DOUBLE_EQ(segmenter_cost(config, shape).multiply_adds(), wanted);
+}
+
+TEST(SegmenterCost, OfTokensHasTheParametersOfTheBuiltModel) {
+  for (const char* name : {"hot", "transformer"})
+    for (const char* time : {"mode", "stack"})
+      for (const char* skip : {"none", "pixel"}) {
+        const auto config =
+            config_of<models::SegmenterConfig>({"name=" + std::string(name), "time=" + std::string(time),
+                                                "head.skip=" + std::string(skip), "width=24", "heads=2"});
+        const models::SceneShape shape{3, 5, 4, 16, true};
+        const auto model = models::make_segmenter(config, shape, 1);
+        const ModelCost cost = segmenter_cost(config, shape);
+        EXPECT_EQ(cost.parameters(), parameters_of(*model)) << name << " " << time << " " << skip;
+        EXPECT_EQ(cost.tokens, model->token_sizes());
+      }
+}
+
+TEST(SeriesCost, HasTheParametersOfTheBuiltModel) {
+  for (const std::vector<std::string>& settings : std::vector<std::vector<std::string>>{
+           {"name=patchtst"},
+           {"name=patchtst", "patch.channels=independent", "head.pooling=flatten"},
+           {"name=patchtst", "attention.form=causal", "attention.fold=[0, 3, 2]", "attention.slots=2"},
+           {"name=dlinear"},
+           {"name=tcn", "convolution.width=5"},
+           {"name=resnet", "convolution.width=5"},
+           {"name=nearest"}})
+    for (const bool padded : {false, true}) {
+      const models::SeriesShape shape{3, 77, 4, padded && settings.front() != "name=nearest", 10};
+      const auto config = config_of<models::SeriesModelConfig>(settings);
+      EXPECT_EQ(series_cost(config, shape).parameters(),
+                parameters_of(*models::make_series_classifier(config, shape, 1)))
+          << settings.front() << " " << settings.back();
+    }
+}
+
+TEST(SeriesCost, CountsEachLayerAtItsPlaces) {
+  const models::SeriesShape shape{3, 77, 4, false, 10};
+  for (const char* name : {"tcn", "resnet"}) {
+    const auto config =
+        config_of<models::SeriesModelConfig>({"name=" + std::string(name), "convolution.width=5"});
+    const double wanted =
+        weights_times_places(*models::make_series_classifier(config, shape, 1), [](const std::string& at) {
+          return at.starts_with("linear") ? 1.0 : at.ends_with("length") ? 0.0 : 77.0;
+        });
+    EXPECT_DOUBLE_EQ(series_cost(config, shape).multiply_adds(), wanted) << name;
+  }
+  // 9 tokens of 16 steps by 8; the head scores and weighs them.
+  const auto config = config_of<models::SeriesModelConfig>({"patch.length=16", "patch.stride=8"});
+  const double wanted =
+      weights_times_places(*models::make_series_classifier(config, shape, 1),
+                           [](const std::string& at) {
+                             return holds(at, "positions") ? 0.0 : at == "head.2.weight" ? 1.0 : 9.0;
+                           }) +
+      2 * 2 * 9 * 9 * 64 + 9 * 64;
+  EXPECT_DOUBLE_EQ(series_cost(config, shape).multiply_adds(), wanted);
+  EXPECT_EQ(series_cost(config, shape).tokens, std::vector<int64_t>{9});
+}
+
+TEST(LanguageCost, CountsEachLayerAtEveryTokenAndThePairsOfItsAttention) {
+  for (const bool tied : {false, true}) {
+    auto config = config_of<models::LanguageModelConfig>(
+        {"width=24", "hidden=40", "layers=2", "heads=4", "kv_heads=2", "context=10", "vocabulary=50",
+         "attention.form=causal", "attention.fold=[0, 3]", "attention.window=4", "attention.slots=2"});
+    config.tied = tied;
+    const auto model = models::make_language_model(config, 1);
+    // Windows of 1, 2, 3, 4 …: 34 pairs; two slots of each of the 0, 0, 0, 1, 1, 1, 2, 2, 2, 3 blocks before: 24;
+    // two latents over the three tokens of three blocks: 18.
+    const double pairs = 34 + 24 + 18;
+    const double wanted = weights_times_places(*model, [&](const std::string& name) {
+                            if (holds(name, "latents")) return 0.0;
+                            return holds(name, "embed_tokens") && !tied ? 0.0 : 10.0;
+                          }) +
+                          2 * (2 * pairs * 24 + 10 * 40);
+    const ModelCost cost = language_cost(config);
+    EXPECT_EQ(cost.parameters(), parameters_of(*model));
+    EXPECT_DOUBLE_EQ(cost.multiply_adds(), wanted);
+  }
+}
+
+TEST(ComparedPairs, AreThoseThatEachFormSees) {
+  const auto pairs = [](const char* form, std::vector<int64_t> fold, int64_t window, int64_t n) {
+    ops::TensorAttentionOptions options;
+    options.form = form;
+    options.fold = std::move(fold);
+    options.window = window;
+    options.sinks = 2;
+    return compared_pairs(options, 1, n);
+  };
+  EXPECT_EQ(pairs("full", {}, 0, 5), 15);
+  EXPECT_EQ(pairs("window", {}, 2, 5), 1 + 4 * 2);
+  EXPECT_EQ(pairs("lambda", {}, 2, 5), 1 + 2 + 3 + 4 + 4);
+  EXPECT_EQ(pairs("topk", {}, 0, 5), 25);
+  EXPECT_EQ(pairs("axial", {0, 3}, 0, 5), 6 * 1.5 + 6 * 2);  // 2 × 3 cells
+  EXPECT_EQ(pairs("pooled", {4, 2}, 0, 7), 8 * 4 + 8 * 2);
+  // Blocks of 2 tokens, 2 of them in a group: tokens see 0 0 1 1 0 0 1 1 0 of the finer and 0 0 0 0 1 1 1 1 2 of the
+  // coarser ones; 4 blocks of 2 tokens and 2 of 2 blocks are summarised.
+  EXPECT_EQ(pairs("causal", {0, 2, 2}, 3, 9), (1 + 2 + 7 * 3) + 4 + 6 + 4 * 2 + 2 * 2);
+}
+
+}  // namespace
+}  // namespace modewise::analysis

@@ -1,0 +1,36 @@
+#include "modewise/train/time_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace modewise::train {
+namespace {
+
+TEST(TimeEstimate, ComesOnceWhenThreeStepsAndASecondAreMeasured) {
+  TimeEstimate estimate(100, 1000, false);
+  EXPECT_EQ(estimate.add(60, 1), "");  // fills caches
+  EXPECT_EQ(estimate.add(0.5, 2), "");
+  EXPECT_EQ(estimate.add(0.75, 3), "");  // a second, but two steps
+  // 1.5 s in 3 steps: half a second each, 100 an epoch, 996 left.
+  EXPECT_EQ(estimate.add(0.25, 4),
+            "about 50 s for an epoch, about 8:18 for the 996 steps left (from 3 steps measured; evaluations "
+            "come on top)");
+  EXPECT_EQ(estimate.add(0.5, 5), "");
+}
+
+TEST(TimeEstimate, OfShortStepsTakesTwenty) {
+  TimeEstimate estimate(10, 2000, true);
+  for (int64_t step = 1; step < 21; ++step) EXPECT_EQ(estimate.add(0.015625, step), "");
+  EXPECT_EQ(estimate.add(0.015625, 21),
+            "less than 1 s for an epoch, about 31 s for the 1979 steps left unless it stops early (from 20 "
+            "steps measured; evaluations come on top)");
+}
+
+TEST(TimeEstimate, IsLeftOutWhenNothingIsLeft) {
+  TimeEstimate estimate(4, 4, false);
+  for (int64_t step = 1; step <= 4; ++step) EXPECT_EQ(estimate.add(2, step), "");
+}
+
+}  // namespace
+}  // namespace modewise::train
