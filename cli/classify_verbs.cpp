@@ -13,6 +13,7 @@
 #include "modewise/tasks/classify/report.h"
 #include "modewise/tasks/classify/run.h"
 #include "modewise/tasks/classify/score_file.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {
 namespace {
@@ -20,10 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-void print_evaluation(const Program& program, const tasks::ScoreTable& table, const std::string& split,
-                      const std::vector<std::string>& classes, bool detail) {
-  const Json result = to_json(tasks::class_metrics(table), split, classes);
-  print_result(program, result, classify_text(result, detail));
+void print_evaluation(const Program& program, const Json& evaluation, bool detail) {
+  print_result(program, evaluation, classify_text(evaluation, detail));
 }
 
 /// A file of scores against the labels of its data set.
@@ -46,7 +45,7 @@ int evaluate_file(const Program& program, const EvaluateOptions& options) {
           std::ssize(table.scores) / table.classes, table.classes, split, options.data, samples.size(),
           set.classes.size());
   for (const int64_t i : samples) table.labels.push_back(set.labels[static_cast<size_t>(i)]);
-  print_evaluation(program, table, split, set.classes, options.detail);
+  print_evaluation(program, to_json(tasks::class_metrics(table), split, set.classes), options.detail);
   return 0;
 }
 
@@ -55,7 +54,11 @@ int evaluate(const Program& program, const EvaluateOptions& options) {
   const tasks::ClassifyRun run = tasks::open_classify_run(options.run);
   const data::VolumeSet set = tasks::load_run_volumes(run, options.data);
   for (const std::string& note : set.notes) spdlog::info("{}", note);
-  print_evaluation(program, tasks::score_split(run, set, options.split), options.split, run.classes,
+  const bool first = options.data.empty() && options.split == "test" && tasks::test_is_unread(run.folder);
+  print_evaluation(program,
+                   first ? tasks::judge_left_out_test(run, set)
+                         : to_json(tasks::class_metrics(tasks::score_split(run, set, options.split)),
+                                   options.split, run.classes),
                    options.detail);
   return 0;
 }
@@ -77,7 +80,8 @@ int predict(const Program& program, const PredictOptions& options) {
 
 void write_report(const std::string& path, const std::string& data, const fs::path& out) {
   const tasks::ClassifyRun run = tasks::open_classify_run(path);
-  tasks::write_classify_report(run, tasks::load_run_volumes(run, data), out);
+  tasks::write_classify_report(
+      run, tasks::load_run_volumes(run, data, !data.empty() || !tasks::test_is_unread(run.folder)), out);
 }
 
 tasks::Explanation explain(const ExplainCommandOptions& options) {

@@ -19,6 +19,7 @@
 #include "modewise/tasks/language/question_scores.h"
 #include "modewise/tasks/language/run.h"
 #include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {
 namespace {
@@ -47,6 +48,12 @@ tasks::LanguageEvaluateOptions measure_options(const EvaluateOptions& options) {
 /// What metrics.json says of the run's own text, measured again.
 Json own_figures(const tasks::LanguageSource& source, const EvaluateOptions& options) {
   tasks::LanguageConfig config = *source.run;
+  const train::RunFolder run = train::RunFolder::open(options.run);
+  if (options.data.empty() && options.split == "test" && tasks::test_is_unread(run)) {
+    Json figures = tasks::judge_left_out_test(run, *source.model, config, source.tokenizer);
+    return {{"split", "test"}, {"scores", std::move(figures["test"])}};
+  }
+  config.train.test = true;
   if (!options.data.empty()) {
     config.data.path = absolute_path(options.data);
     config.data.split_ratios = {1, 0, 0};

@@ -14,6 +14,7 @@
 #include "modewise/tasks/forecast/explain.h"
 #include "modewise/tasks/forecast/predict.h"
 #include "modewise/tasks/forecast/report.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {
 namespace {
@@ -24,6 +25,11 @@ int evaluate(const Program& program, const EvaluateOptions& options) {
   const tasks::ForecastRun run = tasks::open_forecast_run(options.run);
   const tasks::ForecastData data = options.split == "all" ? tasks::load_run_rows(run, options.data)
                                                           : tasks::load_run_data(run, options.data);
+  if (options.data.empty() && options.split == "test" && tasks::test_is_unread(run.folder)) {
+    const nlohmann::ordered_json result = tasks::judge_left_out_test(run, data);
+    print_result(program, result, evaluation_text(result, options.detail));
+    return 0;
+  }
   const data::WindowSet& windows = options.split == "train"        ? data.windows.train
                                    : options.split == "validation" ? data.windows.validation
                                                                    : data.windows.test;

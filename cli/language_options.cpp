@@ -9,6 +9,7 @@
 
 #include "modewise/report/table.h"
 #include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {
 namespace {
@@ -83,12 +84,15 @@ std::string recall_text(const Json& scores) {
 
 std::string language_text(const Json& metrics) {
   using tasks::number;
-  if (metrics["test"].contains("by_pairs")) return "test: " + recall_text(metrics["test"]);
+  const std::string judged = tasks::judged_part(metrics);
+  if (metrics[judged].contains("by_pairs")) return judged + ": " + recall_text(metrics[judged]);
   report::Table table({{"text"}, {"tokens"}, {"loss"}, {"perplexity"}, {"bits a byte"}});
-  for (const char* part : {"validation", "test"})
+  for (const char* part : {"validation", "test"}) {
+    if (!metrics.contains(part)) continue;
     table.add_row({part, metrics[part]["tokens"].get<int64_t>(), Cell(number(metrics[part], "loss"), 4),
                    Cell(number(metrics[part], "perplexity"), 3),
                    Cell(number(metrics[part], "bits_per_byte"), 4)});
+  }
   return table.to_text();
 }
 

@@ -1,6 +1,7 @@
 #include "cli/run_training.h"
 
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -10,6 +11,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/report/table.h"
 
 namespace modewise::cli {
 
@@ -18,6 +20,10 @@ void RunOptions::add_to(CLI::App& command) {
   command.add_flag("--exist-ok", exist_ok, "start anew in a folder that holds a run");
   command.add_option("--track", track, "recorded at each evaluation: stable_rank (train.track)")
       ->delimiter(',');
+  command.add_flag(
+      "--no-test", no_test,
+      "leave the test part unread, to choose among settings by validation (train.test); evaluate "
+      "RUN reads it when all is chosen");
   command.add_option("--resume", resume, "run folder to go on with; needs nothing else");
   command.add_flag("--override", override_config, "with --resume: accept changed settings");
 }
@@ -29,17 +35,38 @@ std::string run_stem_of(const std::string& data, const std::string& model) {
   return stem;
 }
 
+std::string test_count(bool read, size_t count) {
+  return read ? fmt::format("{} test", count) : "test left unread";
+}
+
+std::string cost_text(const analysis::ModelCost& model) {
+  std::string tokens;
+  if (!model.tokens.empty()) {
+    int64_t count = 1;
+    for (const int64_t n : model.tokens) count *= n;
+    tokens = model.tokens.size() > 1
+                 ? fmt::format("makes {} = {} tokens and ", fmt::join(model.tokens, " × "),
+                               report::Cell::count(count).text())
+                 : fmt::format("makes {} tokens and ", report::Cell::count(count).text());
+  }
+  return fmt::format("cost: {} parameters; a sample {}takes {:.3g} million multiply-adds forward",
+                     report::Cell::count(model.parameters()).text(), tokens, model.multiply_adds() / 1e6);
+}
+
 int run_training(const Program& program, const ConfigOptions& config, const RunOptions& options,
                  TrainingJob& job) {
   install_stop_handlers();
   std::vector<std::string> assignments = config.all_assignments();
   if (!options.track.empty())
     assignments.push_back(fmt::format("train.track={}", fmt::join(options.track, ",")));
+  if (options.no_test) assignments.push_back("train.test=false");
   const bool resume = !options.resume.empty();
   std::optional<train::RunFolder> folder;
   if (resume) {
     require(config.config.empty() && options.out.empty(), ErrorKind::usage,
             "--resume takes the config and the folder of its run; --config and --out start another run");
+    require(!options.no_test, ErrorKind::usage,
+            "--resume reads the test part or not as its run began; --no-test starts another run");
     folder = train::RunFolder::open(options.resume);
     folder->require_task(job.task());
     folder->lock();
@@ -51,11 +78,13 @@ int run_training(const Program& program, const ConfigOptions& config, const RunO
   if (!resume) {
     folder = options.out.empty() ? train::RunFolder::create_numbered("runs", job.run_stem())
                                  : train::RunFolder::create(options.out, options.exist_ok);
-    folder->begin({job.task(), program.command_line(), job.seed(), program.threads(), job.data_hash()},
+    folder->begin({job.task(), program.command_line(), job.seed(), program.threads(), job.data_hash(),
+                   job.reads_test()},
                   job.config_toml(), job.describe_data());
   }
   folder->start_log();
   job.announce();
+  spdlog::info("{}", cost_text(job.cost()));
   tasks::TrainedRun trained = job.train(*folder, resume, options.override_config);
   if (trained.training.stopped_by_signal()) throw Stopped{trained.training.signal};
   if (resume && options.override_config) folder->write_config(job.config_toml());

@@ -11,6 +11,7 @@
 
 #include "cli/config_options.h"
 #include "cli/program.h"
+#include "modewise/analysis/cost.h"
 #include "modewise/tasks/trained_run.h"
 #include "modewise/train/run_folder.h"
 
@@ -20,13 +21,16 @@ namespace modewise::cli {
 struct RunOptions {
   std::string out, resume;
   std::vector<std::string> track;
-  bool exist_ok = false, override_config = false;
+  bool exist_ok = false, override_config = false, no_test = false;
 
   void add_to(CLI::App& command);
 };
 
 /// `data` and `model` joined, with only letters, digits, '.', '_' and '-' left.
 std::string run_stem_of(const std::string& data, const std::string& model);
+
+/// "298 test", or what --no-test makes of it.
+std::string test_count(bool read, size_t count);
 
 /// What a task brings to its `train` command. The calls come in the order in which they stand here.
 class TrainingJob {
@@ -42,12 +46,16 @@ class TrainingJob {
   /// "ETTh1-hot", from the data's name and the model's.
   virtual std::string run_stem() const = 0;
   virtual int64_t seed() const = 0;
+  /// Whether the test part is read.
+  virtual bool reads_test() const = 0;
   virtual std::string data_hash() const = 0;
   virtual std::string config_toml() = 0;
   /// data.json of a new folder.
   virtual nlohmann::ordered_json describe_data() const = 0;
   /// Logs what data and which model it is.
   virtual void announce() const = 0;
+  /// What the model costs, by formula.
+  virtual analysis::ModelCost cost() const = 0;
   /// Trains and evaluates; without metrics when a signal stopped it.
   virtual tasks::TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) = 0;
   virtual bool wants_report() const = 0;
@@ -63,12 +71,16 @@ class ConfiguredJob : public TrainingJob {
  public:
   std::string run_stem() const override { return run_stem_of(data_title(config_), model_title(config_)); }
   int64_t seed() const override { return config_.train.seed; }
+  bool reads_test() const override { return config_.train.test; }
   std::string config_toml() override { return fields_of(config_).to_toml(); }
   bool wants_report() const override { return config_.output.report; }
 
  protected:
   Config config_;
 };
+
+/// "cost: 61,234 parameters; a sample makes 7 × 7 × 7 = 343 tokens and takes 21.3 million multiply-adds forward".
+std::string cost_text(const analysis::ModelCost& model);
 
 /// Runs the job; the exit code. Throws Stopped when a signal stopped it.
 int run_training(const Program& program, const ConfigOptions& config, const RunOptions& options,

@@ -12,6 +12,7 @@
 #include "modewise/tasks/segment/predict.h"
 #include "modewise/tasks/segment/report.h"
 #include "modewise/tasks/segment/run.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {
 namespace {
@@ -30,6 +31,11 @@ int evaluate(const Program& program, const EvaluateOptions& options) {
                                                                         : data::SceneSplit::test;
   require(!set.areas(split).empty(), ErrorKind::data, "{}: the {} split is empty", set.source(),
           options.split);
+  if (own && options.split == "test" && tasks::test_is_unread(run.folder)) {
+    const Json result = tasks::judge_left_out_test(run, set);
+    print_result(program, result, segment_text(result, options.detail));
+    return 0;
+  }
   const tasks::SegmentErrors errors =
       tasks::evaluate_areas(*run.model, set, set.areas(split), run.config.segment);
   Json result = tasks::evaluation_json(own ? options.split : "all", errors.confusion, set.classes());
@@ -105,7 +111,8 @@ int predict(const Program& program, const PredictOptions& options) {
 void write_report(const std::string& path, const std::string& data, const fs::path& out) {
   tasks::SegmentRun run = tasks::open_segment_run(path);
   if (!data.empty()) run.config.data.path = absolute_path(data);
-  tasks::write_segment_report(run, tasks::load_run_scenes(run, "", "", false), out);
+  tasks::write_segment_report(
+      run, tasks::load_run_scenes(run, "", "", false, !tasks::test_is_unread(run.folder)), out);
 }
 
 tasks::Explanation explain(const ExplainCommandOptions& options) {

@@ -14,6 +14,7 @@
 #include "modewise/tasks/series/explain.h"
 #include "modewise/tasks/series/report.h"
 #include "modewise/tasks/series/run.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {
 namespace {
@@ -30,8 +31,10 @@ data::SeriesCollection load_noted(const tasks::SeriesRun& run, const std::string
 int evaluate_series(const Program& program, const EvaluateOptions& options) {
   const tasks::SeriesRun run = tasks::open_series_run(options.run);
   const data::SeriesCollection set = load_noted(run, options.data);
-  const Json result = to_json(tasks::class_metrics(tasks::score_split(run, set, options.split)),
-                              options.split, run.trained.classes);
+  const bool first = options.data.empty() && options.split == "test" && tasks::test_is_unread(run.folder);
+  const Json result = first ? tasks::judge_left_out_test(run, set)
+                            : to_json(tasks::class_metrics(tasks::score_split(run, set, options.split)),
+                                      options.split, run.trained.classes);
   print_result(program, result, series_text(result, options.detail));
   return 0;
 }
@@ -52,7 +55,8 @@ int predict_series(const Program& program, const PredictOptions& options) {
 void write_series_report_of(const std::string& path, const std::string& data,
                             const std::filesystem::path& out) {
   const tasks::SeriesRun run = tasks::open_series_run(path);
-  tasks::write_series_report(run, tasks::load_run_cases(run, data), out);
+  tasks::write_series_report(
+      run, tasks::load_run_cases(run, data, !data.empty() || !tasks::test_is_unread(run.folder)), out);
 }
 
 tasks::Explanation explain(const ExplainCommandOptions& options) {

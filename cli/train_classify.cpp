@@ -6,9 +6,11 @@
 #include "cli/classify_options.h"
 #include "cli/commands.h"
 #include "cli/run_training.h"
+#include "modewise/analysis/image_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/tasks/classify/report.h"
 #include "modewise/tasks/classify/run.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {
 namespace {
@@ -37,9 +39,13 @@ class ClassifyJob final : public ConfiguredJob<tasks::ClassifyConfig> {
     const data::VolumeSet& set = data_.set;
     for (size_t i = 0; i < set.notes.size(); ++i)
       spdlog::log(i < set.warnings ? spdlog::level::warn : spdlog::level::info, "{}", set.notes[i]);
-    spdlog::info("{}: volumes of {} voxels, {} classes ({}); {} train, {} validation, {} test; model {}",
+    spdlog::info("{}: volumes of {} voxels, {} classes ({}); {} train, {} validation, {}; model {}",
                  set.source, fmt::join(set.size(), " × "), set.classes.size(), fmt::join(set.classes, ", "),
-                 set.train.size(), set.validation.size(), set.test.size(), tasks::model_title(config_));
+                 set.train.size(), set.validation.size(), test_count(reads_test(), set.test.size()), tasks::model_title(config_));
+  }
+
+  analysis::ModelCost cost() const override {
+    return analysis::volume_cost(config_.model, config_.model_shape(data_.set));
   }
 
   tasks::TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {
@@ -52,7 +58,7 @@ class ClassifyJob final : public ConfiguredJob<tasks::ClassifyConfig> {
   }
 
   std::string summary(const nlohmann::ordered_json& metrics) const override {
-    return classify_text(metrics["test"], false);
+    return classify_text(metrics[tasks::judged_part(metrics)], false);
   }
 
  private:

@@ -7,9 +7,11 @@
 #include "cli/evaluation_text.h"
 #include "cli/forecast_options.h"
 #include "cli/run_training.h"
+#include "modewise/analysis/forecaster_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/tasks/forecast/report.h"
 #include "modewise/tasks/forecast/run.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {
 namespace {
@@ -40,10 +42,15 @@ class ForecastJob final : public ConfiguredJob<tasks::ForecastConfig> {
     std::string shape;
     for (const data::SeriesMode& mode : data_.series.modes)
       shape += fmt::format("{}{} {}", shape.empty() ? "" : " × ", mode.labels.size(), mode.name);
-    spdlog::info("{}: {} × {} rows ({}); windows: {} train, {} validation, {} test; model {}",
+    spdlog::info("{}: {} × {} rows ({}); windows: {} train, {} validation, {}; model {}",
                  data_.series.source, shape, data_.series.rows(), data_.splits.rule,
-                 data_.windows.train.size(), data_.windows.validation.size(), data_.windows.test.size(),
+                 data_.windows.train.size(), data_.windows.validation.size(),
+                 test_count(reads_test(), static_cast<size_t>(data_.windows.test.size())),
                  tasks::model_title(config_));
+  }
+
+  analysis::ModelCost cost() const override {
+    return analysis::forecaster_cost(config_.model, config_.model_shape(data_.series));
   }
 
   tasks::TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {
@@ -55,7 +62,7 @@ class ForecastJob final : public ConfiguredJob<tasks::ForecastConfig> {
   }
 
   std::string summary(const nlohmann::ordered_json& metrics) const override {
-    return evaluation_text(metrics["test"], false);
+    return evaluation_text(metrics[tasks::judged_part(metrics)], false);
   }
 
  private:

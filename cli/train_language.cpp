@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/language_options.h"
 #include "cli/run_training.h"
+#include "modewise/analysis/sequence_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/report/table.h"
 #include "modewise/tasks/language/report.h"
@@ -47,9 +48,14 @@ class LanguageJob final : public ConfiguredJob<tasks::LanguageConfig> {
     }
     for (const std::string& note : data_.set.notes) spdlog::info("{}", note);
     const auto tokens = [](const data::TokenPart& part) { return report::Cell::count(part.tokens()).text(); };
-    spdlog::info("{}: {}; {} training tokens in {} documents, {} validation, {} test; {}", data_.set.source,
+    spdlog::info("{}: {}; {} training tokens in {} documents, {} validation, {}; {}", data_.set.source,
                  data_.tokenizer->name(), tokens(data_.set.train), data_.set.train.spans.size(),
-                 tokens(data_.set.validation), tokens(data_.set.test), model);
+                 tokens(data_.set.validation),
+                 reads_test() ? tokens(data_.set.test) + " test" : test_count(false, 0), model);
+  }
+
+  analysis::ModelCost cost() const override {
+    return analysis::language_cost(config_.model);
   }
 
   tasks::TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {

@@ -7,9 +7,11 @@
 #include "cli/commands.h"
 #include "cli/run_training.h"
 #include "cli/segment_options.h"
+#include "modewise/analysis/image_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/tasks/segment/report.h"
 #include "modewise/tasks/segment/run.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {
 namespace {
@@ -25,7 +27,7 @@ class SegmentJob final : public ConfiguredJob<tasks::SegmentConfig> {
   }
 
   void load_data() override {
-    data_.emplace(config_.data, models::window_multiple(config_.model));
+    data_.emplace(config_.data, models::window_multiple(config_.model), config_.train.test);
     models::validate(config_.model, tasks::model_shape(data_->summary()));
   }
 
@@ -40,12 +42,17 @@ class SegmentJob final : public ConfiguredJob<tasks::SegmentConfig> {
     spdlog::info(
         "{}: {} image{}, {} date{} of {} bands, {} classes ({}); split: {}; {} training windows of {} pixels "
         "an epoch, {} "
-        "validation and {} test areas; model {}",
+        "validation areas, {}; model {}",
         data_->source(), data_->files().size(), data_->files().size() == 1 ? "" : "s", data_->times(),
         data_->times() == 1 ? "" : "s", data_->bands(), names.size(), fmt::join(names, ", "),
         data_->split_rule(), data_->training_tiles().size(), data_->window(),
-        data_->areas(data::SceneSplit::validation).size(), data_->areas(data::SceneSplit::test).size(),
+        data_->areas(data::SceneSplit::validation).size(),
+        test_count(reads_test(), data_->areas(data::SceneSplit::test).size()),
         tasks::model_title(config_));
+  }
+
+  analysis::ModelCost cost() const override {
+    return analysis::segmenter_cost(config_.model, tasks::model_shape(data_->summary()));
   }
 
   tasks::TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {
@@ -57,7 +64,7 @@ class SegmentJob final : public ConfiguredJob<tasks::SegmentConfig> {
   }
 
   std::string summary(const nlohmann::ordered_json& metrics) const override {
-    return segment_text(metrics.contains("test") ? metrics["test"] : metrics["validation"], false);
+    return segment_text(metrics[tasks::judged_part(metrics)], false);
   }
 
  private:

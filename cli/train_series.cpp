@@ -6,9 +6,11 @@
 #include "cli/commands.h"
 #include "cli/run_training.h"
 #include "cli/series_options.h"
+#include "modewise/analysis/sequence_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/tasks/series/report.h"
 #include "modewise/tasks/series/run.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {
 namespace {
@@ -38,10 +40,14 @@ class SeriesJob final : public ConfiguredJob<tasks::SeriesConfig> {
       spdlog::log(i < set.warnings ? spdlog::level::warn : spdlog::level::info, "{}", set.notes[i]);
     spdlog::info(
         "{}: series of {} variables and {} steps{}, {} classes ({}); protocol {}: {} train, {} validation, "
-        "{} test; model {}",
+        "{}; model {}",
         set.source, set.variables, set.length, set.padded() ? " at most" : "", set.classes.size(),
         fmt::join(set.classes, ", "), config_.data.protocol, set.train.size(), set.validation.size(),
-        set.test.size(), tasks::model_title(config_));
+        test_count(reads_test(), set.test.size()), tasks::model_title(config_));
+  }
+
+  analysis::ModelCost cost() const override {
+    return analysis::series_cost(config_.model, config_.model_shape(data_.set));
   }
 
   tasks::TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {
@@ -53,7 +59,7 @@ class SeriesJob final : public ConfiguredJob<tasks::SeriesConfig> {
   }
 
   std::string summary(const nlohmann::ordered_json& metrics) const override {
-    return series_text(metrics["test"], false);
+    return series_text(metrics[tasks::judged_part(metrics)], false);
   }
 
  private:

@@ -15,8 +15,9 @@ constexpr int64_t free_bytes = int64_t{64} << 20;  // a decoded copy may take th
 
 }  // namespace
 
-SceneSet::SceneSet(const SceneConfig& config, int64_t window_multiple)
+SceneSet::SceneSet(const SceneConfig& config, int64_t window_multiple, bool with_test)
     : config_(config), files_(find_scene_files(config, true)) {
+  if (!with_test) leave_test_files_out();
   check_pairs();
   find_classes();
   choose_window(window_multiple);
@@ -24,14 +25,16 @@ SceneSet::SceneSet(const SceneConfig& config, int64_t window_multiple)
     split_scene();
   else
     split_tiles();
+  if (!with_test) areas_[static_cast<size_t>(SceneSplit::test)].clear();
   cut_tiles();
   count_classes();
   measure();
   make_hash();
 }
 
-SceneSet::SceneSet(const SceneConfig& config, const SceneSummary& run, bool whole)
+SceneSet::SceneSet(const SceneConfig& config, const SceneSummary& run, bool whole, bool with_test)
     : config_(config), files_(find_scene_files(config, true)), classes_(run.classes), rule_(run.rule) {
+  if (!with_test) leave_test_files_out();
   check_pairs();
   for (size_t i = 0; i < files_.files.size(); ++i) require_fits(run, image(static_cast<int64_t>(i))->info());
   rule_ = run.rule;
@@ -45,8 +48,13 @@ SceneSet::SceneSet(const SceneConfig& config, const SceneSummary& run, bool whol
   } else {
     split_tiles();
   }
+  if (!with_test) areas_[static_cast<size_t>(SceneSplit::test)].clear();
   count_classes();
   make_hash();
+}
+
+void SceneSet::leave_test_files_out() {
+  std::erase_if(files_.files, [](const SceneFile& file) { return file.split == SceneSplit::test; });
 }
 
 std::shared_ptr<const Raster> SceneSet::opened(int64_t file, bool of_mask) const {

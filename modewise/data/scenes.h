@@ -45,11 +45,12 @@ class SceneSet {
  public:
   /// Finds, checks and splits what `config` names; counts its classes; measures the scale over the training
   /// part. `window_multiple`: the model's windows are multiples of it. Errors: no_input, data and config
-  /// errors that name the file.
-  SceneSet(const SceneConfig& config, int64_t window_multiple);
+  /// errors that name the file. Without `with_test` there is no test area: images of the test split are not
+  /// opened, and of one scene the test blocks' masks alone are, since the split spreads the classes evenly.
+  SceneSet(const SceneConfig& config, int64_t window_multiple, bool with_test = true);
   /// The same images read as a run's: with its classes, scale and window. With `whole` nothing is split:
-  /// every image is one area of the test split.
-  SceneSet(const SceneConfig& config, const SceneSummary& run, bool whole);
+  /// every image is one area of the test split. `with_test` as above.
+  SceneSet(const SceneConfig& config, const SceneSummary& run, bool whole, bool with_test = true);
 
   SceneSummary summary() const;
 
@@ -87,6 +88,7 @@ class SceneSet {
   std::shared_ptr<const Raster> image(int64_t file) const { return opened(file, false); }
   std::shared_ptr<const Raster> mask(int64_t file) const { return opened(file, true); }
   std::shared_ptr<const Raster> opened(int64_t file, bool mask) const;
+  void leave_test_files_out();
   void check_pairs();
   void find_classes();
   void split_scene();

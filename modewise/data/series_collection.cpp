@@ -42,13 +42,15 @@ std::string file_ending_in(const fs::path& folder, const std::string& ending) {
   return found;
 }
 
-CollectionFiles files_of(const CollectionConfig& config) {
+/// Without `with_test` the test file may be missing.
+CollectionFiles files_of(const CollectionConfig& config, bool with_test) {
   if (!config.train.empty()) return {config.train, config.test};
   require(!config.path.empty(), ErrorKind::config,
           "data.path: expected a folder or file of series, got none");
   require(fs::exists(config.path), ErrorKind::no_input, "there is no file or folder {}", config.path);
   if (fs::is_directory(config.path))
-    return {file_ending_in(config.path, "_TRAIN.ts"), file_ending_in(config.path, "_TEST.ts")};
+    return {file_ending_in(config.path, "_TRAIN.ts"),
+            with_test ? file_ending_in(config.path, "_TEST.ts") : ""};
   for (const auto& [own, other] : {std::pair("_TRAIN.ts", "_TEST.ts"), std::pair("_TEST.ts", "_TRAIN.ts")}) {
     if (!config.path.ends_with(own)) continue;
     const std::string twin = config.path.substr(0, config.path.size() - std::string(own).size()) + other;
@@ -162,6 +164,36 @@ void make_splits(SeriesCollection& set, const CollectionConfig& config, int64_t 
   }
 }
 
+/// Takes the test cases out of the set.
+void leave_test_out(SeriesCollection& set) {
+  std::vector<int64_t> place(set.cases.size(), 0);
+  for (const int64_t i : set.test) place[static_cast<size_t>(i)] = -1;
+  SeriesCollection left = set;
+  left.cases.clear();
+  left.labels.clear();
+  left.names.clear();
+  left.test.clear();
+  for (size_t i = 0; i < place.size(); ++i) {
+    if (place[i] < 0) continue;
+    place[i] = left.count();
+    left.cases.push_back(set.cases[i]);
+    left.labels.push_back(set.labels[i]);
+    left.names.push_back(set.names[i]);
+  }
+  for (auto* list : {&left.train, &left.validation})
+    for (int64_t& i : *list) i = place[static_cast<size_t>(i)];
+  set = std::move(left);
+}
+
+/// The test cases where they are wanted, or where the protocol deals all cases out anew.
+std::optional<RawCases> read_test_cases(const CollectionConfig& config, const std::string& file,
+                                        bool with_test) {
+  if (!with_test && config.protocol != "paper") return std::nullopt;
+  if (config.is_simulated())
+    return simulate_motifs(config.motifs, static_cast<uint64_t>(config.split_seed), true);
+  return file.empty() ? std::nullopt : std::optional(read_ts_cases(file));
+}
+
 /// Mean and deviation of each variable over the cases `samples`; `sample`: with n − 1.
 VariableScale fit_scale(const SeriesCollection& set, const std::vector<int64_t>& samples, bool sample) {
   const auto variables = static_cast<size_t>(set.variables);
@@ -248,20 +280,19 @@ std::vector<int64_t> SeriesCollection::class_counts(std::span<const int64_t> sam
   return counts;
 }
 
-SeriesCollection load_collection(const CollectionConfig& config) {
+SeriesCollection load_collection(const CollectionConfig& config, bool with_test) {
+  require(with_test || config.protocol != "tslib", ErrorKind::config,
+          "protocol tslib chooses the weights on the test cases: they cannot be left unread");
+  const bool needs_test = with_test || config.protocol == "paper";
   const auto seed = static_cast<uint64_t>(config.split_seed);
   const CollectionFiles files =
-      config.is_simulated() ? CollectionFiles{"motifs", "motifs"} : files_of(config);
-  require(!files.test.empty() || config.protocol == "paper", ErrorKind::config,
+      config.is_simulated() ? CollectionFiles{"motifs", "motifs"} : files_of(config, needs_test);
+  require(!with_test || !files.test.empty() || config.protocol == "paper", ErrorKind::config,
           "{}: protocol {} needs a test file too: give data.test, or a folder with X_TRAIN.ts and X_TEST.ts",
           files.train, config.protocol);
   RawCases train =
       config.is_simulated() ? simulate_motifs(config.motifs, seed, false) : read_ts_cases(files.train);
-  std::optional<RawCases> test;
-  if (config.is_simulated())
-    test = simulate_motifs(config.motifs, seed, true);
-  else if (!files.test.empty())
-    test = read_ts_cases(files.test);
+  std::optional<RawCases> test = read_test_cases(config, files.test, with_test);
   require(!train.classes.empty(), ErrorKind::data, "{}: the cases have no classes to learn", train.source);
   if (test) require_fitting(train, *test);
 
@@ -277,10 +308,11 @@ SeriesCollection load_collection(const CollectionConfig& config) {
   const int64_t training_cases = std::ssize(train.cases);
   append(set, std::move(train), "train");
   if (test) append(set, std::move(*test), "test");
+  make_splits(set, config, training_cases);
+  if (!with_test) leave_test_out(set);
   set.length = config.length > 0 ? config.length : longest(set);
   require(longest(set) <= set.length, ErrorKind::data, "{}: the longest case has {} steps, data.length = {}",
           set.source, longest(set), config.length);
-  make_splits(set, config, training_cases);
   scale_by_protocol(set, config);
   return set;
 }

@@ -136,7 +136,7 @@ void split_tokens(const TextConfig& config, const std::shared_ptr<const TokenFil
 }
 
 TokenSet load_token_set(const TextConfig& config, const text::Tokenizer& tokenizer,
-                        const std::string& tokenizer_path) {
+                        const std::string& tokenizer_path, bool with_test) {
   TokenSet set;
   const auto load = [&](const std::string& path) {
     return load_tokens(config, path, tokenizer, tokenizer_path, set.notes);
@@ -157,7 +157,10 @@ TokenSet load_token_set(const TextConfig& config, const text::Tokenizer& tokeniz
     hash += part.file->hash();
   };
   replace(config.validation, set.validation);
-  replace(config.test, set.test);
+  if (with_test)
+    replace(config.test, set.test);
+  else
+    set.test.spans.clear();
   require(!set.train.spans.empty(), ErrorKind::data, "{}: there is no text to train on", config.path);
   set.source = config.path;
   set.hash = content_hash(as_bytes(hash));

@@ -31,9 +31,10 @@ std::shared_ptr<const TokenFile> load_tokens(const TextConfig& config, const std
                                              const std::string& tokenizer_path,
                                              std::vector<std::string>& notes);
 
-/// Everything that `config` names. Parts without documents stay empty; data error when training is.
+/// Everything that `config` names. Parts without documents stay empty; data error when training is. Without
+/// `with_test` a test file of its own is not read, and the test part of config.path stays empty.
 TokenSet load_token_set(const TextConfig& config, const text::Tokenizer& tokenizer,
-                        const std::string& tokenizer_path);
+                        const std::string& tokenizer_path, bool with_test = true);
 
 /// The documents of `file` parted as config says: by a permutation keyed by (split_seed, site 5), or each
 /// document cut, whose parts' sizes are counted in their decoded text.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <span>
 
 #include "modewise/core/error.h"
 #include "modewise/data/array_tensor.h"
@@ -28,9 +29,9 @@ std::string array_names(const std::map<std::string, io::Array>& arrays) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-void check_medmnist(VolumeSet& set, const VolumeConfig& config, const MedMnistSet& known) {
+void check_medmnist(VolumeSet& set, const VolumeConfig& config, const MedMnistSet& known, bool with_test) {
   const std::array<int64_t, 3> found = {std::ssize(set.train), std::ssize(set.validation),
-                                        std::ssize(set.test)};
+                                        with_test ? std::ssize(set.test) : known.counts[2]};
   set.flag = known.flag;
   if (set.classes.empty()) set.classes = known.classes;
   if (found == known.counts) return;
@@ -49,15 +50,17 @@ void check_medmnist(VolumeSet& set, const VolumeConfig& config, const MedMnistSe
   fail(ErrorKind::data, "{}; data.counts = \"any\" takes it all the same", said);
 }
 
-VolumeSet read_six_arrays(std::map<std::string, io::Array> arrays, const VolumeConfig& config) {
+VolumeSet read_six_arrays(std::map<std::string, io::Array> arrays, const VolumeConfig& config,
+                          bool with_test) {
   VolumeSet set;
-  for (const char* split : splits)
+  const auto wanted = std::span(splits).first(with_test ? 3 : 2);
+  for (const char* split : wanted)
     for (const char* kind : {"images", "labels"})
       require(arrays.contains(fmt::format("{}_{}", split, kind)), ErrorKind::data,
               "{}: expected the arrays train_images, train_labels, val_images, val_labels, test_images and "
               "test_labels, {}_{} is missing (there are: {})",
               config.path, split, kind, array_names(arrays));
-  for (size_t i = 0; i < splits.size(); ++i) {
+  for (size_t i = 0; i < wanted.size(); ++i) {
     const std::string images = fmt::format("{}_images", splits[i]),
                       labels = fmt::format("{}_labels", splits[i]);
     const int64_t first = set.count();
@@ -70,7 +73,7 @@ VolumeSet read_six_arrays(std::map<std::string, io::Array> arrays, const VolumeC
       set.names.push_back(std::to_string(n));
     }
   }
-  if (const MedMnistSet* known = find_medmnist(config.path)) check_medmnist(set, config, *known);
+  if (const MedMnistSet* known = find_medmnist(config.path)) check_medmnist(set, config, *known, with_test);
   return set;
 }
 
@@ -126,12 +129,14 @@ void append_labels(VolumeSet& set, const io::Array& array, int64_t samples, cons
   }
 }
 
-VolumeSet read_npz_volumes(const VolumeConfig& config) {
-  std::map<std::string, io::Array> arrays = io::read_npz(config.path);
+VolumeSet read_npz_volumes(const VolumeConfig& config, bool with_test) {
+  static const std::array<std::string, 2> of_test = {"test_images", "test_labels"};
+  std::map<std::string, io::Array> arrays =
+      with_test ? io::read_npz(config.path) : io::read_npz_without(config.path, of_test);
   const std::string labels = config.labels.empty() ? "labels" : config.labels;
   const bool plain = arrays.contains(config.images) && arrays.contains(labels);
   if (config.format == "medmnist" || !plain || arrays.contains("train_images"))
-    return read_six_arrays(std::move(arrays), config);
+    return read_six_arrays(std::move(arrays), config, with_test);
   VolumeSet set;
   const int64_t samples = append_volumes(set, std::move(arrays.at(config.images)), config.channels,
                                          config.path + ": " + config.images);

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
 
 #include "modewise/core/error.h"
 #include "modewise/data/volume_sources.h"
@@ -157,6 +158,23 @@ std::vector<fs::path> nifti_files(const fs::path& path) {
   return files;
 }
 
+/// Reads `files`, one a sample, but for those of the samples `left_out`.
+void read_files(VolumeSet& set, const std::vector<fs::path>& files, std::span<const int64_t> left_out,
+                const VolumeConfig& config) {
+  const std::set<int64_t> out(left_out.begin(), left_out.end());
+  int64_t channels = -1;
+  for (int64_t i = 0; i < std::ssize(files); ++i) {
+    set.volumes.emplace_back();
+    if (out.contains(i)) continue;
+    const std::string file = files[static_cast<size_t>(i)].string();
+    set.volumes.back() = read_one(file, config);
+    const int64_t found = set.volumes.back().size(-1);
+    require(channels < 0 || found == channels, ErrorKind::data,
+            "{}: {} channels, but the volumes before have {}", file, found, channels);
+    channels = found;
+  }
+}
+
 }  // namespace
 
 at::Tensor resampled(const at::Tensor& volume, const std::vector<int64_t>& size) {
@@ -179,7 +197,7 @@ at::Tensor resampled(const at::Tensor& volume, const std::vector<int64_t>& size)
   return out.masked_fill(weight < 0.5, std::nanf("")).squeeze(0).movedim(0, -1).contiguous();
 }
 
-VolumeSet read_nifti_volumes(const VolumeConfig& config) {
+VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
   const fs::path root = config.path;
   const std::vector<fs::path> files = nifti_files(root);
   const fs::path csv = config.labels.empty() ? root / "labels.csv" : fs::path(config.labels);
@@ -192,6 +210,7 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config) {
     require(config.labels.empty(), ErrorKind::no_input, "there is no file {} with the labels", csv.string());
   }
   bool split = false;
+  std::vector<fs::path> taken;
   for (const fs::path& file : files) {
     const std::string name = stem_of(file.string());
     const auto entry = labels.find(name);
@@ -199,10 +218,7 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config) {
       set.notes.push_back(fmt::format("{}: {} names no class for it, left out", file.string(), csv.string()));
       continue;
     }
-    set.volumes.push_back(read_one(file.string(), config));
-    require(set.volumes.back().size(-1) == set.channels(), ErrorKind::data,
-            "{}: {} channels, but the volumes before have {}", file.string(), set.volumes.back().size(-1),
-            set.channels());
+    taken.push_back(file);
     set.names.push_back(name);
     set.labels.push_back(-1);
     if (entry == labels.end()) continue;
@@ -210,12 +226,14 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config) {
     set.labels.back() = at - set.classes.begin();
     if (entry->second.split.empty()) continue;
     split = true;
-    put_into_split(set, entry->second.split, set.count() - 1, csv.string());
+    put_into_split(set, entry->second.split, std::ssize(set.labels) - 1, csv.string());
   }
-  require(!set.volumes.empty(), ErrorKind::data, "{}: {} names none of the files there", root.string(),
+  require(!taken.empty(), ErrorKind::data, "{}: {} names none of the files there", root.string(),
           csv.string());
-  require(!split || set.train.size() + set.validation.size() + set.test.size() == set.volumes.size(),
+  require(!split || set.train.size() + set.validation.size() + set.test.size() == taken.size(),
           ErrorKind::data, "{}: some rows name a split and others do not", csv.string());
+  if (!with_test && !split && !labels.empty()) split_by_class(set, config);
+  read_files(set, taken, with_test ? std::span<const int64_t>() : set.test, config);
   return set;
 }
 

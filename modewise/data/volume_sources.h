@@ -8,9 +8,13 @@ namespace modewise::data {
 
 /// `source` opens the messages. Each sets volumes (of their stored type, or float32), labels and splits where
 /// it knows them, names and notes.
-VolumeSet read_npz_volumes(const VolumeConfig& config);
+VolumeSet read_npz_volumes(const VolumeConfig& config, bool with_test);
 VolumeSet read_npy_volumes(const VolumeConfig& config);
-VolumeSet read_nifti_volumes(const VolumeConfig& config);
+/// Without `with_test` the volumes of the test samples stay undefined.
+VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test);
+
+/// Each class cut by the config's shares, in an order that its seed alone decides.
+void split_by_class(VolumeSet& set, const VolumeConfig& config);
 
 /// Adds the samples of an array [n, N_1 … N_k] or [n, N_1 … N_k, C] to `set`, without a copy where it holds
 /// uint8 or float32. Returns their number.

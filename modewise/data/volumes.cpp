@@ -63,33 +63,26 @@ void check_labels(VolumeSet& set, const VolumeConfig& config) {
             set.labels[i], set.names[i], set.classes.size(), set.classes.size() - 1);
 }
 
-/// Each class cut by the shares, in an order that the seed alone decides.
-void make_split(VolumeSet& set, const VolumeConfig& config) {
-  const std::vector<double>& ratios = config.split_ratios;
-  require(ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9,
-          ErrorKind::config,
-          "data.split_ratios: expected three shares of training, validation and test that sum to at most 1, "
-          "got [{}]",
-          fmt::join(ratios, ", "));
-  for (int64_t label = -1; label < std::ssize(set.classes); ++label) {
-    std::vector<int64_t> members;
-    for (int64_t i = 0; i < set.count(); ++i)
-      if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
-    const auto n = static_cast<double>(members.size());
-    const auto order = random_permutation(
-        std::ssize(members), {static_cast<uint64_t>(config.split_seed), 5, static_cast<uint64_t>(label + 1)});
-    const int64_t train = std::llround(ratios[0] * n), validation = std::llround((ratios[0] + ratios[1]) * n),
-                  test = std::llround((ratios[0] + ratios[1] + ratios[2]) * n);
-    for (int64_t i = 0; i < test; ++i)
-      (i < train        ? set.train
-       : i < validation ? set.validation
-                        : set.test)
-          .push_back(members[static_cast<size_t>(order[static_cast<size_t>(i)])]);
+/// Takes the test samples out of the set.
+void leave_test_out(VolumeSet& set) {
+  if (set.test.empty()) return;
+  std::vector<int64_t> place(set.labels.size(), 0);
+  for (const int64_t i : set.test) place[static_cast<size_t>(i)] = -1;
+  VolumeSet left = set;
+  left.volumes.clear();
+  left.labels.clear();
+  left.names.clear();
+  left.test.clear();
+  for (size_t i = 0; i < place.size(); ++i) {
+    if (place[i] < 0) continue;
+    place[i] = left.count();
+    left.volumes.push_back(set.volumes[i]);
+    left.labels.push_back(set.labels[i]);
+    left.names.push_back(set.names[i]);
   }
-  for (auto* list : {&set.train, &set.validation, &set.test}) std::sort(list->begin(), list->end());
-  set.notes.push_back(fmt::format("split by class with seed {}: {} training, {} validation, {} test",
-                                  config.split_seed, set.train.size(), set.validation.size(),
-                                  set.test.size()));
+  for (auto* list : {&left.train, &left.validation})
+    for (int64_t& i : *list) i = place[static_cast<size_t>(i)];
+  set = std::move(left);
 }
 
 /// Voxels that are not finite, or have one of `values` in all channels, lie under a mask.
@@ -211,15 +204,47 @@ std::vector<int64_t> VolumeSet::class_counts(std::span<const int64_t> samples) c
   return counts;
 }
 
-VolumeSet load_volumes(const VolumeConfig& config) {
+void split_by_class(VolumeSet& set, const VolumeConfig& config) {
+  const std::vector<double>& ratios = config.split_ratios;
+  require(ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9,
+          ErrorKind::config,
+          "data.split_ratios: expected three shares of training, validation and test that sum to at most 1, "
+          "got [{}]",
+          fmt::join(ratios, ", "));
+  for (int64_t label = -1; label < std::ssize(set.classes); ++label) {
+    std::vector<int64_t> members;
+    for (int64_t i = 0; i < std::ssize(set.labels); ++i)
+      if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
+    const auto n = static_cast<double>(members.size());
+    const auto order = random_permutation(
+        std::ssize(members), {static_cast<uint64_t>(config.split_seed), 5, static_cast<uint64_t>(label + 1)});
+    const int64_t train = std::llround(ratios[0] * n), validation = std::llround((ratios[0] + ratios[1]) * n),
+                  test = std::llround((ratios[0] + ratios[1] + ratios[2]) * n);
+    for (int64_t i = 0; i < test; ++i)
+      (i < train        ? set.train
+       : i < validation ? set.validation
+                        : set.test)
+          .push_back(members[static_cast<size_t>(order[static_cast<size_t>(i)])]);
+  }
+  for (auto* list : {&set.train, &set.validation, &set.test}) std::sort(list->begin(), list->end());
+  set.notes.push_back(fmt::format("split by class with seed {}: {} training, {} validation, {} test",
+                                  config.split_seed, set.train.size(), set.validation.size(),
+                                  set.test.size()));
+}
+
+VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
   const std::string format = format_of(config);
-  VolumeSet set = format == "nifti" ? read_nifti_volumes(config)
+  VolumeSet set = format == "nifti" ? read_nifti_volumes(config, with_test)
                   : format == "npy" ? read_npy_volumes(config)
-                                    : read_npz_volumes(config);
+                                    : read_npz_volumes(config, with_test);
   set.source = config.path;
+  if (!with_test) leave_test_out(set);
   check_shapes(set);
   check_labels(set, config);
-  if (set.train.empty() && set.validation.empty() && set.test.empty()) make_split(set, config);
+  if (set.train.empty() && set.validation.empty() && set.test.empty()) {
+    split_by_class(set, config);
+    if (!with_test) leave_test_out(set);
+  }
   resample(set, config);
   mark_missing(set, config.missing_values);
   scale_intensity(set, config);

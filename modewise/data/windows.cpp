@@ -93,7 +93,7 @@ SplitWindows cut_windows(const Splits& splits, WindowShape shape, int64_t train_
                          double train_fraction) {
   return {WindowSet("training", splits.train, shape, false, train_stride, train_fraction),
           WindowSet("validation", splits.validation, shape, true),
-          WindowSet("test", splits.test, shape, true)};
+          splits.test.rows() > 0 ? WindowSet("test", splits.test, shape, true) : WindowSet()};
 }
 
 WindowSource::WindowSource(const at::Tensor& scaled, const at::Tensor& observed)

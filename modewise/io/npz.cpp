@@ -48,10 +48,8 @@ Array read_member(const ZipMember& member, const std::string& source) {
   return array;
 }
 
-}  // namespace
-
-std::map<std::string, Array> parse_npz(std::span<const std::byte> bytes, const std::string& source,
-                                       uint64_t max_bytes) {
+std::map<std::string, Array> read_members(std::span<const std::byte> bytes, const std::string& source,
+                                          uint64_t max_bytes, std::span<const std::string> left_out) {
   std::map<std::string, Array> arrays;
   uint64_t total = 0;
   for (const ZipMember& member : read_zip_directory(bytes, source)) {
@@ -59,9 +57,18 @@ std::map<std::string, Array> parse_npz(std::span<const std::byte> bytes, const s
     require(member.size <= max_bytes - total, ErrorKind::data,
             "{}: the members take more than {} bytes together: refused", source, max_bytes);
     total += member.size;
-    arrays.emplace(member.name.substr(0, member.name.size() - kSuffix.size()), read_member(member, source));
+    const std::string name = member.name.substr(0, member.name.size() - kSuffix.size());
+    if (std::find(left_out.begin(), left_out.end(), name) == left_out.end())
+      arrays.emplace(name, read_member(member, source));
   }
   return arrays;
+}
+
+}  // namespace
+
+std::map<std::string, Array> parse_npz(std::span<const std::byte> bytes, const std::string& source,
+                                       uint64_t max_bytes) {
+  return read_members(bytes, source, max_bytes, {});
 }
 
 std::vector<std::string> npz_names(const std::string& path) {
@@ -76,6 +83,12 @@ std::vector<std::string> npz_names(const std::string& path) {
 std::map<std::string, Array> read_npz(const std::string& path, uint64_t max_bytes) {
   const MappedFile file(path);
   return parse_npz(file.bytes(), path, max_bytes);
+}
+
+std::map<std::string, Array> read_npz_without(const std::string& path,
+                                              std::span<const std::string> left_out) {
+  const MappedFile file(path);
+  return read_members(file.bytes(), path, kNpzMaxBytes, left_out);
 }
 
 std::string format_npz(const std::map<std::string, Array>& arrays, bool compress) {

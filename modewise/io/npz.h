@@ -22,6 +22,8 @@ std::map<std::string, Array> parse_npz(std::span<const std::byte> bytes, const s
 /// The arrays' names, without reading them.
 std::vector<std::string> npz_names(const std::string& path);
 std::map<std::string, Array> read_npz(const std::string& path, uint64_t max_bytes = kNpzMaxBytes);
+/// Without the arrays named in `left_out`, of which nothing is read.
+std::map<std::string, Array> read_npz_without(const std::string& path, std::span<const std::string> left_out);
 
 /// Deflated when `compress`. Written atomically.
 void write_npz(const std::string& path, const std::map<std::string, Array>& arrays, bool compress = false);

@@ -2,11 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
 
 namespace modewise::tasks {
+
+namespace {
+
+bool all_tested(const RunGroup& group) {
+  return std::all_of(group.runs.begin(), group.runs.end(),
+                     [](const FinishedRun& run) { return run.metrics.contains("test"); });
+}
+
+}  // namespace
 
 std::vector<FinishedRun> read_finished_runs(const Comparison& comparison,
                                             const std::vector<std::string>& paths) {
@@ -53,7 +64,12 @@ void write_comparison(const Comparison& comparison, const std::vector<FinishedRu
     size_t end = begin + 1;
     while (end < groups.size() && !begins_task(groups, end)) ++end;
     page.add_section(groups[begin].task);
-    comparison.draw(page, std::span(groups).subspan(begin, end - begin));
+    const auto shown = std::span(groups).subspan(begin, end - begin);
+    if (std::all_of(shown.begin(), shown.end(), all_tested))
+      comparison.draw(page, shown);
+    else
+      page.add_paragraph(
+          "No figures: the test part of some of these runs is still unread. modewise evaluate RUN reads it.");
     begin = end;
   }
   page.write(out);

@@ -54,7 +54,7 @@ nlohmann::ordered_json read_finished_metrics(const std::filesystem::path& path, 
           "{} has not finished (no metrics.json): continue it with modewise train {} --resume {}",
           path.string(), task, path.string());
   nlohmann::ordered_json metrics = folder.read_metrics();
-  require(metrics.contains("test"), ErrorKind::no_input,
+  require(metrics.contains("test") || metrics.contains("test_read"), ErrorKind::no_input,
           "{} was stopped before its evaluation: continue it with modewise train {} --resume {}",
           path.string(), task, path.string());
   return metrics;

@@ -152,6 +152,7 @@ void RunFolder::write_manifest(const RunManifest& manifest) const {
                                        {"threads", manifest.threads},
                                        {"data_hash", manifest.data_hash},
                                        {"files", kRunFiles},
+                                       {"test_read", manifest.test_read},
                                        {"build", to_json(build_info())},
                                        {"torch", TORCH_VERSION},
                                        {"machine", to_json(machine_info())}};

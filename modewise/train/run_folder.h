@@ -25,6 +25,7 @@ struct RunManifest {
   int64_t seed = 0;
   int threads = 1;
   std::string data_hash;
+  bool test_read = true;  // false: the training left the test part unread
 };
 
 class RunFolder {

@@ -64,6 +64,8 @@ void TrainConfig::fields(Fields& f) {
         "save every so many steps, besides at each evaluation; 0: not", {.min = 0});
   f.add("checkpoint_every_minutes", checkpoint_every_minutes, "save after so many minutes without; 0: not",
         {.min = 0});
+  f.add("test", test,
+        "judge on the test part after training; false: it is left unread, and modewise evaluate reads it");
   f.add("track", track,
         "what each evaluation records besides the metrics: stable_rank (of the attention matrices)",
         {.one_of = {"stable_rank"}});
@@ -88,8 +90,8 @@ void TrainConfig::validate() const {
 }
 
 bool changes_numbers(std::string_view field_path) {
-  constexpr std::array<std::string_view, 4> harmless = {"prefetch", "checkpoint_every_steps",
-                                                        "checkpoint_every_minutes", "keep_checkpoints"};
+  constexpr std::array<std::string_view, 5> harmless = {
+      "prefetch", "checkpoint_every_steps", "checkpoint_every_minutes", "keep_checkpoints", "test"};
   for (const std::string_view name : harmless)
     if (field_path == name) return false;
   return true;

@@ -13,6 +13,7 @@
 #include "modewise/tasks/classify/scores.h"
 #include "modewise/tasks/classify/task.h"
 #include "modewise/tasks/load_config.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
 namespace {
@@ -40,14 +41,25 @@ void write_score_file(const train::RunFolder& run, const ClassifyConfig& config,
                         format_scores(table));
 }
 
+/// The evaluation of a split; its scores go into `arrays`, and those of test into a file where that is wanted.
+Json judge(models::VolumeClassifier& model, const ClassifyConfig& config, const data::VolumeSet& set,
+           const std::string& split, const train::RunFolder& run, std::map<std::string, io::Array>& arrays) {
+  const ScoreTable table = score_volumes(model, config, set, set.split(split));
+  const ClassMetrics metrics = class_metrics(table);
+  add_arrays(table, split, arrays);
+  if (config.output.scores && split == "test") write_score_file(run, config, set, table, metrics);
+  return to_json(metrics, split, set.classes);
+}
+
 }  // namespace
 
 ClassifyData load_classify_data(const ClassifyConfig& config) {
-  ClassifyData data{data::load_volumes(config.data), ""};
+  ClassifyData data{data::load_volumes(config.data, config.train.test), ""};
   for (const auto& [name, list] :
        {std::pair("training", &data.set.train), std::pair("validation", &data.set.validation),
         std::pair("test", &data.set.test)}) {
-    require(!list->empty(), ErrorKind::data, "{}: there are no {} volumes", data.set.source, name);
+    const bool unread = list == &data.set.test && !config.train.test;
+    require(unread || !list->empty(), ErrorKind::data, "{}: there are no {} volumes", data.set.source, name);
     require_labels(data.set, *list);
   }
   const std::vector<int64_t> counts = data.set.class_counts(data.set.train);
@@ -88,17 +100,22 @@ TrainedRun train_classifier(const ClassifyConfig& config, const ClassifyData& da
   if (result.training.stopped_by_signal()) return result;
   result.metrics = run.read_metrics();
   std::map<std::string, io::Array> arrays;
-  for (const char* split : {"validation", "test"}) {
-    const ScoreTable table = score_volumes(task.model(), config, data.set, data.set.split(split));
-    const ClassMetrics metrics = class_metrics(table);
-    result.metrics[split] = to_json(metrics, split, data.set.classes);
-    add_arrays(table, split, arrays);
-    if (config.output.scores && std::string(split) == "test")
-      write_score_file(run, config, data.set, table, metrics);
-  }
+  result.metrics["test_read"] = config.train.test;
+  result.metrics["validation"] = judge(task.model(), config, data.set, "validation", run, arrays);
+  if (config.train.test) result.metrics["test"] = judge(task.model(), config, data.set, "test", run, arrays);
   io::write_npz(run.file("predictions.npz").string(), arrays);
   run.write_metrics(result.metrics);
   return result;
+}
+
+Json judge_left_out_test(const ClassifyRun& run, const data::VolumeSet& set) {
+  require_labels(set, set.test);
+  const std::string file = run.folder.file("predictions.npz").string();
+  std::map<std::string, io::Array> arrays = io::read_npz(file);
+  Json evaluation = judge(*run.model, run.config, set, "test", run.folder, arrays);
+  io::write_npz(file, arrays);
+  write_test_figures(run.folder, {{"test", evaluation}}, data::hash_of(set));
+  return evaluation;
 }
 
 ClassifyRun open_classify_run(const fs::path& path) {
@@ -126,7 +143,7 @@ ClassifyRun open_classify_run(const fs::path& path) {
   return run;
 }
 
-data::VolumeSet load_run_volumes(const ClassifyRun& run, const std::string& path) {
+data::VolumeSet load_run_volumes(const ClassifyRun& run, const std::string& path, bool with_test) {
   data::VolumeConfig config = run.config.data;
   if (!path.empty()) {
     config.path = path;
@@ -134,7 +151,7 @@ data::VolumeSet load_run_volumes(const ClassifyRun& run, const std::string& path
     config.labels.clear();
   }
   config.classes = run.classes;
-  data::VolumeSet set = data::load_volumes(config);
+  data::VolumeSet set = data::load_volumes(config, with_test);
   const models::VolumeShape& shape = run.model->shape();
   require(set.modes() == std::ssize(shape.size) && set.channels() == shape.channels, ErrorKind::data,
           "{}: volumes of {} axes and {} channels, but the run was trained on {} axes and {} channels ({})",

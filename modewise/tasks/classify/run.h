@@ -3,7 +3,8 @@
 //
 // Besides the trainer's files a run keeps data.json (classes, sizes, counts), predictions.npz (scores and
 // labels of the validation and test samples) and, where the config asks for it, the test scores in a file as
-// MedMNIST's evaluator writes it; metrics.json gains "validation" and "test".
+// MedMNIST's evaluator writes it; metrics.json gains "validation" and "test", where training
+// reads it.
 
 #include <filesystem>
 #include <memory>
@@ -43,8 +44,13 @@ struct ClassifyRun {
 /// Errors as RunFolder::open, and data errors naming the file that does not fit.
 ClassifyRun open_classify_run(const std::filesystem::path& path);
 
+/// Judges a run on the test volumes that its training left unread, and writes what training would have:
+/// metrics.json's "test", predictions.npz, the score file. `set` is the run's own, whole. Returns the evaluation.
+nlohmann::ordered_json judge_left_out_test(const ClassifyRun& run, const data::VolumeSet& set);
+
 /// The volumes the run was trained on, or those of `path`; data errors that name what does not fit the model.
-data::VolumeSet load_run_volumes(const ClassifyRun& run, const std::string& path);
+/// Without `with_test` the test part stays unread.
+data::VolumeSet load_run_volumes(const ClassifyRun& run, const std::string& path, bool with_test = true);
 /// Scores of a split, all of whose samples must have labels when `labelled`.
 ScoreTable score_split(const ClassifyRun& run, const data::VolumeSet& set, const std::string& split,
                        bool labelled = true);

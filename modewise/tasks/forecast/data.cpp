@@ -57,11 +57,28 @@ data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data
   return windows;
 }
 
+namespace {
+
+/// Cuts the rows behind training and validation off, before anything looks at their values.
+void leave_test_out(ForecastData& data) {
+  data::Series& series = data.series;
+  const int64_t rows = std::max(data.splits.train.end, data.splits.validation.end);
+  series.values = series.values.narrow(0, 0, rows).clone();
+  series.time.length = rows;
+  data.splits.test = {rows, rows};
+  if (!series.observed.defined()) return;
+  series.observed = series.observed.narrow(0, 0, rows).clone();
+  if (series.observed.all().item<bool>()) series.observed = at::Tensor();
+}
+
+}  // namespace
+
 ForecastData prepare_forecast_data(const ForecastConfig& config, data::Series series) {
   ForecastData result;
   result.series = std::move(series);
   data::check_window(config.window(), result.series);
   result.splits = data::make_splits(config.data, result.series);
+  if (!config.train.test) leave_test_out(result);
   result.windows = cut_forecast_windows(config, result.splits);
   result.scaler = data::Scaler::fit(result.series, result.splits.train);
   result.source = data::WindowSource(result.scaler.transform(result.series), result.series.observed);

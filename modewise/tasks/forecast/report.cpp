@@ -10,6 +10,7 @@
 #include "modewise/report/html_page.h"
 #include "modewise/tasks/forecast/figures.h"
 #include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
 namespace {
@@ -32,8 +33,8 @@ void add_facts(report::HtmlPage& page, const ForecastRun& run, const ForecastDat
   page.add_fact("seed", std::to_string(run.config.train.seed));
 }
 
-void add_errors(report::HtmlPage& page, const Json& evaluation) {
-  page.add_section("Errors on the test rows");
+void add_errors(report::HtmlPage& page, const Json& evaluation, const std::string& part) {
+  page.add_section(fmt::format("Errors on the {} rows", part));
   report::Table table({{"horizon"}, {"MSE"}, {"MAE"}, {"RMSE"}, {"SMAPE %"}});
   for (const auto& [steps, errors] : evaluation["horizons"].items())
     table.add_row({steps, Cell(number(errors, "mse"), 4), Cell(number(errors, "mae"), 4),
@@ -51,7 +52,7 @@ void add_errors(report::HtmlPage& page, const Json& evaluation) {
                                     fmt::format("{:.1f} %", 100 * number(scaled[i], "coverage"))),
                        Cell(number(scaled[i], "width"), 3),
                        Cell(number(evaluation["quantiles_units"]["intervals"][i], "width"), 3)});
-  page.add_table(intervals, fmt::format("Share of the test targets inside each interval. CRPS {:.4f}.",
+  page.add_table(intervals, fmt::format("Share of the {} targets inside each interval. CRPS {:.4f}.", part,
                                         number(evaluation["quantiles"], "crps")));
 }
 
@@ -67,7 +68,7 @@ void add_forecasts(report::HtmlPage& page, const KeptPredictions& kept) {
 
 void add_curves(report::HtmlPage& page, const train::RunFolder& folder, const Json& metrics) {
   const auto lines = folder.read_metric_lines();
-  const Json& test = metrics["test"];
+  const Json& test = metrics[judged_part(metrics)];
   if (lines.size() > 1) {
     page.add_section("Learning");
     page.add_figure(learning_figure(lines, metrics.value("criterion", "")));
@@ -87,18 +88,20 @@ void add_curves(report::HtmlPage& page, const train::RunFolder& folder, const Js
   page.add_figure(by_series_figure(test));
 }
 
-void add_attention(report::HtmlPage& page, const ForecastRun& run, const ForecastData& data) {
+void add_attention(report::HtmlPage& page, const ForecastRun& run, const ForecastData& data,
+                   const std::string& part) {
   const at::NoGradGuard no_grad;
-  const int64_t window = data.windows.test.size() - 1;
-  const data::WindowBatch batch = data.source.gather(data.windows.test, std::span(&window, 1));
+  const data::WindowSet& windows = part == "test" ? data.windows.test : data.windows.validation;
+  const int64_t window = windows.size() - 1;
+  const data::WindowBatch batch = data.source.gather(windows, std::span(&window, 1));
   const auto layers = run.model->attention_maps({batch.past, batch.past_observed, batch.first_step});
   if (layers.empty()) return;
   page.add_section("What attends to what");
-  page.add_paragraph(
-      "Factors S_i of the last test window: one small matrix a layer, mode and head. A row shows where one "
-      "position "
-      "of the mode looks; rows sum to 1. Attention over the whole tensor is the Kronecker product (or sum) "
-      "of them.");
+  page.add_paragraph(fmt::format(
+      "Factors S_i of the last {} window: one small matrix a layer, mode and head. A row shows where one "
+      "position of the mode looks; rows sum to 1. Attention over the whole tensor is the Kronecker product "
+      "(or sum) of them.",
+      part));
   for (size_t layer = 0; layer < layers.size(); ++layer)
     for (size_t i = 0; i < layers[layer].factors.size(); ++i) {
       const at::Tensor& factor = layers[layer].factors[i];
@@ -145,17 +148,17 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
 
 void write_run_report(const ForecastRun& run, const ForecastData& data, const fs::path& out) {
   const Json metrics = run.folder.read_metrics();
-  require(metrics.contains("test"), ErrorKind::no_input,
-          "{} has not finished: there is nothing to report yet", run.folder.path().string());
+  require_judged(metrics, run.folder);
+  const std::string part = judged_part(metrics);
   report::HtmlPage page(
       fmt::format("{} on {}", model_title(run.config), fs::path(data.series.source).filename().string()),
       "Forecasting run");
   add_facts(page, run, data);
-  add_errors(page, metrics["test"]);
+  add_errors(page, metrics[part], part);
   if (fs::exists(run.folder.file("predictions.npz")))
     add_forecasts(page, read_predictions(run.folder.file("predictions.npz")));
   add_curves(page, run.folder, metrics);
-  add_attention(page, run, data);
+  add_attention(page, run, data, part);
   add_calibration(page, metrics);
   page.add_section("Settings");
   page.add_preformatted(run.folder.read_config(), "config.toml");

@@ -7,6 +7,7 @@
 #include "modewise/tasks/forecast/prediction_store.h"
 #include "modewise/tasks/forecast/task.h"
 #include "modewise/tasks/load_config.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
 namespace {
@@ -20,6 +21,19 @@ void require_masks_fit(const ForecastRun& run, const data::Series& series) {
           "model takes "
           "none",
           series.source, series.missing_cells(), run.data.source);
+}
+
+/// The evaluation of `windows`, some of whose forecasts are kept in the run's folder.
+nlohmann::ordered_json judge(const CalibratedForecaster& forecaster, const ForecastData& data,
+                             const data::WindowSet& windows, const std::string& split,
+                             const train::RunFolder& run) {
+  const ForecastConfig& config = *forecaster.config;
+  PredictionStore kept(data, forecaster.levels(), windows.size(), config.output.predictions);
+  const ForecastErrors errors = evaluate_forecaster(
+      forecaster, data, windows,
+      [&](const ForecastBlock& block, std::span<const float> quantiles) { kept.add(block, quantiles); });
+  if (config.output.predictions > 0) kept.write(run.file("predictions.npz"));
+  return evaluation_json(split, errors, config.forecast, data.series);
 }
 
 }  // namespace
@@ -37,14 +51,19 @@ TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data
     write_calibration(run.file("calibration.npz"), *forecaster.calibration);
     result.metrics["calibration"] = to_json(*forecaster.calibration);
   }
-  PredictionStore kept(data, forecaster.levels(), data.windows.test.size(), config.output.predictions);
-  const ForecastErrors errors = evaluate_forecaster(
-      forecaster, data, data.windows.test,
-      [&](const ForecastBlock& block, std::span<const float> quantiles) { kept.add(block, quantiles); });
-  if (config.output.predictions > 0) kept.write(run.file("predictions.npz"));
-  result.metrics["test"] = evaluation_json("test", errors, config.forecast, data.series);
+  const std::string split = config.train.test ? "test" : "validation";
+  result.metrics["test_read"] = config.train.test;
+  result.metrics[split] =
+      judge(forecaster, data, config.train.test ? data.windows.test : data.windows.validation, split, run);
   run.write_metrics(result.metrics);
   return result;
+}
+
+nlohmann::ordered_json judge_left_out_test(const ForecastRun& run, const ForecastData& data) {
+  nlohmann::ordered_json evaluation =
+      judge(run.forecaster(), data, data.windows.test, "test", run.folder);
+  write_test_figures(run.folder, {{"test", evaluation}}, data.hash);
+  return evaluation;
 }
 
 ForecastRun open_forecast_run(const fs::path& path) {

@@ -3,7 +3,7 @@
 //
 // Besides the trainer's files a run keeps data.json (modes, scaler, time axis), calibration.npz (margins of
 // the intervals) and predictions.npz (some test windows in units); metrics.json gains "calibration" and
-// "test".
+// "test". Where training leaves the test part unread, the validation windows take its place.
 
 #include <filesystem>
 #include <memory>
@@ -34,6 +34,10 @@ struct ForecastRun {
   CalibratedForecaster forecaster() const { return {model.get(), &config, calibration}; }
   std::string name() const { return folder.path().filename().string(); }
 };
+
+/// Judges a run on the test windows that its training left unread, and writes what training would have:
+/// metrics.json's "test" and predictions.npz. `data` is the run's own, whole. Returns the evaluation.
+nlohmann::ordered_json judge_left_out_test(const ForecastRun& run, const ForecastData& data);
 
 /// Errors: no_input when it is no run or has no checkpoint; data when its files are damaged.
 ForecastRun open_forecast_run(const std::filesystem::path& path);

@@ -57,7 +57,7 @@ LanguageData load_language_data(LanguageConfig& config, std::shared_ptr<text::To
   const std::string path = config.tokenizer.empty() && !data.tokenizer->file().empty()
                                ? data.tokenizer->file().string()
                                : (config.tokenizer.empty() ? "bytes" : config.tokenizer);
-  data.set = data::load_token_set(config.data, *data.tokenizer, path);
+  data.set = data::load_token_set(config.data, *data.tokenizer, path, config.train.test);
   data.hash = data.set.hash;
   std::tie(data.begin, data.end) = document_marks(config.data, *data.tokenizer);
   if (config.init.empty())

@@ -58,6 +58,7 @@ data::TokenPart evaluation_text(const LanguageSource& source, const LanguageEval
     require(source.run.has_value(), ErrorKind::usage, "{} is a model, not a run: name the text with --data",
             source.name);
     LanguageConfig config = *source.run;
+    config.train.test = true;
     return load_language_data(config, source.tokenizer).set.part(options.split);
   }
   data::TextConfig config;

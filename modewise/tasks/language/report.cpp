@@ -7,6 +7,7 @@
 #include "modewise/report/html_page.h"
 #include "modewise/tasks/language/evaluate.h"
 #include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
 namespace {
@@ -16,10 +17,12 @@ using report::Cell;
 
 void add_text_metrics(report::HtmlPage& page, const Json& metrics) {
   report::Table table({{"text"}, {"tokens"}, {"loss"}, {"perplexity"}, {"bits a byte"}});
-  for (const char* part : {"validation", "test"})
+  for (const char* part : {"validation", "test"}) {
+    if (!metrics.contains(part)) continue;
     table.add_row({part, Cell(number(metrics[part], "tokens"), 0), Cell(number(metrics[part], "loss"), 4),
                    Cell(number(metrics[part], "perplexity"), 3),
                    Cell(number(metrics[part], "bits_per_byte"), 4)});
+  }
   page.add_section("How well it predicts");
   page.add_table(table,
                  "Loss in nats a token over windows of the trained length, each token predicted once; "
@@ -46,16 +49,17 @@ report::LineChart recall_figure(const Json& test) {
 
 void add_recall_metrics(report::HtmlPage& page, const Json& metrics) {
   report::Table table({{"pairs"}, {"asked"}, {"accuracy %"}});
-  for (const Json& one : metrics["test"]["by_pairs"])
+  const std::string part = judged_part(metrics);
+  for (const Json& one : metrics[part]["by_pairs"])
     table.add_row(
         {one["pairs"].get<int64_t>(), one["asked"].get<int64_t>(), Cell(100 * number(one, "accuracy"), 1)});
   page.add_section("How well it recalls");
-  page.add_table(table, "Test samples.");
-  page.add_figure(recall_figure(metrics["test"]));
+  page.add_table(table, fmt::format("Samples of {}.", part));
+  page.add_figure(recall_figure(metrics[part]));
 }
 
 /// Perplexity and speed behind every length, or recall, a line a variant.
-void add_lengths(report::HtmlPage& page, const Json& lengths) {
+void add_lengths(report::HtmlPage& page, const Json& lengths, const std::string& part) {
   std::vector<Json> evaluations;
   const bool recall = lengths.front().front().contains("by_pairs");
   report::Table table({{"variant"},
@@ -78,16 +82,16 @@ void add_lengths(report::HtmlPage& page, const Json& lengths) {
   std::vector<report::CaptionedFigure> charts;
   for (report::LineChart& chart : length_figures(evaluations)) charts.push_back({std::move(chart), ""});
   page.add_figure_grid(charts);
-  page.add_table(table, recall ? "Test samples of so many tokens."
-                               : "The same stretches of test text, predicted behind so many tokens.");
+  page.add_table(
+      table, recall ? fmt::format("Samples of {}, of so many tokens.", part)
+                    : fmt::format("The same stretches of {} text, predicted behind so many tokens.", part));
 }
 
 }  // namespace
 
 void write_language_report(const LanguageRun& run, const std::filesystem::path& out) {
   const Json metrics = run.folder.read_metrics();
-  require(metrics.contains("test"), ErrorKind::no_input,
-          "{} has not finished: there is nothing to report yet", run.folder.path().string());
+  require_judged(metrics, run.folder);
   const bool recall = run.config.data.is_recall();
   report::HtmlPage page(fmt::format("{} on {}", model_title(run.config), data_title(run.config)),
                         "Language model's run");
@@ -100,7 +104,7 @@ void write_language_report(const LanguageRun& run, const std::filesystem::path& 
     add_recall_metrics(page, metrics);
   else
     add_text_metrics(page, metrics);
-  if (metrics.contains("lengths")) add_lengths(page, metrics["lengths"]);
+  if (metrics.contains("lengths")) add_lengths(page, metrics["lengths"], judged_part(metrics));
   const auto lines = run.folder.read_metric_lines();
   if (lines.size() > 1) {
     page.add_section("Learning");

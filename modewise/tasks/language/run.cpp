@@ -10,6 +10,7 @@
 #include "modewise/tasks/language/recall_scores.h"
 #include "modewise/tasks/language/scores.h"
 #include "modewise/tasks/language/task.h"
+#include "modewise/tasks/test_part.h"
 #include "modewise/text/load_tokenizer.h"
 #include "modewise/train/checkpoint.h"
 
@@ -26,15 +27,17 @@ Json describe_part(const data::TokenPart& part) {
           {"words", part.words()}};
 }
 
-/// The test text behind every length, or recall in samples so long, in each way: {variant: {length:
+/// The text of `part` behind every length, or recall in samples so long, in each way: {variant: {length:
 /// figures}}.
-Json score_lengths(LanguageTask& task, const LanguageConfig& config, const LanguageData& data) {
-  // Not owned: the task outlives this.
-  const std::shared_ptr<models::LanguageModel> model(std::shared_ptr<void>(), &task.model());
-  const LanguageSource source{"", model, data.tokenizer, config};
+Json score_lengths(models::LanguageModel& model, const LanguageConfig& config, const LanguageData& data,
+                   const std::string& part) {
+  // Not owned: the model outlives this.
+  const std::shared_ptr<models::LanguageModel> shared(std::shared_ptr<void>(), &model);
+  const LanguageSource source{"", shared, data.tokenizer, config};
   Json out = Json::object();
   for (const std::string& variant : config.language.variants) {
     LanguageEvaluateOptions options;
+    options.split = part;
     options.conventions = {"spread"};
     options.lengths = config.language.lengths;
     options.windows = config.language.length_windows;
@@ -46,11 +49,19 @@ Json score_lengths(LanguageTask& task, const LanguageConfig& config, const Langu
       options.changes = {"rope.scaling=" + variant};
     options.stretch = variant != "lambda" && variant != "plain";
     const Json evaluation = config.data.is_recall() ? evaluate_recall(source, options)
-                                                    : evaluate_text(source, data.set.part("test"), options);
+                                                    : evaluate_text(source, data.set.part(part), options);
     for (const Json& one : evaluation["results"])
       out[variant][std::to_string(one["length"].get<int64_t>())] = one;
   }
   return out;
+}
+
+/// "test", of the validation text where there is no other, and "lengths" where they are asked for.
+Json score_test(models::LanguageModel& model, const LanguageConfig& config, const LanguageData& data) {
+  const bool own = config.data.is_recall() || !data.set.test.spans.empty();
+  Json figures = {{"test", score_part(model, config, data, own ? "test" : "validation")}};
+  if (!config.language.lengths.empty()) figures["lengths"] = score_lengths(model, config, data, "test");
+  return figures;
 }
 
 }  // namespace
@@ -101,17 +112,26 @@ TrainedRun train_language_model(const LanguageConfig& config, const LanguageData
   result.metrics = run.read_metrics();
   result.metrics["parameters"] = config.model.parameters();
   result.metrics["validation"] = score_part(task.model(), config, data, "validation");
-  if (config.data.is_recall() || !data.set.test.spans.empty())
-    result.metrics["test"] = score_part(task.model(), config, data, "test");
-  else
-    result.metrics["test"] = result.metrics["validation"];
-  if (!config.language.lengths.empty()) result.metrics["lengths"] = score_lengths(task, config, data);
+  result.metrics["test_read"] = config.train.test;
+  if (config.train.test)
+    result.metrics.update(score_test(task.model(), config, data));
+  else if (!config.language.lengths.empty())
+    result.metrics["lengths"] = score_lengths(task.model(), config, data, "validation");
   if (config.output.export_model) {
     fs::remove_all(run.file("model"));  // of an evaluation that was cut off
     models::save_language_model(run.file("model"), task.model(), {.tokenizer = data.tokenizer});
   }
   run.write_metrics(result.metrics);
   return result;
+}
+
+Json judge_left_out_test(const train::RunFolder& run, models::LanguageModel& model, LanguageConfig config,
+                         std::shared_ptr<text::Tokenizer> tokenizer) {
+  config.train.test = true;
+  const LanguageData data = load_language_data(config, std::move(tokenizer));
+  Json figures = score_test(model, config, data);
+  write_test_figures(run, figures, data.hash);
+  return figures;
 }
 
 LanguageRun open_language_run(const fs::path& path, const std::vector<std::string>& settings) {

@@ -3,7 +3,7 @@
 //
 // Besides the trainer's files a run keeps data.json (source, counts), tokenizer/ (a copy of its file) and
 // model/ (the best weights as Hugging Face's files, with the tokenizer beside them); metrics.json gains
-// "validation" and "test".
+// "validation" and, where training reads it, "test".
 
 #include <filesystem>
 #include <memory>
@@ -41,6 +41,12 @@ struct LanguageRun {
 /// ("model.attention.form=…") change the model's config before its weights are loaded.
 LanguageRun open_language_run(const std::filesystem::path& path,
                               const std::vector<std::string>& settings = {});
+
+/// Judges a run on the test text that its training left unread, and writes what training would have:
+/// metrics.json's "test" and "lengths". Returns these.
+nlohmann::ordered_json judge_left_out_test(const train::RunFolder& run, models::LanguageModel& model,
+                                           LanguageConfig config,
+                                           std::shared_ptr<text::Tokenizer> tokenizer);
 
 /// The metrics of a part ("validation", "test"): TokenScores, or RecallScores.
 nlohmann::ordered_json score_part(models::LanguageModel& model, const LanguageConfig& config,

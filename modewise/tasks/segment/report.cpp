@@ -9,6 +9,7 @@
 #include "modewise/core/error.h"
 #include "modewise/report/html_page.h"
 #include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/test_part.h"
 #include "modewise/tasks/segment/pictures.h"
 
 namespace modewise::tasks {
@@ -54,14 +55,19 @@ void add_agreement(report::HtmlPage& page, const Json& metrics) {
                  "beyond the accuracy. The weights were chosen by the validation areas.");
 }
 
-void add_classes(report::HtmlPage& page, const Json& evaluation) {
+data::SceneSplit judged_split(const Json& metrics) {
+  return metrics.contains("test") ? data::SceneSplit::test : data::SceneSplit::validation;
+}
+
+void add_classes(report::HtmlPage& page, const Json& evaluation, const std::string& part) {
   page.add_section("Class by class");
   report::Table table({{"id"}, {"class"}, {"pixels"}, {"IoU %"}, {"precision %"}, {"recall %"}, {"F1 %"}});
   for (const Json& one : evaluation["classes"])
     table.add_row({one["id"].get<int64_t>(), one["name"].get<std::string>(), Cell::count(one["pixels"]),
                    percent(number(one, "iou")), percent(number(one, "precision")),
                    percent(number(one, "recall")), percent(number(one, "f1"))});
-  page.add_table(table, "The test areas. Precision is the user's accuracy, recall the producer's.");
+  page.add_table(
+      table, fmt::format("The {} areas. Precision is the user's accuracy, recall the producer's.", part));
   const auto n = static_cast<int64_t>(evaluation["classes"].size());
   if (n > largest_table) return;
   report::HeatMap map;
@@ -114,11 +120,12 @@ void add_learning(report::HtmlPage& page, const train::RunFolder& folder, const 
       {{losses, ""}, {shares, "Chosen by " + metrics.value("criterion", std::string("validation")) + "."}});
 }
 
-void add_pictures(report::HtmlPage& page, const SegmentRun& run, const data::SceneSet& set) {
-  const std::vector<data::SceneArea>& areas = set.areas(data::SceneSplit::test);
+void add_pictures(report::HtmlPage& page, const SegmentRun& run, const data::SceneSet& set,
+                  const Json& metrics) {
+  const std::vector<data::SceneArea>& areas = set.areas(judged_split(metrics));
   const auto count = std::min<int64_t>(run.config.output.pictures, std::ssize(areas));
   if (count == 0) return;
-  page.add_section("Test areas");
+  page.add_section(metrics.contains("test") ? "Test areas" : "Validation areas");
   page.add_pictures(
       {{report::to_png(report::with_legend({8, 8, std::vector<report::Color>(64, report::kNoClass)},
                                            legend_of(set.classes()))),
@@ -138,8 +145,9 @@ void add_pictures(report::HtmlPage& page, const SegmentRun& run, const data::Sce
   }
 }
 
-void add_attention(report::HtmlPage& page, const SegmentRun& run, const data::SceneSet& set) {
-  const std::vector<data::SceneArea>& areas = set.areas(data::SceneSplit::test);
+void add_attention(report::HtmlPage& page, const SegmentRun& run, const data::SceneSet& set,
+                   const Json& metrics) {
+  const std::vector<data::SceneArea>& areas = set.areas(judged_split(metrics));
   if (areas.empty()) return;
   const at::NoGradGuard no_grad;
   data::SceneArea part = areas.front();
@@ -148,7 +156,7 @@ void add_attention(report::HtmlPage& page, const SegmentRun& run, const data::Sc
   if (layers.empty()) return;
   page.add_section("What attends to what");
   page.add_paragraph(
-      "Factors S_i of one test window: one small matrix a layer, mode and head. A row shows where one place "
+      "Factors S_i of one window of theirs: one small matrix a layer, mode and head. A row shows where one place "
       "of the mode "
       "looks; rows sum to 1. Attention over the whole window is the Kronecker product (or sum) of them.");
   for (size_t layer = 0; layer < layers.size(); ++layer)
@@ -177,10 +185,10 @@ void write_segment_report(const SegmentRun& run, const data::SceneSet& set, cons
       "Segmentation run");
   add_facts(page, run, set);
   add_agreement(page, metrics);
-  add_classes(page, metrics.contains("test") ? metrics["test"] : metrics["validation"]);
-  add_pictures(page, run, set);
+  add_classes(page, metrics[judged_part(metrics)], judged_part(metrics));
+  add_pictures(page, run, set, metrics);
   add_learning(page, run.folder, metrics);
-  add_attention(page, run, set);
+  add_attention(page, run, set, metrics);
   page.add_section("Settings");
   page.add_preformatted(run.folder.read_config(), "config.toml");
   page.write(out);

@@ -2,10 +2,24 @@
 
 #include "modewise/core/error.h"
 #include "modewise/tasks/load_config.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json judge(models::Segmenter& model, const SegmentConfig& config, const data::SceneSet& data,
+           const char* name, data::SceneSplit split) {
+  const SegmentErrors errors = evaluate_areas(model, data, data.areas(split), config.segment);
+  Json evaluation = evaluation_json(name, errors.confusion, data.classes());
+  evaluation["loss"] = errors.loss;
+  return evaluation;
+}
+
+}  // namespace
 
 TrainedRun train_segment(const SegmentConfig& config, const data::SceneSet& data, train::RunFolder& run,
                          bool resume, bool accept_changes) {
@@ -16,16 +30,19 @@ TrainedRun train_segment(const SegmentConfig& config, const data::SceneSet& data
   result.training = train::train(task, config.train, run, resume, accept_changes);
   if (result.training.stopped_by_signal()) return result;
   result.metrics = run.read_metrics();
-  const auto judge = [&](const char* name, data::SceneSplit split) {
-    if (data.areas(split).empty()) return;
-    const SegmentErrors errors = evaluate_areas(task.model(), data, data.areas(split), config.segment);
-    result.metrics[name] = evaluation_json(name, errors.confusion, data.classes());
-    result.metrics[name]["loss"] = errors.loss;
-  };
-  judge("validation", data::SceneSplit::validation);
-  judge("test", data::SceneSplit::test);
+  result.metrics["test_read"] = config.train.test;
+  result.metrics["validation"] =
+      judge(task.model(), config, data, "validation", data::SceneSplit::validation);
+  if (!data.areas(data::SceneSplit::test).empty())
+    result.metrics["test"] = judge(task.model(), config, data, "test", data::SceneSplit::test);
   run.write_metrics(result.metrics);
   return result;
+}
+
+Json judge_left_out_test(const SegmentRun& run, const data::SceneSet& set) {
+  Json evaluation = judge(*run.model, run.config, set, "test", data::SceneSplit::test);
+  write_test_figures(run.folder, {{"test", evaluation}}, set.hash());
+  return evaluation;
 }
 
 SegmentRun open_segment_run(const fs::path& path) {
@@ -41,7 +58,7 @@ SegmentRun open_segment_run(const fs::path& path) {
 }
 
 data::SceneSet load_run_scenes(const SegmentRun& run, const std::string& path, const std::string& masks,
-                               bool whole) {
+                               bool whole, bool with_test) {
   data::SceneConfig config = run.config.data;
   require(masks.empty() || !path.empty(), ErrorKind::usage,
           "--masks needs --data: the images that they belong to");
@@ -52,7 +69,7 @@ data::SceneSet load_run_scenes(const SegmentRun& run, const std::string& path, c
     config.layout = "auto";
     config.split = "auto";
   }
-  return {config, run.data, whole || !path.empty()};
+  return {config, run.data, whole || !path.empty(), with_test};
 }
 
 }  // namespace modewise::tasks

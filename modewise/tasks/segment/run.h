@@ -2,7 +2,7 @@
 // A segmentation run from its config to its folder, and back from its folder to a segmenter.
 //
 // Besides the trainer's files a run keeps data.json (classes, bands, scale, window); metrics.json gains
-// "validation" and "test".
+// "validation" and, where training reads it, "test".
 
 #include <filesystem>
 #include <memory>
@@ -34,9 +34,13 @@ struct SegmentRun {
 /// Errors: no_input when it is no run or has no checkpoint; data when its files are damaged.
 SegmentRun open_segment_run(const std::filesystem::path& path);
 
+/// Judges a run on the test areas that its training left unread, and writes what training would have:
+/// metrics.json's "test". `set` is the run's own, whole. Returns the evaluation.
+nlohmann::ordered_json judge_left_out_test(const SegmentRun& run, const data::SceneSet& set);
+
 /// The images that `run` is asked about: those it was trained on, or, when `path` is not empty, others with
-/// their masks; `whole`: unsplit.
+/// their masks; `whole`: unsplit. Without `with_test` the test part stays unread.
 data::SceneSet load_run_scenes(const SegmentRun& run, const std::string& path, const std::string& masks,
-                               bool whole);
+                               bool whole, bool with_test = true);
 
 }  // namespace modewise::tasks

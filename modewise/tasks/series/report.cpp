@@ -8,6 +8,7 @@
 #include "modewise/report/html_page.h"
 #include "modewise/tasks/class_figures.h"
 #include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
 namespace {
@@ -27,6 +28,7 @@ void add_series_metrics(report::HtmlPage& page, const SeriesRun& run, const Json
   report::Table table(
       {{"split"}, {"cases"}, {"accuracy %"}, {"balanced accuracy %"}, {"AUC %"}, {"log loss"}});
   for (const char* split : {"validation", "test"}) {
+    if (!metrics.contains(split)) continue;
     const Json& one = metrics[split];
     table.add_row({split, one["samples"].get<int64_t>(), in_percent(one, "accuracy"),
                    in_percent(one, "balanced_accuracy"), in_percent(one, "auc"),
@@ -37,8 +39,9 @@ void add_series_metrics(report::HtmlPage& page, const SeriesRun& run, const Json
                      ? "Protocol tslib: the test cases chose the weights, so that this accuracy is an upper "
                        "bound."
                      : "The weights are those of the best validation metric; the test cases chose nothing.");
-  report::Table classes({{"class"}, {"test cases"}, {"recall %"}, {"precision %"}});
-  for (const Json& one : metrics["test"]["classes"])
+  const std::string part = judged_part(metrics);
+  report::Table classes({{"class"}, {part + " cases"}, {"recall %"}, {"precision %"}});
+  for (const Json& one : metrics[part]["classes"])
     classes.add_row({one["name"].get<std::string>(), one["samples"].get<int64_t>(), in_percent(one, "recall"),
                      in_percent(one, "precision")});
   page.add_table(classes);
@@ -59,8 +62,9 @@ report::LineChart case_figure(const data::SeriesCollection& set, int64_t sample)
   return chart;
 }
 
-/// The test cases with the lowest scores of their own class.
-void add_errors(report::HtmlPage& page, const data::SeriesCollection& set, const ScoreTable& table) {
+/// The cases of `samples` with the lowest scores of their own class.
+void add_errors(report::HtmlPage& page, const data::SeriesCollection& set,
+                const std::vector<int64_t>& samples, const ScoreTable& table) {
   std::vector<int64_t> order(static_cast<size_t>(table.samples()));
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
   const auto own_score = [&](int64_t i) { return table.score(i, table.labels[static_cast<size_t>(i)]); };
@@ -72,7 +76,7 @@ void add_errors(report::HtmlPage& page, const data::SeriesCollection& set, const
   for (int64_t i = 0; i < std::min(shown_cases, table.samples()); ++i) {
     const int64_t row = order[static_cast<size_t>(i)];
     figures.push_back(
-        {case_figure(set, set.test[static_cast<size_t>(row)]),
+        {case_figure(set, samples[static_cast<size_t>(row)]),
          fmt::format("{}: score {:.3f}; taken for {}",
                      set.classes[static_cast<size_t>(table.labels[static_cast<size_t>(row)])], own_score(row),
                      set.classes[static_cast<size_t>(predicted_class(table, row))])});
@@ -84,8 +88,8 @@ void add_errors(report::HtmlPage& page, const data::SeriesCollection& set, const
 
 void write_series_report(const SeriesRun& run, const data::SeriesCollection& set, const fs::path& out) {
   const Json metrics = run.folder.read_metrics();
-  require(metrics.contains("test"), ErrorKind::no_input,
-          "{} has not finished: there is nothing to report yet", run.folder.path().string());
+  require_judged(metrics, run.folder);
+  const std::string part = judged_part(metrics);
   report::HtmlPage page(fmt::format("{} on {}", model_title(run.config), data_title(run.config)),
                         "Run that classifies series");
   add_run_facts(page, run.folder);
@@ -95,8 +99,8 @@ void write_series_report(const SeriesRun& run, const data::SeriesCollection& set
   page.add_fact("model", model_fact(model_title(run.config), *run.model));
   page.add_fact("seed", std::to_string(run.config.train.seed));
   add_series_metrics(page, run, metrics);
-  const ScoreTable table = score_split(run, set, "test");
-  page.add_figure_grid({{confusion_figure(metrics["test"], "Test cases by class"), ""},
+  const ScoreTable table = score_split(run, set, part);
+  page.add_figure_grid({{confusion_figure(metrics[part], part == "test" ? "Test cases by class" : "Validation cases by class"), ""},
                         {roc_figure(table, run.trained.classes), ""}});
   const auto lines = run.folder.read_metric_lines();
   if (lines.size() > 1) {
@@ -104,7 +108,7 @@ void write_series_report(const SeriesRun& run, const data::SeriesCollection& set
     page.add_figure_grid({{curve_figure(lines, {"val_accuracy"}, "Validation accuracy"), ""},
                           {curve_figure(lines, {"train_loss", "val_loss"}, "Losses"), ""}});
   }
-  add_errors(page, set, table);
+  add_errors(page, set, set.split(part), table);
   page.add_section("Settings");
   page.add_preformatted(run.folder.read_config(), "config.toml");
   page.write(out);

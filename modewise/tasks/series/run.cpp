@@ -8,6 +8,7 @@
 #include "modewise/io/npz.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/series/task.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
 namespace {
@@ -21,14 +22,23 @@ void require_classes(const data::SeriesCollection& set, const std::vector<int64_
             set.names[static_cast<size_t>(i)]);
 }
 
+/// The evaluation of a split; its scores go into `arrays`.
+Json judge(models::SeriesClassifier& model, const SeriesConfig& config, const data::SeriesCollection& set,
+           const std::string& split, std::map<std::string, io::Array>& arrays) {
+  const ScoreTable table = score_cases(model, config, set, set.split(split));
+  add_arrays(table, split, arrays);
+  return to_json(class_metrics(table), split, set.classes);
+}
+
 }  // namespace
 
 SeriesData load_series_data(const SeriesConfig& config) {
-  SeriesData data{data::load_collection(config.data), ""};
+  SeriesData data{data::load_collection(config.data, config.train.test), ""};
   for (const auto& [name, list] :
        {std::pair("training", &data.set.train), std::pair("validation", &data.set.validation),
         std::pair("test", &data.set.test)}) {
-    require(!list->empty(), ErrorKind::data, "{}: there are no {} cases", data.set.source, name);
+    const bool unread = list == &data.set.test && !config.train.test;
+    require(unread || !list->empty(), ErrorKind::data, "{}: there are no {} cases", data.set.source, name);
     require_classes(data.set, *list);
   }
   const std::vector<int64_t> counts = data.set.class_counts(data.set.validation);
@@ -62,15 +72,23 @@ TrainedRun train_series_classifier(const SeriesConfig& config, const SeriesData&
   if (result.training.stopped_by_signal()) return result;
   result.metrics = run.read_metrics();
   std::map<std::string, io::Array> arrays;
-  for (const std::string split : {"validation", "test"}) {
-    const ScoreTable table = score_cases(task.model(), config, data.set, data.set.split(split));
-    result.metrics[split] = to_json(class_metrics(table), split, data.set.classes);
-    add_arrays(table, split, arrays);
-  }
+  result.metrics["test_read"] = config.train.test;
+  result.metrics["validation"] = judge(task.model(), config, data.set, "validation", arrays);
+  if (config.train.test) result.metrics["test"] = judge(task.model(), config, data.set, "test", arrays);
   result.metrics["protocol"] = config.data.protocol;
   io::write_npz(run.file("predictions.npz").string(), arrays);
   run.write_metrics(result.metrics);
   return result;
+}
+
+Json judge_left_out_test(const SeriesRun& run, const data::SeriesCollection& set) {
+  require_classes(set, set.test);
+  const std::string file = run.folder.file("predictions.npz").string();
+  std::map<std::string, io::Array> arrays = io::read_npz(file);
+  Json evaluation = judge(*run.model, run.config, set, "test", arrays);
+  io::write_npz(file, arrays);
+  write_test_figures(run.folder, {{"test", evaluation}}, data::hash_of(set));
+  return evaluation;
 }
 
 SeriesRun open_series_run(const fs::path& path) {
@@ -106,14 +124,16 @@ SeriesRun open_series_run(const fs::path& path) {
   return run;
 }
 
-data::SeriesCollection load_run_cases(const SeriesRun& run, const std::string& path) {
+data::SeriesCollection load_run_cases(const SeriesRun& run, const std::string& path, bool with_test) {
   if (fs::is_regular_file(path)) return data::load_cases(path, run.config.data.normalize, run.trained);
   data::CollectionConfig config = run.config.data;
   if (!path.empty()) {
     config.path = path;
     config.train = config.test = "";
   }
-  data::SeriesCollection set = data::load_collection(config);
+  // The training did not see how long the test cases are.
+  if (!run.config.train.test && config.length == 0) config.length = run.trained.length;
+  data::SeriesCollection set = data::load_collection(config, with_test);
   require(set.classes == run.trained.classes && set.variables == run.trained.variables &&
               set.length == run.trained.length && set.padded() == run.trained.padded,
           ErrorKind::data,

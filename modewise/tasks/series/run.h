@@ -3,7 +3,7 @@
 //
 // Besides the trainer's files a run keeps data.json (classes, sizes, counts, how the variables are scaled)
 // and predictions.npz (scores and labels of the validation and test cases); metrics.json gains "validation"
-// and "test".
+// and, where training reads it, "test".
 
 #include <filesystem>
 #include <memory>
@@ -42,9 +42,13 @@ struct SeriesRun {
 /// Errors as RunFolder::open, and data errors naming the file that does not fit.
 SeriesRun open_series_run(const std::filesystem::path& path);
 
+/// Judges a run on the test cases that its training left unread, and writes what training would have:
+/// metrics.json's "test" and predictions.npz. `set` is the run's own, whole. Returns the evaluation.
+nlohmann::ordered_json judge_left_out_test(const SeriesRun& run, const data::SeriesCollection& set);
+
 /// The cases the run was trained on, or those of the file or folder `path`: of one .ts file all are test
-/// cases.
-data::SeriesCollection load_run_cases(const SeriesRun& run, const std::string& path);
+/// cases. Without `with_test` the test part stays unread.
+data::SeriesCollection load_run_cases(const SeriesRun& run, const std::string& path, bool with_test = true);
 /// Scores of a split, all of whose cases must have classes when `labelled`.
 ScoreTable score_split(const SeriesRun& run, const data::SeriesCollection& set, const std::string& split,
                        bool labelled = true);

@@ -1,0 +1,36 @@
+#include "modewise/tasks/test_part.h"
+
+#include <filesystem>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+
+namespace modewise::tasks {
+
+using Json = nlohmann::ordered_json;
+
+bool test_is_unread(const train::RunFolder& run) {
+  return std::filesystem::exists(run.file("metrics.json")) && !run.read_metrics().value("test_read", true);
+}
+
+const char* judged_part(const Json& metrics) {
+  return metrics.contains("test") ? "test" : "validation";
+}
+
+void require_judged(const Json& metrics, const train::RunFolder& run) {
+  require(metrics.contains("test") || metrics.contains("test_read"), ErrorKind::no_input,
+          "{} has not finished: there is nothing to report yet", run.path().string());
+}
+
+void write_test_figures(const train::RunFolder& run, const Json& figures, const std::string& data_hash) {
+  const std::filesystem::path file = run.file("data.json");
+  Json data = Json::parse(read_file(file), nullptr, false), metrics = run.read_metrics();
+  require(data.is_object(), ErrorKind::data, "{} is not a JSON object", file.string());
+  data["hash"] = data_hash;
+  run.write_data(data);
+  metrics.update(figures);
+  metrics["test_read"] = true;
+  run.write_metrics(metrics);
+}
+
+}  // namespace modewise::tasks
