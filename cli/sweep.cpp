@@ -91,7 +91,8 @@ void add_sweep(Program& program) {
   const auto options = std::make_shared<SweepCommandOptions>();
   CLI::App* command = program.add_command(
       program.app(), "sweep",
-      "Trains a grid of settings and seeds, several runs at once, and tables what came out.",
+      "Trains a grid of settings and seeds, several runs at once, and tables how they validate; the test part "
+      "stays unread.",
       "modewise sweep experiments/sweeps/etth1-positions.toml --data ETTh1.csv --jobs 4",
       [&program, options] { return run(program, *options); });
   command->add_option("file", options->file, "TOML file that says what to try; docs/sweeps.md")->required();
@@ -105,7 +106,7 @@ void add_sweep(Program& program) {
       ->allow_extra_args(false);
   command
       ->add_option("--metric", options->overrides.metrics,
-                   "columns: paths in metrics.json, as in test.scaled.mse")
+                   "columns: paths in metrics.json, as in best.val_mse")
       ->allow_extra_args(false);
   command->add_option("--format", options->format, "text, markdown or csv")
       ->check(CLI::IsMember({"text", "markdown", "csv"}));

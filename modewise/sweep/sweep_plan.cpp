@@ -164,8 +164,7 @@ class Reader {
     SweepMetric out;
     out.path = text(table, "path");
     require(out.path.starts_with('/'), ErrorKind::config,
-            "{}: a metric needs a path into metrics.json, such as \"/test/scaled/mse\"",
-            place(table.source()));
+            "{}: a metric needs a path into metrics.json, such as \"/best/val_mse\"", place(table.source()));
     out.name = text(table, "name", out.path.substr(1));
     out.best = text(table, "best", "lowest");
     require(out.best == "lowest" || out.best == "highest" || out.best == "none", ErrorKind::config,
@@ -184,21 +183,32 @@ class Reader {
   toml::table root_;
 };
 
-/// What each task is judged by.
+/// What each task validates by.
 std::vector<SweepMetric> usual_metrics(const std::string& task) {
-  if (task == "forecast") return {{"/test/scaled/mse", "MSE"}, {"/test/scaled/mae", "MAE"}};
+  if (task == "forecast")
+    return {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}};
   if (task == "classify")
-    return {{"/test/auc", "AUC %", "highest", 1, 100}, {"/test/accuracy", "accuracy %", "highest", 1, 100}};
+    return {{"/validation/auc", "validation AUC %", "highest", 1, 100},
+            {"/validation/accuracy", "validation accuracy %", "highest", 1, 100}};
   if (task == "series")
-    return {{"/test/accuracy", "accuracy %", "highest", 1, 100},
-            {"/validation/accuracy", "validation accuracy %", "none", 1, 100}};
+    return {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
+            {"/validation/loss", "validation loss", "lowest", 3}};
   if (task == "language")
-    return {{"/test/loss", "loss", "lowest", 4}, {"/test/bits_per_byte", "bits a byte", "lowest", 4}};
-  return {{"/test/accuracy", "accuracy %", "highest", 1, 100},
-          {"/test/mean_iou", "mean IoU %", "highest", 1, 100}};
+    return {{"/validation/loss", "validation loss", "lowest", 4},
+            {"/validation/bits_per_byte", "validation bits a byte", "lowest", 4}};
+  return {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
+          {"/validation/mean_iou", "validation mean IoU %", "highest", 1, 100}};
 }
 
-/// "test.scaled.mse" as a JSON pointer, with what the file says of it.
+void require_validation(const std::vector<SweepMetric>& metrics, const std::string& path) {
+  for (const SweepMetric& metric : metrics)
+    require(metric.path != "/test" && !metric.path.starts_with("/test/"), ErrorKind::config,
+            "{}: the runs of a sweep leave the test part unread, so there is no {}: name a figure of validation "
+            "(/validation/… or /best/val_…), choose by it, and let modewise evaluate RUN read the test part",
+            path, metric.path);
+}
+
+/// "validation.auc" as a JSON pointer, with what the file says of it.
 SweepMetric chosen_metric(const std::string& path, const std::vector<SweepMetric>& known) {
   std::string pointer = path;
   if (!pointer.starts_with('/')) {
@@ -268,6 +278,7 @@ SweepPlan read_sweep_plan(const std::string& path, const SweepOverrides& overrid
     for (const std::string& one : overrides.metrics) chosen.push_back(chosen_metric(one, plan.metrics));
     plan.metrics = chosen;
   }
+  require_validation(plan.metrics, path);
   const std::vector<int64_t> seeds =
       overrides.seeds.empty() ? reader.integers("seeds", {0}) : overrides.seeds;
   plan.runs = grid(axes, seeds, reader.settings(reader.root(), "settings"), overrides.settings);
@@ -289,7 +300,7 @@ std::vector<std::string> training_arguments(const SweepPlan& plan, const SweepRu
   }
   if (!plan.config.empty()) out.insert(out.end(), {"--config", plan.config});
   if (!plan.data.empty()) out.insert(out.end(), {"--data", plan.data});
-  out.insert(out.end(), {"--seed", std::to_string(run.seed), "--out", folder, "--exist-ok"});
+  out.insert(out.end(), {"--seed", std::to_string(run.seed), "--out", folder, "--exist-ok", "--no-test"});
   for (const std::string& setting : run.settings) out.insert(out.end(), {"--set", setting});
   return out;
 }

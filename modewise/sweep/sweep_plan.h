@@ -17,11 +17,14 @@
 //     { name = "product", set = { model.attention.combine = "product" } },
 //     { name = "none", set = { model.attention.kernel = "none" } },
 //   ]
-//   [[metric]]                          # of metrics.json; optional: what the task is judged by
-//   path = "/test/scaled/mse"
-//   name = "MSE"
+//   [[metric]]                          # of metrics.json; optional: what the task validates by
+//   path = "/best/val_mse"
+//   name = "validation MSE"
 //   best = "lowest"
 //   decimals = 3
+//
+// Every run leaves the test part of the data unread (train --no-test): a sweep is for choosing, and what is
+// chosen by the test part is no longer judged by it.
 
 #include <cstdint>
 #include <optional>
@@ -61,10 +64,10 @@ struct SweepOverrides {
   std::string data;
   std::vector<int64_t> seeds;         // empty: the file's
   std::vector<std::string> settings;  // "key=value", over all others
-  std::vector<std::string> metrics;   // paths, "test.scaled.mse" or "/test/scaled/mse"; empty: the file's
+  std::vector<std::string> metrics;   // paths, "validation.auc" or "/validation/auc"; empty: the file's
 };
 
-/// Config errors with file and line for what does not read as a sweep; settings are checked by the runs
+/// Config errors with file and line for what does not read as a sweep, and for metrics of the test part; settings are checked by the runs
 /// themselves.
 SweepPlan read_sweep_plan(const std::string& path, const SweepOverrides& overrides = {});
 

@@ -180,16 +180,20 @@ def test_a_sweep_trains_tables_and_goes_on(tmp_path):
     result = json.loads(ok("sweep", write_sweep(tmp_path), "--out", out, "--jobs", 2, "--threads", 1, "--json").stdout)
     assert [r["state"] for r in result["runs"]] == ["finished"] * 4
     for row, heads in zip(result["rows"], (1, 2)):
-        values = [json.loads((out / "runs" / f"{heads}_s{seed}" / "metrics.json").read_text())["test"]["scaled"]["mse"]
+        values = [json.loads((out / "runs" / f"{heads}_s{seed}" / "metrics.json").read_text())["best"]["val_mse"]
                   for seed in (1, 2)]
-        cell = row["metrics"]["/test/scaled/mse"]
+        cell = row["metrics"]["/best/val_mse"]
         assert cell["values"] == values
         assert np.isclose(cell["mean"], np.mean(values)) and np.isclose(cell["deviation"], np.std(values, ddof=1))
     assert "±" in (out / "table.md").read_text() and "heads" in (out / "table.csv").read_text()
     before = (out / "runs" / "1_s1" / "metrics.json").stat().st_mtime_ns
     again = json.loads(ok("sweep", write_sweep(tmp_path, "[1, 2, 4]"), "--out", out, "--jobs", 3, "--threads", 1,
-                          "--metric", "test.scaled.mae", "--json").stdout)
-    assert len(again["runs"]) == 6 and list(again["rows"][0]["metrics"]) == ["/test/scaled/mae"]
+                          "--metric", "best.val_mae", "--json").stdout)
+    assert len(again["runs"]) == 6 and list(again["rows"][0]["metrics"]) == ["/best/val_mae"]
+    for run in again["runs"]:
+        metrics = json.loads((pathlib.Path(run["folder"]) / "metrics.json").read_text())
+        assert metrics["test_read"] is False and "test" not in metrics
+    fails(78, "leave the test part unread", arguments=["sweep", write_sweep(tmp_path), "--metric", "test.scaled.mse"])
     assert (out / "runs" / "1_s1" / "metrics.json").stat().st_mtime_ns == before
     assert "| heads" in ok("sweep", write_sweep(tmp_path), "--out", out, "--table", "--format", "markdown").stdout
     fails(78, "other settings", arguments=["sweep", write_sweep(tmp_path), "--out", out, "--set", "train.epochs=3"])

@@ -31,7 +31,7 @@ choices = [
   { name = "as it is" },
 ]
 [[metric]]
-path = "/test/auc"
+path = "/validation/auc"
 name = "AUC"
 best = "highest"
 factor = 100
@@ -64,18 +64,18 @@ TEST(SweepPlan, TakesWhatTheCommandLineSays) {
       read_sweep_plan(folder.write("a.toml", kGrid), {.data = "/data/x.npz",
                                                       .seeds = {7},
                                                       .settings = {"train.epochs=9"},
-                                                      .metrics = {"test.auc", "test.loss"}});
+                                                      .metrics = {"validation.auc", "best.val_loss"}});
   ASSERT_EQ(plan.runs.size(), 6u);
   EXPECT_EQ(plan.runs[0].seed, 7);
   EXPECT_EQ(plan.runs[0].settings.back(), "train.epochs=9");
   EXPECT_EQ(plan.data, "/data/x.npz");
   ASSERT_EQ(plan.metrics.size(), 2u);
   EXPECT_EQ(plan.metrics[0].name, "AUC");
-  EXPECT_EQ(plan.metrics[1].path, "/test/loss");
+  EXPECT_EQ(plan.metrics[1].path, "/best/val_loss");
   EXPECT_THAT(training_arguments(plan, plan.runs[0], "/runs/x", 2, false),
               ElementsAre("train", "classify", "--threads", "2", "--color", "never", "--config",
                           (folder / "base.toml").string(), "--data", "/data/x.npz", "--seed", "7", "--out",
-                          "/runs/x", "--exist-ok", "--set", "model.position.code=none", "--set",
+                          "/runs/x", "--exist-ok", "--no-test", "--set", "model.position.code=none", "--set",
                           "train.epochs=2", "--set", "model.heads=1", "--set",
                           "model.attention.attend_modes=[ 0, 1 ]", "--set", "train.epochs=9"));
   EXPECT_THAT(training_arguments(plan, plan.runs[0], "/runs/x", 2, true),
@@ -89,6 +89,19 @@ TEST(SweepPlan, WithoutAxesIsItsSeeds) {
   EXPECT_EQ(plan.runs[2].name, "run_s3");
   EXPECT_EQ(plan.task, "forecast");
   EXPECT_EQ(plan.metrics.size(), 2u);
+}
+
+TEST(SweepPlan, ValidatesAndNeverTests) {
+  const ScratchFolder folder;
+  for (const char* task : {"forecast", "classify", "series", "language", "segment"}) {
+    const SweepPlan plan =
+        read_sweep_plan(folder.write("a.toml", "task = \"" + std::string(task) + "\"\n"));
+    for (const SweepMetric& metric : plan.metrics)
+      EXPECT_THAT(metric.path, testing::ContainsRegex("^/(best/val_|validation/)")) << task;
+    EXPECT_THAT(training_arguments(plan, plan.runs.front(), "/runs/x", 1, false),
+                testing::Contains("--no-test"));
+  }
+  EXPECT_THROW(read_sweep_plan(folder.write("b.toml", ""), {.metrics = {"test.auc"}}), Error);
 }
 
 struct Bad {
@@ -125,8 +138,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"[[axis]]\nname = \"a\"\nchoices = [{ set = { b = 1 } }]", "needs a name"},
                     Bad{"[[axis]]\nname = \"a\"\nchoices = [{ name = \"x\", sett = { b = 1 } }]", "set"},
                     Bad{"axis = 3", "[[axis]]"}, Bad{"settings = 3", "table"},
-                    Bad{"[[metric]]\npath = \"test\"", "/test/scaled/mse"},
-                    Bad{"[[metric]]\npath = \"/test\"\nbest = \"good\"", "lowest"},
+                    Bad{"[[metric]]\npath = \"best\"", "/best/val_mse"},
+                    Bad{"[[metric]]\npath = \"/best\"\nbest = \"good\"", "lowest"},
+                    Bad{"[[metric]]\npath = \"/test/scaled/mse\"", "leave the test part unread"},
                     Bad{"[[axis]]\nkey = \"a\"\nvalues = [\"x y\", \"x-y\"]", "too little"}));
 
 }  // namespace

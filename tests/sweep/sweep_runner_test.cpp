@@ -44,7 +44,7 @@ if [[ $heads = 99 && $mode = new ]]; then
   trap 'echo saved >> "$folder/starts"; exit 143' TERM
   for i in {1..600}; do sleep 0.05; done
 fi
-echo "{\"test\": {\"scaled\": {\"mse\": $heads.5, \"mae\": $seed}}}" > "$folder/metrics.json"
+echo "{\"best\": {\"val_mse\": $heads.5, \"val_mae\": $seed}}" > "$folder/metrics.json"
 )";
 
 class Sweep : public testing::Test {
@@ -84,7 +84,7 @@ TEST_F(Sweep, RunsEverythingAndTablesMeanAndDeviation) {
   write_sweep_results(grid, outcome, rows, options.out);
   EXPECT_THAT(read_file(options.out / "report.html"), HasSubstr("2.333 ± 1.528"));
   const auto json = nlohmann::json::parse(read_file(options.out / "sweep.json"));
-  EXPECT_NEAR(json["rows"][0]["metrics"]["/test/scaled/mae"]["deviation"], std::sqrt(7.0 / 3), 1e-12);
+  EXPECT_NEAR(json["rows"][0]["metrics"]["/best/val_mae"]["deviation"], std::sqrt(7.0 / 3), 1e-12);
 }
 
 TEST_F(Sweep, SkipsWhatIsFinishedAndTakesNewCellsIn) {
