@@ -79,7 +79,8 @@ class ConfiguredJob : public TrainingJob {
   Config config_;
 };
 
-/// "cost: 61,234 parameters; a sample makes 7 × 7 × 7 = 343 tokens and takes 21.3 million multiply-adds forward".
+/// "cost: 61,234 parameters; a sample makes 7 × 7 × 7 = 343 tokens and takes 21.3 million multiply-adds
+/// forward".
 std::string cost_text(const analysis::ModelCost& model);
 
 /// Runs the job; the exit code. Throws Stopped when a signal stopped it.

@@ -89,12 +89,13 @@ int run(const Program& program, const SweepCommandOptions& options) {
 
 void add_sweep(Program& program) {
   const auto options = std::make_shared<SweepCommandOptions>();
-  CLI::App* command = program.add_command(
-      program.app(), "sweep",
-      "Trains a grid of settings and seeds, several runs at once, and tables how they validate; the test part "
-      "stays unread.",
-      "modewise sweep experiments/sweeps/etth1-positions.toml --data ETTh1.csv --jobs 4",
-      [&program, options] { return run(program, *options); });
+  CLI::App* command =
+      program.add_command(program.app(), "sweep",
+                          "Trains a grid of settings and seeds, several runs at once, and tables how they "
+                          "validate; the test part "
+                          "stays unread.",
+                          "modewise sweep experiments/sweeps/etth1-positions.toml --data ETTh1.csv --jobs 4",
+                          [&program, options] { return run(program, *options); });
   command->add_option("file", options->file, "TOML file that says what to try; docs/sweeps.md")->required();
   command->add_option("--data", options->overrides.data, "data file or folder, instead of the sweep's");
   command->add_option("--out", options->out, "folder; runs/sweep-NAME without it. A sweep there goes on");

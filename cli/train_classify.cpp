@@ -41,7 +41,8 @@ class ClassifyJob final : public ConfiguredJob<tasks::ClassifyConfig> {
       spdlog::log(i < set.warnings ? spdlog::level::warn : spdlog::level::info, "{}", set.notes[i]);
     spdlog::info("{}: volumes of {} voxels, {} classes ({}); {} train, {} validation, {}; model {}",
                  set.source, fmt::join(set.size(), " × "), set.classes.size(), fmt::join(set.classes, ", "),
-                 set.train.size(), set.validation.size(), test_count(reads_test(), set.test.size()), tasks::model_title(config_));
+                 set.train.size(), set.validation.size(), test_count(reads_test(), set.test.size()),
+                 tasks::model_title(config_));
   }
 
   analysis::ModelCost cost() const override {

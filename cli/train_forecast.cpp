@@ -42,9 +42,9 @@ class ForecastJob final : public ConfiguredJob<tasks::ForecastConfig> {
     std::string shape;
     for (const data::SeriesMode& mode : data_.series.modes)
       shape += fmt::format("{}{} {}", shape.empty() ? "" : " × ", mode.labels.size(), mode.name);
-    spdlog::info("{}: {} × {} rows ({}); windows: {} train, {} validation, {}; model {}",
-                 data_.series.source, shape, data_.series.rows(), data_.splits.rule,
-                 data_.windows.train.size(), data_.windows.validation.size(),
+    spdlog::info("{}: {} × {} rows ({}); windows: {} train, {} validation, {}; model {}", data_.series.source,
+                 shape, data_.series.rows(), data_.splits.rule, data_.windows.train.size(),
+                 data_.windows.validation.size(),
                  test_count(reads_test(), static_cast<size_t>(data_.windows.test.size())),
                  tasks::model_title(config_));
   }

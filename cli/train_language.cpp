@@ -54,9 +54,7 @@ class LanguageJob final : public ConfiguredJob<tasks::LanguageConfig> {
                  reads_test() ? tokens(data_.set.test) + " test" : test_count(false, 0), model);
   }
 
-  analysis::ModelCost cost() const override {
-    return analysis::language_cost(config_.model);
-  }
+  analysis::ModelCost cost() const override { return analysis::language_cost(config_.model); }
 
   tasks::TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {
     tasks::keep_run_tokenizer(folder, data_);

@@ -47,8 +47,7 @@ class SegmentJob final : public ConfiguredJob<tasks::SegmentConfig> {
         data_->times() == 1 ? "" : "s", data_->bands(), names.size(), fmt::join(names, ", "),
         data_->split_rule(), data_->training_tiles().size(), data_->window(),
         data_->areas(data::SceneSplit::validation).size(),
-        test_count(reads_test(), data_->areas(data::SceneSplit::test).size()),
-        tasks::model_title(config_));
+        test_count(reads_test(), data_->areas(data::SceneSplit::test).size()), tasks::model_title(config_));
   }
 
   analysis::ModelCost cost() const override {

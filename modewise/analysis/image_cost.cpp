@@ -39,8 +39,8 @@ class ConvolutionCost {
   void enlarge() {
     for (int64_t& n : size_) n *= 2;
   }
-  /// Two convolutions of kernel 3, or three of 1, 3 and 1 to four times the width, and what makes the shortcut fit.
-  /// Returns the channels behind it.
+  /// Two convolutions of kernel 3, or three of 1, 3 and 1 to four times the width, and what makes the
+  /// shortcut fit. Returns the channels behind it.
   int64_t residual(int64_t in, int64_t width, int64_t stride, bool bottleneck) {
     const int64_t out = bottleneck ? 4 * width : width;
     if (bottleneck) add(in, width, 1);

@@ -23,9 +23,9 @@ double fibre_pairs(const ops::TensorAttentionOptions& options, int64_t n) {
   for (const int64_t size : sizes) cells *= size;
   double pairs = 0;
   for (const int64_t size : sizes)
-    pairs += static_cast<double>(cells) *
-             (options.causal && options.form == "axial" ? static_cast<double>(size + 1) / 2
-                                                        : static_cast<double>(size));
+    pairs += static_cast<double>(cells) * (options.causal && options.form == "axial"
+                                               ? static_cast<double>(size + 1) / 2
+                                               : static_cast<double>(size));
   return pairs;
 }
 
@@ -152,8 +152,8 @@ double compared_pairs(const ops::TensorAttentionOptions& options, int64_t slots,
   double pairs = 0;
   for (int64_t token = 0; token < n; ++token) {
     const int64_t near = std::min(token + 1, window);
-    pairs += static_cast<double>(
-        near + (options.form == "lambda" ? std::min(options.sinks, token + 1 - near) : 0));
+    pairs += static_cast<double>(near +
+                                 (options.form == "lambda" ? std::min(options.sinks, token + 1 - near) : 0));
   }
   return options.form == "causal" ? pairs + summary_pairs(options, slots, n) : pairs;
 }

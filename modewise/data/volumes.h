@@ -46,8 +46,8 @@ struct VolumeSet {
 
 /// Reads what `config` names. Data errors: NPZ without the arrays, labels outside of the classes, a MedMNIST
 /// set with wrong counts, sizes of labels and volumes that differ, volumes whose number of axes differs, no
-/// volume. Without `with_test` no value of a test volume is read where the file says which they are, and the set
-/// has none; where they are found by a split of this program's, their labels alone are.
+/// volume. Without `with_test` no value of a test volume is read where the file says which they are, and the
+/// set has none; where they are found by a split of this program's, their labels alone are.
 VolumeSet load_volumes(const VolumeConfig& config, bool with_test = true);
 
 /// B samples side by side, padded at their ends to `size` (the set's own where empty).

@@ -39,7 +39,8 @@ class WindowSet {
   int64_t first_ = 0, stride_ = 1, size_ = 0;
 };
 
-/// The three sets of a split, that of test empty where it has no rows; stride and fraction apply to training only.
+/// The three sets of a split, that of test empty where it has no rows; stride and fraction apply to training
+/// only.
 struct SplitWindows {
   WindowSet train, validation, test;
 };

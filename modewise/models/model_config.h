@@ -15,11 +15,11 @@ struct ForecastShape;
 
 /// How a window is normalised before a model sees it, and its forecast brought back (RevIN and relatives).
 struct WindowConfig {
-  std::string centre = "mean";      // mean | last | none: over observed cells
-  std::string scale = "deviation";  // deviation | none
-  bool affine = false;              // learned weight and bias a series (RevIN)
-  int64_t cycle = 0;                // rows of CycleNet's residual cycle; 0 is none
-  double cycle_gain = 5;            // the profile is gain × parameter: its learning rate under Adam
+  std::string centre = "mean";          // mean | last | none: over observed cells
+  std::string scale = "deviation";      // deviation | none
+  bool affine = false;                  // learned weight and bias a series (RevIN)
+  int64_t cycle = 0;                    // rows of CycleNet's residual cycle; 0 is none
+  double cycle_gain = 5;                // the profile is gain × parameter: its learning rate under Adam
   std::string cycle_start = "profile";  // profile (of the training data) | zero
   void fields(Fields& fields);
 };

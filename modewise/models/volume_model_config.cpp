@@ -23,8 +23,10 @@ bool is_volume_token_model(std::string_view name) {
 }
 
 void VolumePatchConfig::fields(Fields& f) {
-  f.add("size", size, "voxels of a patch along each axis; one number stands for all; empty: chosen, about 7 patches an axis",
-        {.min = 1, .max = 1024});
+  f.add(
+      "size", size,
+      "voxels of a patch along each axis; one number stands for all; empty: chosen, about 7 patches an axis",
+      {.min = 1, .max = 1024});
   f.add(
       "embedding", embedding,
       "linear, relu (the paper's), relu_norm (as released: ReLU and BatchNorm), or stem: small convolutions",

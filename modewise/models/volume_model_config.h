@@ -15,17 +15,17 @@ struct VolumeShape;
 
 /// How a volume is cut into tokens.
 struct VolumePatchConfig {
-  std::vector<int64_t> size;        // voxels of a patch along each axis; one number stands for all; empty:
-                                    // usual_patch
-  std::string embedding = "stem";   // stem | linear | relu | relu_norm (as released)
+  std::vector<int64_t> size;       // voxels of a patch along each axis; one number stands for all; empty:
+                                   // usual_patch
+  std::string embedding = "stem";  // stem | linear | relu | relu_norm (as released)
   double dropout = 0;
   void fields(Fields& fields);
   /// Of volumes of N_1 … N_k voxels, one number an axis.
   std::vector<int64_t> along(const std::vector<int64_t>& volume) const;
 };
 
-/// The power of 2, from 2 on and no longer than the shortest axis, that cuts a volume into a number of patches
-/// as near as can be to 7 an axis (by ratio; the smaller one of two as near): 4 for 28³, 8 for 64³.
+/// The power of 2, from 2 on and no longer than the shortest axis, that cuts a volume into a number of
+/// patches as near as can be to 7 an axis (by ratio; the smaller one of two as near): 4 for 28³, 8 for 64³.
 int64_t usual_patch(const std::vector<int64_t>& volume);
 
 struct VolumeHeadConfig {

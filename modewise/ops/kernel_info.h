@@ -19,7 +19,8 @@ std::vector<KernelSummary> kernel_summary();
 /// Instruction sets the loops were built for and this machine has, slowest first: "scalar", "avx2", "avx512",
 /// "avx512bf16" (AVX-512 whose products of bfloat16 take pairs).
 std::vector<std::string> available_isas();
-/// The one in use: the fastest available, which stands last, or the one the environment variable MODEWISE_ISA names.
+/// The one in use: the fastest available, which stands last, or the one the environment variable MODEWISE_ISA
+/// names.
 std::string active_isa();
 /// For tests: uses `isa` from now on. Raises ValueError when this machine or build lacks it.
 void use_isa(const std::string& isa);

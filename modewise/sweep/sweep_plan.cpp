@@ -185,8 +185,7 @@ class Reader {
 
 /// What each task validates by.
 std::vector<SweepMetric> usual_metrics(const std::string& task) {
-  if (task == "forecast")
-    return {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}};
+  if (task == "forecast") return {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}};
   if (task == "classify")
     return {{"/validation/auc", "validation AUC %", "highest", 1, 100},
             {"/validation/accuracy", "validation accuracy %", "highest", 1, 100}};
@@ -202,10 +201,11 @@ std::vector<SweepMetric> usual_metrics(const std::string& task) {
 
 void require_validation(const std::vector<SweepMetric>& metrics, const std::string& path) {
   for (const SweepMetric& metric : metrics)
-    require(metric.path != "/test" && !metric.path.starts_with("/test/"), ErrorKind::config,
-            "{}: the runs of a sweep leave the test part unread, so there is no {}: name a figure of validation "
-            "(/validation/… or /best/val_…), choose by it, and let modewise evaluate RUN read the test part",
-            path, metric.path);
+    require(
+        metric.path != "/test" && !metric.path.starts_with("/test/"), ErrorKind::config,
+        "{}: the runs of a sweep leave the test part unread, so there is no {}: name a figure of validation "
+        "(/validation/… or /best/val_…), choose by it, and let modewise evaluate RUN read the test part",
+        path, metric.path);
 }
 
 /// "validation.auc" as a JSON pointer, with what the file says of it.

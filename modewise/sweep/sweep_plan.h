@@ -67,8 +67,8 @@ struct SweepOverrides {
   std::vector<std::string> metrics;   // paths, "validation.auc" or "/validation/auc"; empty: the file's
 };
 
-/// Config errors with file and line for what does not read as a sweep, and for metrics of the test part; settings are checked by the runs
-/// themselves.
+/// Config errors with file and line for what does not read as a sweep, and for metrics of the test part;
+/// settings are checked by the runs themselves.
 SweepPlan read_sweep_plan(const std::string& path, const SweepOverrides& overrides = {});
 
 /// The arguments behind the program's name that start `run` in `folder`, or go on with it there.

@@ -2,7 +2,8 @@
 // Runs that leave the test part of their data unread (train --no-test), so that settings can be chosen
 // without it; `evaluate` reads it once, when all is chosen, and writes what training would have written.
 //
-// metrics.json says "test_read". Where it is false there is no "test", and "validation" is judged in its place.
+// metrics.json says "test_read". Where it is false there is no "test", and "validation" is judged in its
+// place.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,8 +21,8 @@ const char* judged_part(const nlohmann::ordered_json& metrics);
 /// Throws no_input where `metrics` is of a run that was stopped before its evaluation.
 void require_judged(const nlohmann::ordered_json& metrics, const train::RunFolder& run);
 
-/// Adds `figures` ({"test": …}) to metrics.json, which then says that the test part was read, and gives data.json
-/// the hash of the data with it, by which runs are compared.
+/// Adds `figures` ({"test": …}) to metrics.json, which then says that the test part was read, and gives
+/// data.json the hash of the data with it, by which runs are compared.
 void write_test_figures(const train::RunFolder& run, const nlohmann::ordered_json& figures,
                         const std::string& data_hash);
 

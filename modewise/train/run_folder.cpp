@@ -145,17 +145,11 @@ std::string RunFolder::read_config() const {
 }
 
 void RunFolder::write_manifest(const RunManifest& manifest) const {
-  const nlohmann::ordered_json json = {{"task", manifest.task},
-                                       {"started", local_time_text()},
-                                       {"command_line", manifest.command_line},
-                                       {"seed", manifest.seed},
-                                       {"threads", manifest.threads},
-                                       {"data_hash", manifest.data_hash},
-                                       {"files", kRunFiles},
-                                       {"test_read", manifest.test_read},
-                                       {"build", to_json(build_info())},
-                                       {"torch", TORCH_VERSION},
-                                       {"machine", to_json(machine_info())}};
+  const nlohmann::ordered_json json = {
+      {"task", manifest.task},  {"started", local_time_text()},      {"command_line", manifest.command_line},
+      {"seed", manifest.seed},  {"threads", manifest.threads},       {"data_hash", manifest.data_hash},
+      {"files", kRunFiles},     {"test_read", manifest.test_read},   {"build", to_json(build_info())},
+      {"torch", TORCH_VERSION}, {"machine", to_json(machine_info())}};
   // A command line may hold any bytes; those that are not UTF-8 are replaced.
   const auto lenient = nlohmann::ordered_json::error_handler_t::replace;
   write_file_atomically(file("manifest.json"), json.dump(1, ' ', false, lenient) + "\n");

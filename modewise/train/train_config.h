@@ -53,7 +53,7 @@ struct TrainConfig {
   int64_t prefetch = 4;
   int64_t checkpoint_every_steps = 0;
   double checkpoint_every_minutes = 10.0;
-  bool test = true;  // judge on the test part after training; false: it stays unread
+  bool test = true;                // judge on the test part after training; false: it stays unread
   std::vector<std::string> track;  // what each evaluation records besides the metrics: stable_rank
   int64_t keep_checkpoints = 2;
   OptimizerConfig optimizer;

@@ -8,9 +8,9 @@
 namespace modewise::train {
 
 /// After step t (from 1): a ← d a + (1 − d) w with d = min(decay, (1 + t) / (10 + t)), so that the first
-/// steps are forgotten soon. Begins as a copy of the weights. Buffers of floating point are averaged likewise:
-/// batch normalisation's statistics are those of the activations that the weights make, so that averaged
-/// weights need averaged ones.
+/// steps are forgotten soon. Begins as a copy of the weights. Buffers of floating point are averaged
+/// likewise: batch normalisation's statistics are those of the activations that the weights make, so that
+/// averaged weights need averaged ones.
 class WeightAverage {
  public:
   WeightAverage(const torch::nn::Module& module, double decay);

@@ -1,5 +1,5 @@
-// What models cost by formula against the models as they are built: each weight of a linear map or convolution,
-// and each scale of a normalisation, is multiplied once at every place where its layer acts.
+// What models cost by formula against the models as they are built: each weight of a linear map or
+// convolution, and each scale of a normalisation, is multiplied once at every place where its layer acts.
 
 #include <gtest/gtest.h>
 
@@ -33,8 +33,7 @@ using Places = std::function<double(const std::string& name)>;
 double weights_times_places(const torch::nn::Module& module, const Places& places) {
   double sum = 0;
   for (const auto& item : module.named_parameters())
-    if (!item.key().ends_with("bias"))
-      sum += static_cast<double>(item.value().numel()) * places(item.key());
+    if (!item.key().ends_with("bias")) sum += static_cast<double>(item.value().numel()) * places(item.key());
   return sum;
 }
 
@@ -168,13 +167,14 @@ TEST(LanguageCost, CountsEachLayerAtEveryTokenAndThePairsOfItsAttention) {
          "attention.form=causal", "attention.fold=[0, 3]", "attention.window=4", "attention.slots=2"});
     config.tied = tied;
     const auto model = models::make_language_model(config, 1);
-    // Windows of 1, 2, 3, 4 …: 34 pairs; two slots of each of the 0, 0, 0, 1, 1, 1, 2, 2, 2, 3 blocks before: 24;
-    // two latents over the three tokens of three blocks: 18.
+    // Windows of 1, 2, 3, 4 …: 34 pairs; two slots of each of the 0, 0, 0, 1, 1, 1, 2, 2, 2, 3 blocks before:
+    // 24; two latents over the three tokens of three blocks: 18.
     const double pairs = 34 + 24 + 18;
-    const double wanted = weights_times_places(*model, [&](const std::string& name) {
-                            if (holds(name, "latents")) return 0.0;
-                            return holds(name, "embed_tokens") && !tied ? 0.0 : 10.0;
-                          }) +
+    const double wanted = weights_times_places(*model,
+                                               [&](const std::string& name) {
+                                                 if (holds(name, "latents")) return 0.0;
+                                                 return holds(name, "embed_tokens") && !tied ? 0.0 : 10.0;
+                                               }) +
                           2 * (2 * pairs * 24 + 10 * 40);
     const ModelCost cost = language_cost(config);
     EXPECT_EQ(cost.parameters(), parameters_of(*model));
@@ -197,8 +197,8 @@ TEST(ComparedPairs, AreThoseThatEachFormSees) {
   EXPECT_EQ(pairs("topk", {}, 0, 5), 25);
   EXPECT_EQ(pairs("axial", {0, 3}, 0, 5), 6 * 1.5 + 6 * 2);  // 2 × 3 cells
   EXPECT_EQ(pairs("pooled", {4, 2}, 0, 7), 8 * 4 + 8 * 2);
-  // Blocks of 2 tokens, 2 of them in a group: tokens see 0 0 1 1 0 0 1 1 0 of the finer and 0 0 0 0 1 1 1 1 2 of the
-  // coarser ones; 4 blocks of 2 tokens and 2 of 2 blocks are summarised.
+  // Blocks of 2 tokens, 2 of them in a group: tokens see 0 0 1 1 0 0 1 1 0 of the finer and 0 0 0 0 1 1 1 1 2
+  // of the coarser ones; 4 blocks of 2 tokens and 2 of 2 blocks are summarised.
   EXPECT_EQ(pairs("causal", {0, 2, 2}, 3, 9), (1 + 2 + 7 * 3) + 4 + 6 + 4 * 2 + 2 * 2);
 }
 

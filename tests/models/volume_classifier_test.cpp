@@ -217,12 +217,12 @@ std::string rejection(const std::vector<std::string>& settings, const VolumeShap
 
 TEST(VolumePatches, FollowTheSizeOfTheVolumes) {
   const std::vector<std::pair<std::vector<int64_t>, int64_t>> wanted = {
-      {{28, 28, 28}, 4},  // 7³
-      {{28, 28}, 4},      {{64, 64, 64}, 8},      // 8³; patches of 4 make 16³
-      {{32, 32, 32}, 4},  {{48, 48, 48}, 8},      // 6³ and 12³
-      {{96, 96, 96}, 16}, {{128, 128, 128}, 16},  // 6³ and 12³, 8³ and 16³
-      {{16, 16, 16}, 2},  {{8, 8, 8}, 2},         {{128, 128, 64}, 16},  // 256 and 2,048
-      {{64, 64, 3}, 2},   {{5, 7, 9, 11}, 2},     {{30, 30, 30}, 4}};  // what is left over is a patch too
+      {{28, 28, 28}, 4},                                                // 7³
+      {{28, 28}, 4},      {{64, 64, 64}, 8},                            // 8³; patches of 4 make 16³
+      {{32, 32, 32}, 4},  {{48, 48, 48}, 8},                            // 6³ and 12³
+      {{96, 96, 96}, 16}, {{128, 128, 128}, 16},                        // 6³ and 12³, 8³ and 16³
+      {{16, 16, 16}, 2},  {{8, 8, 8}, 2},        {{128, 128, 64}, 16},  // 256 and 2,048
+      {{64, 64, 3}, 2},   {{5, 7, 9, 11}, 2},    {{30, 30, 30}, 4}};    // what is left over is a patch too
   for (const auto& [volume, patch] : wanted)
     EXPECT_EQ(usual_patch(volume), patch) << volume.size() << " axes, the first of " << volume.front();
   EXPECT_EQ(volume_tokens({}, {{64, 64, 64}}).sizes, (std::vector<int64_t>{8, 8, 8}));

@@ -94,8 +94,7 @@ TEST(SweepPlan, WithoutAxesIsItsSeeds) {
 TEST(SweepPlan, ValidatesAndNeverTests) {
   const ScratchFolder folder;
   for (const char* task : {"forecast", "classify", "series", "language", "segment"}) {
-    const SweepPlan plan =
-        read_sweep_plan(folder.write("a.toml", "task = \"" + std::string(task) + "\"\n"));
+    const SweepPlan plan = read_sweep_plan(folder.write("a.toml", "task = \"" + std::string(task) + "\"\n"));
     for (const SweepMetric& metric : plan.metrics)
       EXPECT_THAT(metric.path, testing::ContainsRegex("^/(best/val_|validation/)")) << task;
     EXPECT_THAT(training_arguments(plan, plan.runs.front(), "/runs/x", 1, false),

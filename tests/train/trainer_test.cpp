@@ -262,8 +262,8 @@ TEST_F(TrainerTest, AveragedWeightsAreEvaluatedWithAveragedStatistics) {
     ++steps;
     const double t = static_cast<double>(steps), decay = std::min(0.6, (1 + t) / (10 + t));
     for (size_t i = 0; i < average.size(); ++i)
-      average[i] = decay * average[i] +
-                   (1 - decay) * static_cast<double>(statistics.const_data_ptr<float>()[i]);
+      average[i] =
+          decay * average[i] + (1 - decay) * static_cast<double>(statistics.const_data_ptr<float>()[i]);
   };
   task.on_loss = [&](uint64_t step) {
     if (static_cast<int64_t>(step) > steps) follow(task.net->hidden_mean);

@@ -145,7 +145,9 @@ void write_classify_report(const ClassifyRun& run, const data::VolumeSet& set, c
   add_facts(page, run, set);
   add_metrics(page, metrics);
   const ScoreTable table = score_split(run, set, part);
-  page.add_figure_grid({{confusion_figure(metrics[part], part == "test" ? "Test volumes by class" : "Validation volumes by class"), ""},
+  page.add_figure_grid({{confusion_figure(metrics[part], part == "test" ? "Test volumes by class"
+                                                                        : "Validation volumes by class"),
+                         ""},
                         {roc_figure(table, run.classes), ""}});
   const auto lines = run.folder.read_metric_lines();
   if (lines.size() > 1) {

@@ -41,7 +41,8 @@ void write_score_file(const train::RunFolder& run, const ClassifyConfig& config,
                         format_scores(table));
 }
 
-/// The evaluation of a split; its scores go into `arrays`, and those of test into a file where that is wanted.
+/// The evaluation of a split; its scores go into `arrays`, and those of test into a file where that is
+/// wanted.
 Json judge(models::VolumeClassifier& model, const ClassifyConfig& config, const data::VolumeSet& set,
            const std::string& split, const train::RunFolder& run, std::map<std::string, io::Array>& arrays) {
   const ScoreTable table = score_volumes(model, config, set, set.split(split));

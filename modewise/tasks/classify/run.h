@@ -45,7 +45,8 @@ struct ClassifyRun {
 ClassifyRun open_classify_run(const std::filesystem::path& path);
 
 /// Judges a run on the test volumes that its training left unread, and writes what training would have:
-/// metrics.json's "test", predictions.npz, the score file. `set` is the run's own, whole. Returns the evaluation.
+/// metrics.json's "test", predictions.npz, the score file. `set` is the run's own, whole. Returns the
+/// evaluation.
 nlohmann::ordered_json judge_left_out_test(const ClassifyRun& run, const data::VolumeSet& set);
 
 /// The volumes the run was trained on, or those of `path`; data errors that name what does not fit the model.

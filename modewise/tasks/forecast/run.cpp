@@ -60,8 +60,7 @@ TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data
 }
 
 nlohmann::ordered_json judge_left_out_test(const ForecastRun& run, const ForecastData& data) {
-  nlohmann::ordered_json evaluation =
-      judge(run.forecaster(), data, data.windows.test, "test", run.folder);
+  nlohmann::ordered_json evaluation = judge(run.forecaster(), data, data.windows.test, "test", run.folder);
   write_test_figures(run.folder, {{"test", evaluation}}, data.hash);
   return evaluation;
 }

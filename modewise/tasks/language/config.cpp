@@ -42,7 +42,8 @@ void LanguageOptions::fields(Fields& f) {
   f.add("validation_tokens", validation_tokens,
         "tokens at most of each evaluation while training; 0: the whole validation text", {.min = 0});
   f.add("lengths", lengths,
-        "after training: predict the test text (with --no-test the validation text) behind so many tokens, or recall in samples so long, for each "
+        "after training: predict the test text (with --no-test the validation text) behind so many tokens, "
+        "or recall in samples so long, for each "
         "of these lengths",
         {.min = 2});
   f.add(

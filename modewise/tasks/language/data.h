@@ -25,8 +25,9 @@ struct LanguageData {
 /// The tokenizer that `config` means: the named one, or that of its init, or of its token file, or bytes.
 std::shared_ptr<text::Tokenizer> tokenizer_of(const LanguageConfig& config);
 
-/// Loads what `config` names, the test part where config.train.test says so; sets the model's vocabulary to the tokenizer's where the model is new. Data
-/// error when the tokenizer has more tokens than init's model, or when a part is too short for a window.
+/// Loads what `config` names, the test part where config.train.test says so; sets the model's vocabulary to
+/// the tokenizer's where the model is new. Data error when the tokenizer has more tokens than init's model,
+/// or when a part is too short for a window.
 LanguageData load_language_data(LanguageConfig& config, std::shared_ptr<text::Tokenizer> tokenizer);
 
 /// The marks around documents: {begin, end}.

@@ -45,8 +45,7 @@ LanguageRun open_language_run(const std::filesystem::path& path,
 /// Judges a run on the test text that its training left unread, and writes what training would have:
 /// metrics.json's "test" and "lengths". Returns these.
 nlohmann::ordered_json judge_left_out_test(const train::RunFolder& run, models::LanguageModel& model,
-                                           LanguageConfig config,
-                                           std::shared_ptr<text::Tokenizer> tokenizer);
+                                           LanguageConfig config, std::shared_ptr<text::Tokenizer> tokenizer);
 
 /// The metrics of a part ("validation", "test"): TokenScores, or RecallScores.
 nlohmann::ordered_json score_part(models::LanguageModel& model, const LanguageConfig& config,

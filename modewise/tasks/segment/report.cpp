@@ -9,8 +9,8 @@
 #include "modewise/core/error.h"
 #include "modewise/report/html_page.h"
 #include "modewise/tasks/run_figures.h"
-#include "modewise/tasks/test_part.h"
 #include "modewise/tasks/segment/pictures.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
 namespace {
@@ -66,8 +66,8 @@ void add_classes(report::HtmlPage& page, const Json& evaluation, const std::stri
     table.add_row({one["id"].get<int64_t>(), one["name"].get<std::string>(), Cell::count(one["pixels"]),
                    percent(number(one, "iou")), percent(number(one, "precision")),
                    percent(number(one, "recall")), percent(number(one, "f1"))});
-  page.add_table(
-      table, fmt::format("The {} areas. Precision is the user's accuracy, recall the producer's.", part));
+  page.add_table(table,
+                 fmt::format("The {} areas. Precision is the user's accuracy, recall the producer's.", part));
   const auto n = static_cast<int64_t>(evaluation["classes"].size());
   if (n > largest_table) return;
   report::HeatMap map;
@@ -156,7 +156,8 @@ void add_attention(report::HtmlPage& page, const SegmentRun& run, const data::Sc
   if (layers.empty()) return;
   page.add_section("What attends to what");
   page.add_paragraph(
-      "Factors S_i of one window of theirs: one small matrix a layer, mode and head. A row shows where one place "
+      "Factors S_i of one window of theirs: one small matrix a layer, mode and head. A row shows where one "
+      "place "
       "of the mode "
       "looks; rows sum to 1. Attention over the whole window is the Kronecker product (or sum) of them.");
   for (size_t layer = 0; layer < layers.size(); ++layer)

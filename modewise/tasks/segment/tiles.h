@@ -30,7 +30,8 @@ using AreaReader = std::function<data::SceneWindow(const data::PixelRect&)>;
 using RowTaker = std::function<void(const FinishedRows&)>;
 
 /// Classifies `area`; `read` is asked only for parts of it, `take` gets all its rows in order. The model is
-/// in evaluation mode. Config error when the overlap is no such share. Throws train::EvaluationInterrupted when a signal came.
+/// in evaluation mode. Config error when the overlap is no such share. Throws train::EvaluationInterrupted
+/// when a signal came.
 void classify_area(models::Segmenter& model, const data::PixelRect& area, const TileOptions& options,
                    const AreaReader& read, const RowTaker& take);
 

@@ -100,8 +100,10 @@ void write_series_report(const SeriesRun& run, const data::SeriesCollection& set
   page.add_fact("seed", std::to_string(run.config.train.seed));
   add_series_metrics(page, run, metrics);
   const ScoreTable table = score_split(run, set, part);
-  page.add_figure_grid({{confusion_figure(metrics[part], part == "test" ? "Test cases by class" : "Validation cases by class"), ""},
-                        {roc_figure(table, run.trained.classes), ""}});
+  page.add_figure_grid(
+      {{confusion_figure(metrics[part], part == "test" ? "Test cases by class" : "Validation cases by class"),
+        ""},
+       {roc_figure(table, run.trained.classes), ""}});
   const auto lines = run.folder.read_metric_lines();
   if (lines.size() > 1) {
     page.add_section("Learning");
