@@ -29,6 +29,10 @@ void AttentionConfig::fields(Fields& f) {
   f.add("kernel", kernel, "softmax, linear (positive random features), or none: blocks without attention",
         {.one_of = {"softmax", "linear", "none"}});
   f.add("features", features, "random features of the linear kernel; 0 chooses", {.min = 0, .max = 65536});
+  f.add("feature_map", feature_map,
+        "of the linear kernel: softmax (its features without bias) or regularised (SM-REG, as in the first "
+        "HOT paper)",
+        {.one_of = {"softmax", "regularised"}});
   f.add("dropout", dropout, "dropout of attention weights", {.min = 0, .max = 0.99});
 }
 
@@ -71,6 +75,9 @@ void check_attention(const AttentionConfig& attention, const std::string& feed_f
   require(linear || attention.features == 0, ErrorKind::config,
           "{}: attention.features = {} has no effect with attention.kernel = \"{}\"", source,
           attention.features, attention.kernel);
+  require(linear || attention.feature_map == "softmax", ErrorKind::config,
+          "{}: attention.feature_map = \"{}\" has no effect with attention.kernel = \"{}\"", source,
+          attention.feature_map, attention.kernel);
   require(!linear || attention.dropout == 0, ErrorKind::config,
           "{}: attention.dropout = {} cannot act with attention.kernel = \"linear\", which never forms the "
           "weights",

@@ -20,14 +20,15 @@ struct PositionConfig {
 };
 
 struct AttentionConfig {
-  std::string combine = "product";    // product | sum | mean
-  std::string pooling = "sum";        // sum | mean
-  bool share_modes = false;           // one query/key projection for all modes
-  std::vector<int64_t> attend_modes;  // token modes, time last; empty is all
-  bool query_key_norm = true;         // LayerNorm of width d on pooled queries and keys
-  std::string kernel = "softmax";     // softmax | linear | none (blocks without attention)
-  int64_t features = 0;               // of the linear kernel; 0: d·⌈log d⌉
-  double dropout = 0;                 // on the factors
+  std::string combine = "product";      // product | sum | mean
+  std::string pooling = "sum";          // sum | mean
+  bool share_modes = false;             // one query/key projection for all modes
+  std::vector<int64_t> attend_modes;    // token modes, time last; empty is all
+  bool query_key_norm = true;           // LayerNorm of width d on pooled queries and keys
+  std::string kernel = "softmax";       // softmax | linear | none (blocks without attention)
+  int64_t features = 0;                 // of the linear kernel; 0: d·⌈log d⌉
+  std::string feature_map = "softmax";  // of the linear kernel: softmax | regularised
+  double dropout = 0;                   // on the factors
   void fields(Fields& fields);
 };
 

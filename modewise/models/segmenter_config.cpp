@@ -16,9 +16,9 @@ bool segmenter_has(std::string_view name, std::string_view path) {
   if (path == "name" || path == "precision") return true;
   if (name == "unet") return path.starts_with("unet.") || path == "time";
   if (path.starts_with("unet.") || path == "position.identity") return false;
-  constexpr std::string_view factors[] = {"attention.combine",     "attention.pooling",
-                                          "attention.share_modes", "attention.attend_modes",
-                                          "attention.kernel",      "attention.features"};
+  constexpr std::string_view factors[] = {
+      "attention.combine", "attention.pooling",  "attention.share_modes", "attention.attend_modes",
+      "attention.kernel",  "attention.features", "attention.feature_map"};
   return name == "hot" || std::find(std::begin(factors), std::end(factors), path) == std::end(factors);
 }
 

@@ -28,6 +28,7 @@ ops::KroneckerAttentionOptions kronecker_options(const EncoderConfig& config,
   out.rope_base = config.position.rotary_base;
   out.kernel = attention.kernel;
   out.features = attention.features;
+  out.feature_map = attention.feature_map;
   return out;
 }
 
@@ -61,7 +62,8 @@ std::shared_ptr<nn::Attention> make_attention(const EncoderConfig& config, const
                                                     : nn::Reach::all;
   return std::make_shared<nn::TokenAttention>(
       init, config.width, config.heads, reach, attention.query_key_norm, attention.dropout, std::move(rotary),
-      config.position.rotary_base, attention.kernel == "linear" ? attention.features : -1);
+      config.position.rotary_base, attention.kernel == "linear" ? attention.features : -1,
+      attention.feature_map == "regularised");
 }
 
 std::shared_ptr<nn::FeedForward> make_feed_forward(const EncoderConfig& config, nn::Initializer& init) {

@@ -21,10 +21,11 @@ bool forecaster_has(std::string_view name, std::string_view path) {
   if (path.starts_with("window.cycle")) return name != "seasonal" && name != "repeat";  // these learn nothing
   if (is_token_model(name)) {
     if (path.starts_with("baseline.")) return false;
-    const bool of_factors =
-        is_one_of(path, {"attention.combine", "attention.pooling", "attention.share_modes",
-                         "attention.attend_modes", "attention.kernel", "attention.features"});
-    const bool of_features = is_one_of(path, {"attention.kernel", "attention.features"});
+    const bool of_factors = is_one_of(
+        path, {"attention.combine", "attention.pooling", "attention.share_modes", "attention.attend_modes",
+               "attention.kernel", "attention.features", "attention.feature_map"});
+    const bool of_features =
+        is_one_of(path, {"attention.kernel", "attention.features", "attention.feature_map"});
     return name == "hot" || !of_factors || (name == "transformer" && of_features);
   }
   if (name == "patchtst")

@@ -113,9 +113,11 @@ bool volume_model_has(std::string_view name, std::string_view path) {
   if (path.starts_with("resnet.") || path == "position.identity") return false;
   if (name == "mvit" && (path.starts_with("position.rotary") || path == "attention.query_key_norm"))
     return false;
-  for (const char* option : {"attention.combine", "attention.pooling", "attention.share_modes",
-                             "attention.attend_modes", "attention.features"})
+  for (const char* option :
+       {"attention.combine", "attention.pooling", "attention.share_modes", "attention.attend_modes"})
     if (path == option) return name == "hot";
+  if (path == "attention.features" || path == "attention.feature_map")
+    return name == "hot" || name == "transformer";
   return true;
 }
 

@@ -79,9 +79,10 @@ std::vector<at::Tensor> KroneckerAttention::factors(const at::Tensor& x,
 
 TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, Reach reach,
                                bool query_key_norm, double dropout, std::vector<int64_t> rotary_modes,
-                               double rotary_base, int64_t features)
+                               double rotary_base, int64_t features, bool regularised)
     : heads_(heads),
       features_(features),
+      regularised_(regularised),
       reach_(reach),
       rotary_modes_(std::move(rotary_modes)),
       rotary_base_(rotary_base) {
@@ -111,7 +112,7 @@ ops::RandomFeatures TokenAttention::features_of(const QueriesKeys& qk,
   // As in KroneckerAttention, the features belong to the model and not to its seed.
   const at::Tensor projection =
       ops::orthogonal_projection(qk.queries.detach(), width, ops::linear_feature_count(width, features_),
-                                 static_cast<int64_t>(dropout_->key().site), 0);
+                                 static_cast<int64_t>(dropout_->key().site), 0, regularised_);
   std::optional<at::Tensor> keys;
   if (mask) keys = mask->flatten(1);
   return ops::random_features(qk.queries.flatten(1, -2), qk.keys.flatten(1, -2), heads_, projection, keys);

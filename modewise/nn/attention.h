@@ -65,10 +65,11 @@ enum class Reach {
 /// square.
 class TokenAttention : public Attention {
  public:
-  /// `features`: −1 is softmax, 0 the usual number of random features, else their number.
+  /// `features`: −1 is softmax, 0 the usual number of random features, else their number; `regularised` as
+  /// for ops::orthogonal_projection.
   TokenAttention(Initializer& init, int64_t width, int64_t heads, Reach reach, bool query_key_norm,
-                 double dropout, std::vector<int64_t> rotary_modes, double rotary_base,
-                 int64_t features = -1);
+                 double dropout, std::vector<int64_t> rotary_modes, double rotary_base, int64_t features = -1,
+                 bool regularised = false);
 
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
   at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
@@ -82,6 +83,7 @@ class TokenAttention : public Attention {
   ops::RandomFeatures features_of(const QueriesKeys& qk, const std::optional<at::Tensor>& mask) const;
 
   int64_t heads_, features_;
+  bool regularised_;
   Reach reach_;
   std::vector<int64_t> rotary_modes_;
   double rotary_base_;

@@ -76,6 +76,12 @@ TEST(ModelConfig, AnOptionThatTheModelDoesNotHaveIsRefused) {
                           "dlinear, nlinear, rlinear)"));
   EXPECT_THAT(rejection({"baseline.period=12"}), HasSubstr("option of seasonal"));
   EXPECT_THAT(rejection({"attention.features=16"}), HasSubstr("no effect with attention.kernel"));
+  EXPECT_THAT(rejection({"attention.feature_map=regularised"}), HasSubstr("no effect with attention.kernel"));
+  EXPECT_EQ(rejection({"attention.kernel=linear", "attention.feature_map=regularised"}), "");
+  EXPECT_EQ(rejection({"name=transformer", "attention.kernel=linear", "attention.feature_map=regularised"}),
+            "");
+  EXPECT_THAT(rejection({"name=spatial", "attention.feature_map=regularised"}),
+              HasSubstr("attention.feature_map"));
   EXPECT_THAT(rejection({"attention.kernel=linear", "attention.dropout=0.1"}),
               HasSubstr("never forms the weights"));
 }

@@ -21,10 +21,11 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-std::shared_ptr<TokenAttention> make(int64_t features, Reach reach = Reach::all, bool norm = true) {
+std::shared_ptr<TokenAttention> make(int64_t features, Reach reach = Reach::all, bool norm = true,
+                                     bool regularised = false) {
   Initializer init(3);
   auto out = std::make_shared<TokenAttention>(init, kWidth, kHeads, reach, norm, 0.0,
-                                              std::vector<int64_t>{0, 1}, 10000, features);
+                                              std::vector<int64_t>{0, 1}, 10000, features, regularised);
   out->eval();
   return out;
 }
@@ -82,6 +83,26 @@ TEST(FullAttentionForms, OfMoreFeaturesNearsSoftmax) {
   };
   // 64 times the features: an eighth of the error, up to chance.
   EXPECT_LT(error(16384), error(256) / 4);
+}
+
+TEST(FullAttentionForms, OfRegularisedFeaturesIsKroneckerAttentionOfOneMode) {
+  const auto attention = make(24, Reach::all, true, true);
+  const auto parameters = attention->named_parameters();
+  const at::Tensor x = at::randn({2, 1, 12, kWidth});
+  ops::KroneckerAttentionOptions options;
+  options.heads = kHeads;
+  options.rope_modes = {0};
+  options.kernel = "linear";
+  options.features = 24;
+  options.feature_map = "regularised";
+  options.feature_seed = 16;  // the site of the first dropout
+  const ops::KroneckerAttentionWeights weights = {
+      parameters["query_proj.weight"], parameters["query_proj.bias"], parameters["key_proj.weight"],
+      parameters["key_proj.bias"],     parameters["q_norm.weight"],   parameters["q_norm.bias"],
+      parameters["k_norm.weight"],     parameters["k_norm.bias"]};
+  const at::Tensor wanted = ops::mode_attention(x.select(1, 0), weights, options).front();
+  EXPECT_LT(largest_difference(attention->full_matrix(x, {}), wanted), 1e-6);
+  EXPECT_GT(largest_difference(make(24)->full_matrix(x, {}), wanted), 1e-3);
 }
 
 TEST(FullAttentionForms, IsNoMatrixForOtherReaches) {
