@@ -162,7 +162,8 @@ TEST_F(LanguageFiles, ADeeperFoldKeepsTrainedLatentsAndSaysWhatWasMadeUp) {
   EXPECT_NE(said.str().find("levels 1 to 2 are kept, level 3 starts as mean pooling (zero)"),
             std::string::npos)
       << said.str();
-  const at::Tensor tokens = at::tensor({3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3}).unsqueeze(0);
+  const std::vector<int64_t> ids = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
+  const at::Tensor tokens = at::tensor(ids).unsqueeze(0);
   const at::NoGradGuard no_grad;
   EXPECT_LT((remade->forward(tokens) - model->forward(tokens)).abs().max().item<double>(), 1e-5);
 }
