@@ -65,7 +65,9 @@ int predict(const Program& program, const PredictOptions& options) {
 
 void write_report(const std::string& path, const std::string& data, const fs::path& out) {
   const tasks::ForecastRun run = tasks::open_forecast_run(path);
-  tasks::write_run_report(run, tasks::load_run_data(run, data), out);
+  const bool unread = data.empty() && tasks::test_is_unread(run.folder);
+  tasks::write_run_report(
+      run, unread ? tasks::load_forecast_data(run.config) : tasks::load_run_data(run, data), out);
 }
 
 tasks::Explanation explain(const ExplainCommandOptions& options) {
