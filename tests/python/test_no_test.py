@@ -226,7 +226,7 @@ def test_evaluate_reads_it_once_and_writes_what_training_would_have(unread, tmp_
     assert wanted["test_read"] is True and wanted["test"][case.judged] > 0
     for name in ("model.safetensors", "best.safetensors"):
         assert (newest(run) / name).read_bytes() == (newest(twin) / name).read_bytes()
-    said = json.loads(ok("evaluate", run, "--json").stdout)
+    said = json.loads(ok("evaluate", run, "--threads", "1", "--json").stdout)
     assert (said["own"]["scores"] if case.task == "language" else said) == wanted["test"]
     found = json.loads((run / "metrics.json").read_text())
     assert found["test_read"] is True and found["test"] == wanted["test"] and found["best"] == wanted["best"]
