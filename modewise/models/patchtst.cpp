@@ -1,11 +1,11 @@
 #include "modewise/models/patchtst.h"
 
 #include <ATen/ops/cat.h>
-#include <ATen/ops/softmax.h>
 
 #include <cmath>
 
 #include "modewise/ops/matmul.h"
+#include "modewise/ops/softmax.h"
 
 namespace modewise::models {
 
@@ -34,7 +34,7 @@ at::Tensor PatchTSTLayer::attend(const at::Tensor& x, at::Tensor& scores) const 
   const at::Tensor v = value_->forward(x).view(split).transpose(1, 2);
   const at::Tensor own = ops::matmul(q, k.transpose(-2, -1)) / std::sqrt(static_cast<double>(split.back()));
   scores = scores.defined() ? scores + own : own;
-  const at::Tensor weights = weight_dropout_->forward(at::softmax(scores, -1));
+  const at::Tensor weights = weight_dropout_->forward(ops::softmax(scores));
   return out_->forward(ops::matmul(weights, v).transpose(1, 2).reshape(x.sizes()));
 }
 

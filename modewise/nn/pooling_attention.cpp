@@ -2,12 +2,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/scaled_dot_product_attention.h>
-#include <ATen/ops/softmax.h>
 
 #include <cmath>
 
+#include "modewise/ops/dot_product_attention.h"
 #include "modewise/ops/matmul.h"
+#include "modewise/ops/softmax.h"
 
 namespace modewise::nn {
 namespace {
@@ -97,10 +97,15 @@ at::Tensor PoolingAttention::forward(const at::Tensor& x, const std::optional<at
     const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(-1) / heads_));
     at::Tensor scores = ops::matmul(by_head(q) * scale, by_head(k).transpose(-2, -1));
     if (keys) scores = scores.masked_fill(keys->logical_not(), -1e30);
-    const at::Tensor weights = at::softmax(scores, -1, at::kFloat).to(q.scalar_type());
+    const at::Tensor weights =
+        ops::softmax(scores.scalar_type() == at::kBFloat16 ? scores.to(at::kFloat) : scores)
+            .to(q.scalar_type());
     out = ops::matmul(dropout_->forward(weights), by_head(v));
   } else {
-    out = at::scaled_dot_product_attention(by_head(q), by_head(k), by_head(v), keys);
+    const auto heads_last = [&](const at::Tensor& t) { return t.unflatten(-1, {heads_, -1}); };
+    out = ops::dot_product_attention(heads_last(q), heads_last(k), heads_last(v), keys, false,
+                                     1.0 / std::sqrt(static_cast<double>(q.size(-1) / heads_)))
+              .transpose(1, 2);
   }
   return out_->forward((out.transpose(1, 2).flatten(-2) + q).view(x.sizes()));
 }

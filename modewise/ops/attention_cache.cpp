@@ -6,7 +6,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
 
 #include <cmath>
@@ -16,6 +15,7 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/attention_memory.h"
+#include "modewise/ops/dot_product_attention.h"
 #include "modewise/ops/matmul.h"
 #include "modewise/ops/sparse_attention.h"
 #include "modewise/ops/summary_memory.h"
@@ -50,11 +50,7 @@ class EveryToken final : public AttentionCache::Memory {
     std::optional<at::Tensor> mask;
     const int64_t all = keys_.count();
     if (piece.size() > 1) mask = at::arange(all).le(at::arange(piece.first, all).unsqueeze(1));
-    return at::scaled_dot_product_attention(q.transpose(1, 2), keys_.all().transpose(1, 2),
-                                            values_.all().transpose(1, 2), mask, 0, false, scale_,
-                                            piece.q.size(2) != piece.k.size(2))
-        .transpose(1, 2)
-        .contiguous();
+    return dot_product_attention(q, keys_.all(), values_.all(), mask, false, scale_);
   }
   int64_t bytes() const override { return keys_.bytes() + values_.bytes(); }
 

@@ -4,10 +4,12 @@
 #include "modewise/ops/axis_attention.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/scaled_dot_product_attention.h>
 #include <torch/library.h>
 
+#include <cmath>
+
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/dot_product_attention.h"
 #include "modewise/ops/dropout_add.h"
 #include "modewise/ops/dropout_add_checks.h"
 #include "modewise/ops/mode_product.h"
@@ -61,11 +63,9 @@ at::Tensor axis_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
   const int64_t groups = behind * heads, width = known_size(q, -1) / heads;
   const auto rows = [&](const at::Tensor& t) { return t.reshape_symint({before, n, groups * width}); };
   if (!token_mask && !axis_mask && dropout == 0 && q.sym_numel() > 0) {
-    const auto by_head = [&](const at::Tensor& t) {
-      return rows(t).unflatten(-1, {groups, width}).transpose(1, 2);
-    };
-    return at::scaled_dot_product_attention(by_head(q), by_head(k), by_head(v))
-        .transpose(1, 2)
+    const auto by_head = [&](const at::Tensor& t) { return rows(t).unflatten(-1, {groups, width}); };
+    return dot_product_attention(by_head(q), by_head(k), by_head(v), {}, false,
+                                 1 / std::sqrt(static_cast<double>(width)))
         .reshape_symint(q.sym_sizes());
   }
   std::optional<at::Tensor> keys;

@@ -1,14 +1,15 @@
-// Without dropout: at::scaled_dot_product_attention, which never forms the scores. With dropout: scores,
-// dropout and product by our own operators, since its dropout draws from a serial generator and does not know
-// about training.
+// Without dropout: dot_product_attention, which never holds all scores. With dropout: scores, dropout and
+// product.
 
 #include "modewise/ops/full_attention.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/scaled_dot_product_attention.h>
 #include <torch/library.h>
 
+#include <cmath>
+
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/dot_product_attention.h"
 #include "modewise/ops/dropout_add.h"
 #include "modewise/ops/dropout_add_checks.h"
 #include "modewise/ops/mode_product.h"
@@ -59,17 +60,16 @@ at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
     const auto scores = mode_scores(flat(q), key_tokens, heads, keys);
     out = mode_product(values, dropout_add({}, scores, dropout, key), 0);
   } else {
-    const auto by_head = [&](const at::Tensor& t) {
-      return t.unflatten(-1, {heads, known_size(t, -1) / heads}).transpose(1, 2);
-    };
+    const int64_t width = known_size(q, -1) / heads;
+    const auto by_head = [&](const at::Tensor& t) { return t.unflatten(-1, {heads, width}); };
     std::optional<at::Tensor> mask, none;
     if (keys) {
       // A sample without any key attends to everything here and is set to 0 below.
       none = keys->any(-1, true).logical_not();
       mask = keys->logical_or(*none).unsqueeze(1).unsqueeze(1);
     }
-    out = at::scaled_dot_product_attention(by_head(flat(q)), by_head(key_tokens), by_head(values), mask)
-              .transpose(1, 2)
+    out = dot_product_attention(by_head(flat(q)), by_head(key_tokens), by_head(values), mask, false,
+                                1 / std::sqrt(static_cast<double>(width)))
               .flatten(-2);
     if (none) out = out.masked_fill(none->unsqueeze(-1), 0);
   }

@@ -3,12 +3,12 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/softmax.h>
 
 #include <limits>
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/dot_product_attention.h"
 #include "modewise/ops/matmul.h"
 
 namespace modewise::ops {
@@ -34,9 +34,9 @@ at::Tensor drawn(int64_t first, int64_t tokens, int64_t n, double density) {
 /// Logits that are at least the ⌈density·m⌉-th largest of the m that a token might see.
 at::Tensor largest(const at::Tensor& logits, const at::Tensor& seen, double density) {
   const auto count = (seen.sum(-1, true).to(at::kDouble) * density).ceil().clamp_min(1).to(at::kLong);
-  const auto sorted = std::get<0>(logits.detach().sort(-1, true));
+  const auto sorted = std::get<0>(logits.sort(-1, true));
   const auto last = sorted.gather(-1, (count - 1).expand({logits.size(0), logits.size(1), -1, 1}));
-  return logits.detach().ge(last);
+  return logits.ge(last);
 }
 
 }  // namespace
@@ -44,19 +44,21 @@ at::Tensor largest(const at::Tensor& logits, const at::Tensor& seen, double dens
 at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const SparseOptions& options, int64_t first) {
   const int64_t tokens = known_size(q, 1), n = known_size(k, 1), heads = known_size(q, 2);
-  const auto type = accumulate_type(q.scalar_type());
-  const auto heads_first = [&](const at::Tensor& x) {
-    const int64_t repeats = heads / known_size(x, 2);
-    return (repeats == 1 ? x : x.repeat_interleave(repeats, 2)).transpose(1, 2).to(type);
-  };
   const auto seen = options.causal ? at::arange(n).le(at::arange(first, first + tokens).unsqueeze(1))
                                    : at::ones({tokens, n}, at::kBool);
-  auto logits = ops::matmul(heads_first(q), heads_first(k).transpose(-1, -2)) * options.scale;
-  logits = logits.masked_fill(seen.logical_not(), kHidden);
-  const auto kept =
-      options.random ? drawn(first, tokens, n, options.density) : largest(logits, seen, options.density);
-  const auto weights = at::softmax(logits.masked_fill(kept.logical_not(), kHidden), -1);
-  return ops::matmul(weights, heads_first(v)).transpose(1, 2).to(q.scalar_type()).contiguous();
+  if (options.random) {
+    const auto kept = drawn(first, tokens, n, options.density).logical_and(seen);
+    return dot_product_attention(q, k, v, kept, false, options.scale);
+  }
+  const auto heads_first = [&](const at::Tensor& x) {
+    const int64_t repeats = heads / known_size(x, 2);
+    const auto all = repeats == 1 ? x : x.repeat_interleave(repeats, 2);
+    return all.transpose(1, 2).to(accumulate_type(q.scalar_type())).detach();
+  };
+  const auto logits = ops::matmul(heads_first(q), heads_first(k).transpose(-1, -2)) * options.scale;
+  const auto hidden = logits.masked_fill(seen.logical_not(), kHidden);
+  return dot_product_attention(q, k, v, largest(hidden, seen, options.density).logical_and(seen), false,
+                               options.scale);
 }
 
 }  // namespace modewise::ops

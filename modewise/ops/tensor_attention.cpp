@@ -1,4 +1,4 @@
-// Full and axial attention are views for at::scaled_dot_product_attention, pooled a chain of mode products;
+// Full and axial attention are views for dot_product_attention, pooled a chain of mode products;
 // causal, window and lambda are summary_attention, random and topk sparse_attention.
 
 #include "modewise/ops/tensor_attention.h"
@@ -7,8 +7,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pad.h>
-#include <ATen/ops/scaled_dot_product_attention.h>
-#include <ATen/ops/softmax.h>
 #include <ATen/ops/where.h>
 #include <torch/library.h>
 
@@ -17,9 +15,11 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/dot_product_attention.h"
 #include "modewise/ops/matmul.h"
 #include "modewise/ops/mode_product.h"
 #include "modewise/ops/rotary.h"
+#include "modewise/ops/softmax.h"
 #include "modewise/ops/sparse_attention.h"
 #include "modewise/ops/summary_attention.h"
 
@@ -80,20 +80,6 @@ at::Tensor angles_of(const RotaryCode& rotary, int64_t level, int64_t n) {
   return at::outer(positions, rotary.level_frequencies(level));
 }
 
-/// Heads of different widths are padded to the wider one: libtorch's fast kernels want one width, and the
-/// gradients of its plain one depend on the number of threads.
-at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                  const std::optional<at::Tensor>& mask, bool causal, double scale) {
-  const int64_t width = std::max(known_size(q, -1), known_size(v, -1));
-  const auto heads_first = [&](const at::Tensor& x) {
-    const int64_t missing = width - known_size(x, -1);
-    return (missing == 0 ? x : at::pad(x, {0, missing})).transpose(1, 2);
-  };
-  const auto out = at::scaled_dot_product_attention(heads_first(q), heads_first(k), heads_first(v), mask, 0,
-                                                    causal, scale, known_size(q, 2) != known_size(k, 2));
-  return out.transpose(1, 2).narrow(-1, 0, known_size(v, -1));
-}
-
 /// full, random, topk: tokens among tokens.
 at::Tensor flat(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                 const TensorAttentionOptions& options, const RotaryCode& rotary) {
@@ -106,7 +92,7 @@ at::Tensor flat(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
   if (options.form != "full")
     return sparse_attention(queries, keys, v,
                             {options.form == "random", options.density, options.causal, scale});
-  return attend(queries, keys, v, {}, options.causal, scale).contiguous();
+  return dot_product_attention(queries, keys, v, {}, options.causal, scale);
 }
 
 /// [B, n, H, d] -> [B, n_1·…·n_m, H, d], zeros behind the last token.
@@ -151,8 +137,7 @@ at::Tensor axial(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                  .expand({batch, before, behind, known_size(q, 2), 1, size})
                  .reshape({batch * before, behind * known_size(q, 2), 1, size});
     }
-    values = attend(turned(queries), turned(keys), view(values), mask, options.causal, scale)
-                 .contiguous()
+    values = dot_product_attention(turned(queries), turned(keys), view(values), mask, options.causal, scale)
                  .reshape({batch, cells, known_size(q, 2), known_size(v, -1)});
     before *= size;
   }
@@ -203,7 +188,7 @@ at::Tensor pooled(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
     };
     const double width = static_cast<double>(known_size(q, -1)) * static_cast<double>(cells / sizes[mode]);
     const auto logits = ops::matmul(rows(queries).to(type), rows(keys).to(type).transpose(-1, -2));
-    const auto weights = at::softmax(logits * scale_of(options, width), -1).to(q.scalar_type());
+    const auto weights = ops::softmax(logits * scale_of(options, width)).to(q.scalar_type());
     values = mode_product(values, weights, static_cast<int64_t>(mode));
     if (!present.defined()) continue;
     // Fibres with empty cells are averaged over the others; empty cells stay 0.

@@ -28,6 +28,18 @@ def convolution(x, weight, bias, stride, padding, dilation):
     return function(x.movedim(-1, 1), weight, bias, stride, padding, dilation).movedim(1, -1).contiguous()
 
 
+def dot_product_attention(q, k, v, mask=None, causal=False, scale=1.0):
+    """Scores, softmax and the mix of values in float32 at least, as every implementation keeps them."""
+    wide = q.double() if q.dtype == torch.float64 else q.float()
+    keys, values = (t.to(wide.dtype).repeat_interleave(q.shape[2] // t.shape[2], 2) for t in (k, v))
+    logits = torch.einsum("bnhd,bmhd->bhnm", wide, keys) * scale
+    if mask is not None:
+        logits = logits.masked_fill(~mask, -torch.inf)
+    if causal:
+        logits = logits.masked_fill(torch.ones(logits.shape[-2:], dtype=torch.bool).triu(1), -torch.inf)
+    return torch.einsum("bhnm,bmhe->bnhe", torch.softmax(logits, -1), values).to(q.dtype).contiguous()
+
+
 def matmul(a, b):
     return torch.matmul(a, b)
 

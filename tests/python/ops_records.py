@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import torch
 
-from ops_formulas import (axis_attention, convolution, dropout_add, dropout_add_norm, full_attention, kronecker_attention,
+from ops_formulas import (axis_attention, convolution, dot_product_attention, dropout_add, dropout_add_norm, full_attention, kronecker_attention,
                           layer_norm, linear, matmul, mode_attention, mode_contract, mode_pool, mode_product, mode_scores,
                           rms_norm, rotary, rotary_angles, swiglu, tensor_formula)
 
@@ -119,6 +119,24 @@ def convolution_samples(rand):
                   ((rand(*x), rand(*weight), rand(weight[0]), stride, padding, dilation), {})]
     cases.append(((rand(5, 9, 2, 4).transpose(0, 3), rand(3, 3, 5, 6).permute(3, 2, 1, 0), rand(6, 2)[:, 1], [1, 2], [1, 1], [1, 1]), {}))
     cases.append(((rand(1, 9, 1).expand(3, 9, 4), rand(2, 1, 3).expand(2, 4, 3), None, [1], [0], [1]), {}))
+    return cases
+
+
+def dot_product_samples(rand):
+    cases = []
+    for b, n, m, h, g, d, e in [(2, 17, 17, 2, 2, 8, 8), (1, 33, 33, 1, 1, 16, 16), (3, 1, 65, 6, 2, 5, 7), (2, 63, 31, 4, 1, 3, 2),
+                                (1, 300, 300, 2, 2, 32, 17), (1, 1, 1, 1, 1, 1, 1), (0, 5, 5, 2, 2, 4, 4), (2, 0, 3, 2, 1, 4, 4)]:
+        q, k, v = rand(b, n, h, d), rand(b, m, g, d), rand(b, m, g, e)
+        kept = bools(b, 1, 1, m)
+        kept[..., :1] = True
+        cases += [((q, k, v, None, False, 0.3), {}), ((q, k, v, kept, False, 1.0), {})]
+        if n == m:
+            cases.append(((q, k, v, None, True, 0.5), {}))
+    rows = torch.arange(5)
+    cases.append(((rand(2, 3, 5, 4).transpose(1, 2), rand(2, 4, 5, 3).permute(0, 2, 3, 1), rand(1, 5, 1, 6).expand(2, 5, 3, 6),
+                   rows[:, None] >= rows, False, 0.5), {}))
+    cases.append(((rand(2, 7, 6, 3), rand(2, 7, 2, 3), rand(2, 7, 3, 5), None, True, 1.0), {}))
+    cases.append(((rand(8, 700, 2, 4), rand(8, 700, 2, 4), rand(8, 700, 2, 4), None, True, 0.5), {}))  # several blocks
     return cases
 
 
@@ -374,6 +392,16 @@ RECORDS = [
                 (lambda r: ((r(2, 5, 3), r(4, 3, 3), None, [1], [0, 1], [1]), {}), r"padding must be 1 integers of at least 0, got \[0, 1\]"),
                 (lambda r: ((r(2, 5, 3), r(4, 3, 3), None, [1], [0], [3]), {}), r"the kernel must fit into mode 0 of x \[2, 5, 3\] with its padding")],
         kernels={"convolution": "tiles"}, integers=True),
+    Record(
+        "dot_product_attention", dot_product_attention, dot_product_samples,
+        small_of(lambda r: [((r(1, 3, 2, 2), r(1, 3, 1, 2), r(1, 3, 1, 3), None, True, 0.7), {}),
+                            ((r(2, 2, 1, 2), r(2, 3, 1, 2), r(2, 3, 1, 1), torch.tensor([True, False, True]), False, 1.0), {})]),
+        errors=[(lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4)), {}), r"dot_product_attention: q must be \[B, n, H, d\], got \[2, 3, 4\]"),
+                (lambda r: ((r(2, 3, 4, 5), r(2, 3, 3, 5), r(2, 3, 3, 5)), {}), r"k must be \[2, m, G, 5\] with G a divisor of 4"),
+                (lambda r: ((r(2, 3, 4, 5), r(2, 6, 2, 5), r(2, 7, 2, 5)), {}), r"v must be \[2, 6, G, e\] with G a divisor of 4 for k"),
+                (lambda r: ((r(2, 3, 4, 5), r(2, 6, 2, 5), r(2, 6, 2, 5), None, True), {}), r"causal wants as many keys as queries, got 6 and 3"),
+                (lambda r: ((r(2, 3, 4, 5), r(2, 6, 2, 5), r(2, 6, 2, 5), bools(3, 5)), {}), r"mask must be bool and broadcast to \[2, 4, 3, 6\]")],
+        kernels={"dot_product_attention": "blocks"}),
     Record(
         "mode_contract", mode_contract, contract_samples,
         small_of(lambda r: [((r(2, 2, 2, 4), r(2, 3, 2, 4), 0, 2), {}), ((r(2, 2, 2, 3), r(2, 2, 1, 3), 1, 0), {})]),

@@ -41,6 +41,8 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const 
                                                      const std::optional<at::Tensor>& latents,
                                                      const SummaryOptions& options, const RotaryCode& code);
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
+at::Tensor dot_product_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                 const std::optional<at::Tensor>& mask, bool causal, double scale);
 at::Tensor matmul(const at::Tensor& a, const at::Tensor& b);
 at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
                        at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation);
