@@ -1,5 +1,6 @@
 // Variations of series one at a time: what may become of a case, and that all of it does.
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>

@@ -169,8 +169,7 @@ TEST(SeriesModelConfig, RefusesWhatHasNoEffectOrDoesNotFit) {
   EXPECT_THAT(config_error({"attention.form=axial", "attention.fold=[4, 0]"}, shape),
               HasSubstr("only the first may be 0"));
   EXPECT_THAT(
-      config_error({"attention.form=axial", "attention.fold=[4611686018427387904, 4611686018427387904]"},
-                   shape),
+      config_error({"attention.form=axial", "attention.fold=[2147483647, 2147483647, 2147483647]"}, shape),
       HasSubstr("beyond 62 bits"));
   EXPECT_THAT(config_error({"attention.form=causal", "attention.fold=[0, 4]", "attention.window=3"}, shape),
               HasSubstr("seen by nobody"));

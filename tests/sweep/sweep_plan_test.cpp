@@ -100,7 +100,9 @@ TEST(SweepPlan, ValidatesAndNeverTests) {
     EXPECT_THAT(training_arguments(plan, plan.runs.front(), "/runs/x", 1, false),
                 testing::Contains("--no-test"));
   }
-  EXPECT_THROW(read_sweep_plan(folder.write("b.toml", ""), {.metrics = {"test.auc"}}), Error);
+  SweepOverrides of_test;
+  of_test.metrics = {"test.auc"};
+  EXPECT_THROW(read_sweep_plan(folder.write("b.toml", ""), of_test), Error);
 }
 
 struct Bad {

@@ -58,10 +58,16 @@ TEST(RunFolder, NeverOverwritesWithoutBeingTold) {
   EXPECT_THAT(error.what(), HasSubstr("--exist-ok"));
 }
 
+RunManifest forecast() {
+  RunManifest manifest;
+  manifest.task = "forecast";
+  return manifest;
+}
+
 /// A run in `path` with what training adds.
 void make_run(const fs::path& path) {
   const RunFolder run = RunFolder::create(path, true);
-  run.begin({.task = "forecast"}, "[train]\nepochs = 3\n", {{"source", "a.csv"}});
+  run.begin(forecast(), "[train]\nepochs = 3\n", {{"source", "a.csv"}});
   std::ofstream(run.file("metrics.jsonl")) << "{}\n";
   fs::create_directories(run.checkpoints() / "step_1");
 }
@@ -114,7 +120,7 @@ TEST(RunFolder, RemovesNoNamesButARunsOwn) {
 TEST(RunFolder, IsARunWhenItsConfigIsThere) {
   const ScratchFolder scratch;
   const RunFolder run = RunFolder::create(scratch / "run");
-  run.write_manifest({.task = "forecast"});
+  run.write_manifest(forecast());
   run.write_data({{"source", "a.csv"}});
   Error error = error_of([&] { RunFolder::open(scratch / "run"); });
   EXPECT_EQ(error.kind(), ErrorKind::no_input);
@@ -130,7 +136,7 @@ TEST(RunFolder, IsLockedFromTheStartOn) {
     const Error error = error_of([&] { RunFolder::create(scratch / "run", true); });
     EXPECT_EQ(error.kind(), ErrorKind::cannot_create);
     EXPECT_THAT(error.what(), HasSubstr("another process is training"));
-    first.begin({.task = "forecast"}, "", {});
+    first.begin(forecast(), "", {});
     RunFolder second = RunFolder::open(scratch / "run");  // reading needs no lock
     EXPECT_EQ(error_of([&] { second.lock(); }).kind(), ErrorKind::cannot_create);
   }
