@@ -97,7 +97,7 @@ def test_a_context_that_only_a_header_declares(tmp_path):
     model = write_llama2c(tmp_path / "model.bin", 300_000_000)
     result = modewise("convert", model, tmp_path / "out.bin", timeout=LIMIT)
     assert result.returncode == 65
-    for words in ("rotary tables for each position of the context", "300000000 positions take 4800000000 bytes"):
+    for words in ("rotary tables for each position of the context", "300000000 positions take 2400000000 bytes"):
         assert words in result.stderr
     assert not (tmp_path / "out.bin").exists()
     assert modewise("convert", model, tmp_path / "out.bin", "--llama2c-version", "1", timeout=LIMIT).returncode == 0

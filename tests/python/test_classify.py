@@ -42,7 +42,8 @@ def train(path, *more):
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("classify")
     data = write_npz(folder / "boxes.npz")
-    ok("train", "classify", "--data", data, "--out", folder / "run", *SMALL, "--set", "output.report=true")
+    ok("train", "classify", "--data", data, "--out", folder / "run", *SMALL, "--set", "output.report=true", "--set",
+       "model.patch.size=4")
     return folder / "run"
 
 
@@ -133,7 +134,7 @@ def test_evaluate_predict_report_and_compare(run, tmp_path):
     assert np.allclose(np.load(tmp_path / "classes.npz")["scores"], kept["test_scores"])
     second = tmp_path / "second"
     ok("train", "classify", "--data", run.parent / "boxes.npz", "--out", second, *SMALL, "--seed", "1",
-       "--set", "output.report=true")
+       "--set", "output.report=true", "--set", "model.patch.size=4")
     groups = json.loads(ok("compare", run, second, "--json").stdout)["groups"]
     assert len(groups) == 1 and len(groups[0]["runs"]) == 2
     assert "±" in ok("compare", run, second).stdout

@@ -83,7 +83,7 @@ def test_the_header_may_be_said(tmp_path):
     assert "first row" not in yes.stderr
     run = tmp_path / "run"
     ok("train", "forecast", "--data", path, "--out", run, "--set", "data.header=yes", *QUICK)
-    assert 'header = "yes"' in (run / "config.toml").read_text()
+    assert "header = 'yes'" in (run / "config.toml").read_text()
     assert ok("predict", run, "--steps", "1").stdout.startswith("row,60,")
     fails(2, "data.header", arguments=["data", "show", path, "--set", "data.header=maybe"])
     assert "whether the first row of a CSV file holds names" in ok("config", "show", "--help-text").stdout

@@ -150,7 +150,7 @@ def test_fake_tensors_have_the_shapes_of_real_ones(record):
 
 def bits(t):
     """The bytes themselves: NaN equals NaN, and 0 is not −0."""
-    return t.detach().contiguous().view(torch.uint8) if t.dim() else t.detach().view(1).view(torch.uint8)
+    return t.detach().contiguous().reshape(-1).view(torch.uint8)
 
 
 def results_and_gradients(record, sample):

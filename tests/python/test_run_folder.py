@@ -1,8 +1,11 @@
 """The start of a run, over the real command: killed at any moment, twice at once, in folders that hold other things; and
 what of it is durable. The tests that stop or watch system calls need strace and the right to trace."""
 
+import os
+import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import time
 
@@ -93,8 +96,9 @@ def test_a_resume_waits_for_nobody(tmp_path, data):
         fails(73, "another process is training", arguments=train(data, run, "--exist-ok"))
         assert (run / "log.txt").read_bytes().startswith(before)
         assert b"resuming" not in (run / "log.txt").read_bytes()
-    finally:
-        slow.terminate()
+    finally:  # strace lets go of what it follows when it is ended, so the program itself is
+        for child in pathlib.Path(f"/proc/{slow.pid}/task/{slow.pid}/children").read_text().split():
+            os.kill(int(child), signal.SIGKILL)
         slow.communicate(timeout=60)
 
 
