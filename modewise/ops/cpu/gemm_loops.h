@@ -365,24 +365,15 @@ struct Gemm {
       finish_tile(sums, sums_row, bias, plan.add, rows, columns, as<Memory>(plan.out) + at, plan.out_row);
   }
 
-  /// Whether the sums of panel p may be taken in the result itself: its type, whole vectors, nothing to add.
-  static bool sums_in_out(const GemmPlan& plan, int64_t p) {
-    return (plan.wide || sizeof(Memory) == sizeof(Sum)) && plan.bias == nullptr && !plan.add &&
-           panel_columns<P>(plan, p) == panel_vectors<P>(plan, p) * kCells<P>;
-  }
-
   /// One piece of depth for one panel: every tile of rows [row, row_end).
   static void multiply_slice(const GemmPlan& plan, CellRows a, const Cell* slice, int64_t cells, int64_t row,
                              int64_t row_end, int64_t p, Sum* sums, bool first, bool last) {
-    const int64_t vectors = panel_vectors<P>(plan, p), column = p * kPanel<P>;
-    const bool direct = sums_in_out(plan, p);
+    const int64_t vectors = panel_vectors<P>(plan, p);
     for (int64_t at = row; at < row_end; at += kGemmTileRows, a.at += a.tile) {
       const int64_t rows = row_end - at < kGemmTileRows ? row_end - at : kGemmTileRows;
-      Sum* tile = direct          ? as<Sum>(plan.out) + at * plan.out_row + column
-                  : first && last ? sums
-                                  : sums + (at - row) * kPanel<P>;
-      gemm_tile_of<P>(rows, vectors)(a, slice, cells, tile, direct ? plan.out_row : kPanel<P>, !first);
-      if (last && !direct) finish(plan, tile, kPanel<P>, at, rows, column, panel_columns<P>(plan, p));
+      Sum* tile = first && last ? sums : sums + (at - row) * kPanel<P>;
+      gemm_tile_of<P>(rows, vectors)(a, slice, cells, tile, kPanel<P>, !first);
+      if (last) finish(plan, tile, kPanel<P>, at, rows, p * kPanel<P>, panel_columns<P>(plan, p));
     }
   }
 
