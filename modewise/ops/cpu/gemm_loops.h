@@ -32,6 +32,8 @@ constexpr int64_t cells_of(int64_t depth) {
   return (depth + P::kDepth - 1) / P::kDepth;
 }
 template <class P>
+constexpr int64_t kLineCells = 64 / sizeof(typename P::Cell);
+template <class P>
 constexpr int64_t kPieceCells = kGemmPiece / P::kDepth;
 
 /// Rows of cells, by strides in bytes; from one tile of rows to the next it is `tile` bytes.
@@ -60,14 +62,19 @@ void gemm_tile(CellRows a, const typename P::Cell* panel, int64_t cells, typenam
   const char* low = a.at;
   const char* high = a.at + (Rows > 4 ? 4 * a.row : 0);
   for (int64_t i = 0; i < cells; ++i, low += a.step, high += a.step, panel += Vectors * kCells<P>) {
+    const auto of_row = [&](int m) {
+      const int64_t offset = m % 4 == 0 ? 0 : m % 4 == 1 ? a.row : m % 4 == 2 ? 2 * a.row : row3;
+      return (m < 4 ? low : high) + offset;
+    };
+    if (i % kLineCells<P> == 0)  // the next tile's lines arrive while these are multiplied
+#pragma GCC unroll 8
+      for (int m = 0; m < Rows; ++m) __builtin_prefetch(of_row(m) + a.tile);
     Vector<Cell> x[Vectors];
 #pragma GCC unroll 4
     for (int j = 0; j < Vectors; ++j) x[j] = load(panel + j * kCells<P>);
 #pragma GCC unroll 8
     for (int m = 0; m < Rows; ++m) {
-      const char* from = m < 4 ? low : high;
-      const int64_t offset = m % 4 == 0 ? 0 : m % 4 == 1 ? a.row : m % 4 == 2 ? 2 * a.row : row3;
-      const Cell factor = load_cell<Cell>(from + offset);
+      const Cell factor = load_cell<Cell>(of_row(m));
 #pragma GCC unroll 4
       for (int j = 0; j < Vectors; ++j) sum[m][j] = P::add_product(sum[m][j], factor, x[j]);
     }
@@ -365,6 +372,14 @@ struct Gemm {
       finish_tile(sums, sums_row, bias, plan.add, rows, columns, as<Memory>(plan.out) + at, plan.out_row);
   }
 
+  /// Asks for the lines of a tile of out, so that they are there when its sums are.
+  static void ask_for_out(const GemmPlan& plan, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+    const auto size = static_cast<int64_t>(plan.wide ? sizeof(Sum) : sizeof(Memory));
+    const char* line = as<char>(plan.out) + (row * plan.out_row + column) * size;
+    for (int64_t m = 0; m < rows; ++m, line += plan.out_row * size)
+      for (int64_t at = 0; at < columns * size; at += 64) __builtin_prefetch(line + at, 1);
+  }
+
   /// One piece of depth for one panel: every tile of rows [row, row_end).
   static void multiply_slice(const GemmPlan& plan, CellRows a, const Cell* slice, int64_t cells, int64_t row,
                              int64_t row_end, int64_t p, Sum* sums, bool first, bool last) {
@@ -372,6 +387,7 @@ struct Gemm {
     for (int64_t at = row; at < row_end; at += kGemmTileRows, a.at += a.tile) {
       const int64_t rows = row_end - at < kGemmTileRows ? row_end - at : kGemmTileRows;
       Sum* tile = first && last ? sums : sums + (at - row) * kPanel<P>;
+      if (last) ask_for_out(plan, at, rows, p * kPanel<P>, panel_columns<P>(plan, p));
       gemm_tile_of<P>(rows, vectors)(a, slice, cells, tile, kPanel<P>, !first);
       if (last) finish(plan, tile, kPanel<P>, at, rows, p * kPanel<P>, panel_columns<P>(plan, p));
     }
