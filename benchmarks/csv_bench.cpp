@@ -9,9 +9,9 @@
 
 #include "modewise/core/file.h"
 #include "modewise/core/random.h"
-#include "modewise/io/csv.h"
-#include "modewise/io/date_time.h"
 #include "modewise/io/numeric_text.h"
+#include "modewise/io/tables/csv.h"
+#include "modewise/io/tables/date_time.h"
 
 namespace {
 
@@ -27,7 +27,7 @@ std::string table_text(Shape shape) {
   std::string text = "date";
   for (int c = 0; c < kColumns; ++c) text += fmt::format(",x{}", c);
   text += "\n";
-  RandomStream random{1, 0, 0};
+  RandomStream random{1, RandomSite{0}, 0};
   for (int row = 0; row < kRows; ++row) {
     text += io::format_date_time(int64_t{row} * 600, {});
     for (int c = 0; c < kColumns; ++c) {

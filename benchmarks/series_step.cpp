@@ -18,8 +18,8 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/heap.h"
-#include "modewise/data/collection_source.h"
-#include "modewise/tasks/series/task.h"
+#include "modewise/data/labelled_series/sources.h"
+#include "modewise/tasks/labelled_series/task.h"
 #include "modewise/train/optimizer.h"
 
 namespace modewise {
@@ -51,7 +51,7 @@ Options parse(int argc, char** argv) {
 /// One model at one length.
 class Timed {
  public:
-  Timed(const tasks::SeriesConfig& config, const data::SeriesCollection& set, int64_t batch)
+  Timed(const tasks::LabelledSeriesConfig& config, const data::SeriesCollection& set, int64_t batch)
       : task_(config, set, "") {
     for (int64_t i = 0; i < batch; ++i) samples_.push_back(i);
     std::vector<train::NamedTensor> parameters;
@@ -83,7 +83,7 @@ class Timed {
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  tasks::SeriesConfig config_;
+  tasks::LabelledSeriesConfig config_;
   const data::SeriesCollection* set_ = nullptr;
   tasks::SeriesTask task_;
   std::unique_ptr<train::Optimizer> optimizer_;
@@ -104,7 +104,7 @@ data::SeriesCollection simulated(int64_t steps, int64_t batch) {
   return data::load_collection(config);
 }
 
-tasks::SeriesConfig config_of(const Options& options, std::vector<std::string> own) {
+tasks::LabelledSeriesConfig config_of(const Options& options, std::vector<std::string> own) {
   std::vector<std::string> all = {"model.width=128", "model.hidden=256",      "model.heads=8",
                                   "model.blocks=3",  "model.patch.length=16", "model.patch.stride=8"};
   all.insert(all.end(), options.settings.begin(), options.settings.end());

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/file.h"
-#include "modewise/io/npz.h"
+#include "modewise/io/arrays/npz.h"
 
 namespace modewise::cli {
 namespace {

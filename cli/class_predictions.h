@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/task_verbs.h"
-#include "modewise/tasks/class_metrics.h"
+#include "modewise/tasks/labelled/class_metrics.h"
 
 namespace modewise::cli {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/config_options.h"
-#include "modewise/tasks/classify/config.h"
+#include "modewise/tasks/volumes/config.h"
 
 namespace modewise::cli {
 
@@ -15,7 +15,7 @@ struct ClassifyConfigOptions : ConfigOptions {
 tasks::ClassifyConfig load_classify_options(const std::string& file,
                                             const std::vector<std::string>& assignments);
 
-/// An evaluation (tasks/classify/metrics.h to_json) for the terminal; `detail` adds the confusion matrix.
+/// An evaluation (tasks/labelled/class_metrics.h to_json) for the terminal; `detail` adds the confusion matrix.
 std::string classify_text(const nlohmann::ordered_json& evaluation, bool detail);
 
 }  // namespace modewise::cli

@@ -8,12 +8,12 @@
 #include "cli/classify_options.h"
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/classify/compare.h"
-#include "modewise/tasks/classify/explain.h"
-#include "modewise/tasks/classify/report.h"
-#include "modewise/tasks/classify/run.h"
-#include "modewise/tasks/classify/score_file.h"
 #include "modewise/tasks/test_part.h"
+#include "modewise/tasks/volumes/compare.h"
+#include "modewise/tasks/volumes/explain.h"
+#include "modewise/tasks/volumes/report.h"
+#include "modewise/tasks/volumes/run.h"
+#include "modewise/tasks/volumes/score_file.h"
 
 namespace modewise::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cli/commands.h"
 #include "modewise/core/error.h"
-#include "modewise/io/npz.h"
+#include "modewise/io/arrays/npz.h"
 
 namespace modewise::cli {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/io/npy.h"
-#include "modewise/io/npz.h"
+#include "modewise/io/arrays/npy.h"
+#include "modewise/io/arrays/npz.h"
 
 namespace modewise::cli {
 namespace {

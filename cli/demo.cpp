@@ -64,7 +64,7 @@ void make_run(const Program& program, const Contestant& contestant, const DemoOp
   spdlog::info("{}:", path.string());
   const tasks::TrainedRun result = tasks::train_forecast(config, data, folder, resume);
   if (result.training.stopped_by_signal()) throw Stopped{result.training.signal};
-  tasks::write_run_report(tasks::open_forecast_run(path), data, folder.file("report.html"));
+  tasks::write_forecast_report(tasks::open_forecast_run(path), data, folder.file("report.html"));
 }
 
 int demo(const Program& program, const DemoOptions& options) {

@@ -8,8 +8,8 @@
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/data/describe.h"
-#include "modewise/data/loader.h"
+#include "modewise/data/forecast/describe.h"
+#include "modewise/data/forecast/load_series.h"
 #include "modewise/tasks/forecast/compare.h"
 #include "modewise/tasks/forecast/explain.h"
 #include "modewise/tasks/forecast/predict.h"
@@ -66,7 +66,7 @@ int predict(const Program& program, const PredictOptions& options) {
 void write_report(const std::string& path, const std::string& data, const fs::path& out) {
   const tasks::ForecastRun run = tasks::open_forecast_run(path);
   const bool unread = data.empty() && tasks::test_is_unread(run.folder);
-  tasks::write_run_report(
+  tasks::write_forecast_report(
       run, unread ? tasks::load_forecast_data(run.config) : tasks::load_run_data(run, data), out);
 }
 

@@ -15,7 +15,7 @@
 #include "modewise/core/memory.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/core/system_call.h"
-#include "modewise/models/text_generation.h"
+#include "modewise/models/language/text_generation.h"
 
 namespace modewise::cli {
 namespace {

@@ -51,10 +51,10 @@ struct NamedCost {
 
 /// The forms worth setting side by side: for hot as it computes here, as released code would, and with
 /// attention over all tokens.
-std::vector<NamedCost> costs_of(const models::ModelConfig& model, const models::ForecastShape& shape) {
+std::vector<NamedCost> costs_of(const models::ForecasterConfig& model, const models::ForecastShape& shape) {
   using analysis::Projection;
   if (model.name != "hot") return {{model.name, analysis::forecaster_cost(model, shape)}};
-  models::ModelConfig full = model;
+  models::ForecasterConfig full = model;
   full.use_model("transformer");
   full.use_preset(model.preset);
   const models::AttentionConfig factors = full.attention;  // options that only factors have stay as they are

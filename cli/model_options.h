@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "modewise/models/language_files.h"
+#include "modewise/models/language/files.h"
 
 namespace modewise::cli {
 

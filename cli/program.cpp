@@ -26,7 +26,7 @@
 namespace modewise::cli {
 namespace {
 
-constexpr const char* common_group = "Common options";
+constexpr const char* kCommonGroup = "Common options";
 
 /// Torch reports failed allocations as plain errors with this text.
 bool is_allocation_failure(const std::string& message) {
@@ -70,7 +70,7 @@ class Program::Help : public CLI::Formatter {
     text += app->get_description() + "\n";
     text += make_usage(app, std::move(name)) + make_positionals(app);
     for (const std::string& group : app->get_groups()) {
-      if (!full && group == common_group) continue;
+      if (!full && group == kCommonGroup) continue;
       const auto options = app->get_options(
           [&](const CLI::Option* option) { return option->get_group() == group && option->nonpositional(); });
       if (!group.empty() && !options.empty()) text += make_group(group, false, options);
@@ -100,7 +100,7 @@ CLI::App* Program::add_command(CLI::App& parent, const std::string& name, const 
                                const std::string& example, std::function<int()> action) {
   CLI::App* command = parent.add_subcommand(name, summary);
   help_->examples[command] = example;
-  command->option_defaults()->group(common_group);
+  command->option_defaults()->group(kCommonGroup);
   command->add_flag("--json", json_, "print the result as JSON on stdout, nothing else");
   command->add_flag("-q,--quiet", quiet_, "errors only on stderr");
   command->add_flag("-v,--verbose", verbose_, "more on stderr; -vv for most");

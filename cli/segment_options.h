@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/config_options.h"
-#include "modewise/tasks/segment/config.h"
+#include "modewise/tasks/scenes/config.h"
 
 namespace modewise::cli {
 
@@ -17,7 +17,7 @@ struct SegmentConfigOptions : ConfigOptions {
 tasks::SegmentConfig load_segment_options(const std::string& file,
                                           const std::vector<std::string>& assignments);
 
-/// An evaluation (tasks/segment/metrics.h evaluation_json) for the terminal; `detail` adds the confusion
+/// An evaluation (tasks/scenes/metrics.h evaluation_json) for the terminal; `detail` adds the confusion
 /// matrix.
 std::string segment_text(const nlohmann::ordered_json& evaluation, bool detail);
 

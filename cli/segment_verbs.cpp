@@ -7,11 +7,11 @@
 #include "cli/segment_options.h"
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/segment/compare.h"
-#include "modewise/tasks/segment/explain.h"
-#include "modewise/tasks/segment/predict.h"
-#include "modewise/tasks/segment/report.h"
-#include "modewise/tasks/segment/run.h"
+#include "modewise/tasks/scenes/compare.h"
+#include "modewise/tasks/scenes/explain.h"
+#include "modewise/tasks/scenes/predict.h"
+#include "modewise/tasks/scenes/report.h"
+#include "modewise/tasks/scenes/run.h"
 #include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {

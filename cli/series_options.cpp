@@ -36,9 +36,9 @@ std::vector<std::string> SeriesConfigOptions::all_assignments() const {
   return all;
 }
 
-tasks::SeriesConfig load_series_options(const std::string& file,
-                                        const std::vector<std::string>& assignments) {
-  tasks::SeriesConfig config = tasks::load_series_config(file, assignments);
+tasks::LabelledSeriesConfig load_series_options(const std::string& file,
+                                                const std::vector<std::string>& assignments) {
+  tasks::LabelledSeriesConfig config = tasks::load_series_config(file, assignments);
   if (!config.data.is_simulated()) config.data.path = absolute_path(config.data.path);
   config.data.train = absolute_path(config.data.train);
   config.data.test = absolute_path(config.data.test);

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/config_options.h"
-#include "modewise/tasks/series/config.h"
+#include "modewise/tasks/labelled_series/config.h"
 
 namespace modewise::cli {
 
@@ -16,9 +16,10 @@ struct SeriesConfigOptions : ConfigOptions {
   std::vector<std::string> short_forms_;
 };
 
-tasks::SeriesConfig load_series_options(const std::string& file, const std::vector<std::string>& assignments);
+tasks::LabelledSeriesConfig load_series_options(const std::string& file,
+                                                const std::vector<std::string>& assignments);
 
-/// An evaluation (tasks/classify/metrics.h to_json) for the terminal; `detail` adds the confusion matrix.
+/// An evaluation (tasks/labelled/class_metrics.h to_json) for the terminal; `detail` adds the confusion matrix.
 std::string series_text(const nlohmann::ordered_json& evaluation, bool detail);
 
 }  // namespace modewise::cli

@@ -9,11 +9,11 @@
 #include "cli/series_options.h"
 #include "cli/task_verbs.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/series/attention.h"
-#include "modewise/tasks/series/compare.h"
-#include "modewise/tasks/series/explain.h"
-#include "modewise/tasks/series/report.h"
-#include "modewise/tasks/series/run.h"
+#include "modewise/tasks/labelled_series/attention.h"
+#include "modewise/tasks/labelled_series/compare.h"
+#include "modewise/tasks/labelled_series/explain.h"
+#include "modewise/tasks/labelled_series/report.h"
+#include "modewise/tasks/labelled_series/run.h"
 #include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {
@@ -72,7 +72,7 @@ int64_t shortest(const data::SeriesCollection& set) {
 }
 
 int show_collection(const Program& program, const ShowDataOptions& options) {
-  const tasks::SeriesConfig config =
+  const tasks::LabelledSeriesConfig config =
       load_series_options(options.config.config, options.config.all_assignments());
   const data::SeriesCollection set = data::load_collection(config.data);
   if (program.json()) {

@@ -9,7 +9,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
-#include "modewise/io/npz.h"
+#include "modewise/io/arrays/npz.h"
 #include "modewise/tasks/language/source.h"
 #include "modewise/train/run_folder.h"
 

@@ -18,7 +18,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/system_call.h"
-#include "modewise/data/token_set.h"
+#include "modewise/data/language/token_set.h"
 #include "modewise/io/utf8.h"
 #include "modewise/report/table.h"
 #include "modewise/text/load_tokenizer.h"

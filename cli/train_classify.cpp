@@ -8,9 +8,9 @@
 #include "cli/run_training.h"
 #include "modewise/analysis/image_cost.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/classify/report.h"
-#include "modewise/tasks/classify/run.h"
 #include "modewise/tasks/test_part.h"
+#include "modewise/tasks/volumes/report.h"
+#include "modewise/tasks/volumes/run.h"
 
 namespace modewise::cli {
 namespace {

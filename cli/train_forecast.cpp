@@ -58,7 +58,7 @@ class ForecastJob final : public ConfiguredJob<tasks::ForecastConfig> {
   }
 
   void write_report(const train::RunFolder& folder) override {
-    tasks::write_run_report(tasks::open_forecast_run(folder.path()), data_, folder.file("report.html"));
+    tasks::write_forecast_report(tasks::open_forecast_run(folder.path()), data_, folder.file("report.html"));
   }
 
   std::string summary(const nlohmann::ordered_json& metrics) const override {

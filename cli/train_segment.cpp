@@ -9,8 +9,8 @@
 #include "cli/segment_options.h"
 #include "modewise/analysis/image_cost.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/segment/report.h"
-#include "modewise/tasks/segment/run.h"
+#include "modewise/tasks/scenes/report.h"
+#include "modewise/tasks/scenes/run.h"
 #include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {

@@ -8,14 +8,14 @@
 #include "cli/series_options.h"
 #include "modewise/analysis/sequence_cost.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/series/report.h"
-#include "modewise/tasks/series/run.h"
+#include "modewise/tasks/labelled_series/report.h"
+#include "modewise/tasks/labelled_series/run.h"
 #include "modewise/tasks/test_part.h"
 
 namespace modewise::cli {
 namespace {
 
-class SeriesJob final : public ConfiguredJob<tasks::SeriesConfig> {
+class SeriesJob final : public ConfiguredJob<tasks::LabelledSeriesConfig> {
  public:
   std::string task() const override { return "series"; }
 
@@ -72,7 +72,7 @@ void add_train_series(Program& program, CLI::App& parent) {
   add_training<SeriesConfigOptions, SeriesJob>(
       program, parent, "series", "Trains a classifier of series, and judges it on the test cases.",
       "modewise train series --train BasicMotions_TRAIN.ts --test BasicMotions_TEST.ts",
-      config_help<tasks::SeriesConfig>);
+      config_help<tasks::LabelledSeriesConfig>);
 }
 
 }  // namespace modewise::cli

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "modewise/models/forecaster.h"
+#include "modewise/models/forecast/forecaster.h"
 
 namespace modewise::analysis {
 

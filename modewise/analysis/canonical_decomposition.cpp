@@ -28,7 +28,6 @@
 namespace modewise::analysis {
 namespace {
 
-constexpr uint32_t kStartSite = 15;  // of core/random
 using Factors = std::vector<at::Tensor>;
 
 double number(const at::Tensor& scalar) {
@@ -171,9 +170,10 @@ Factors singular_start(const at::Tensor& tensor, int64_t rank, uint64_t seed) {
     const auto [values, vectors] = at::linalg_eigh(at::matmul(rows, rows.t()));
     at::Tensor leading = vectors.flip(1).narrow(1, 0, std::min(rank, rows.size(0)));
     if (leading.size(1) < rank)
-      leading = at::cat({leading, random_columns(rows.size(0), rank - leading.size(1),
-                                                 {seed, kStartSite, static_cast<uint64_t>(mode)})},
-                        1);
+      leading =
+          at::cat({leading, random_columns(rows.size(0), rank - leading.size(1),
+                                           {seed, RandomSite::decomposition, static_cast<uint64_t>(mode)})},
+                  1);
     out.push_back(leading.contiguous());
   }
   return out;
@@ -182,8 +182,9 @@ Factors singular_start(const at::Tensor& tensor, int64_t rank, uint64_t seed) {
 Factors random_start(const at::Tensor& tensor, int64_t rank, uint64_t seed, int64_t start) {
   Factors out;
   for (int64_t mode = 0; mode < tensor.dim(); ++mode)
-    out.push_back(random_columns(tensor.size(mode), rank,
-                                 {seed, kStartSite, static_cast<uint64_t>(start * tensor.dim() + mode)}));
+    out.push_back(random_columns(
+        tensor.size(mode), rank,
+        {seed, RandomSite::decomposition, static_cast<uint64_t>(start * tensor.dim() + mode)}));
   // Attention has no negative entries: every other start has none either.
   if (start % 2 == 0)
     for (at::Tensor& factor : out) factor = factor.abs();

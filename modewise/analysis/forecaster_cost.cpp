@@ -9,8 +9,8 @@
 namespace modewise::analysis {
 namespace {
 
+using models::ForecasterConfig;
 using models::ForecastShape;
-using models::ModelConfig;
 
 int64_t outputs(const ForecastShape& shape) {
   return shape.horizon * std::max<int64_t>(shape.quantiles, 1);
@@ -21,7 +21,7 @@ void add_window(CostAccount& account, const models::WindowConfig& window, const 
   if (window.cycle > 0) account.add("window", window.cycle * shape.series_count(), 0);
 }
 
-models::TokenShape tokens_of(const ModelConfig& config, const ForecastShape& shape) {
+models::TokenShape tokens_of(const ForecasterConfig& config, const ForecastShape& shape) {
   models::TokenShape tokens;
   tokens.sizes = shape.series;
   for (size_t mode = 0; mode < shape.ordered.size(); ++mode)
@@ -31,7 +31,7 @@ models::TokenShape tokens_of(const ModelConfig& config, const ForecastShape& sha
   return tokens;
 }
 
-void add_head(CostAccount& account, const ModelConfig& config, const ForecastShape& shape, double tokens,
+void add_head(CostAccount& account, const ForecasterConfig& config, const ForecastShape& shape, double tokens,
               int64_t patches) {
   const auto series = static_cast<double>(shape.series_count());
   const bool flat = config.head.time == "flatten", pooled = config.head.time == "mean";
@@ -50,12 +50,12 @@ void add_head(CostAccount& account, const ModelConfig& config, const ForecastSha
   account.keep(2 * tokens * static_cast<double>(config.width));
 }
 
-double bytes_of(const ModelConfig& config) {
+double bytes_of(const ForecasterConfig& config) {
   return config.precision == "bf16" ? 2 : 4;
 }
 
 /// The token models: hot, transformer, spatial, temporal.
-ForecasterCost token_cost(const ModelConfig& config, const ForecastShape& shape, Projection projection) {
+ForecasterCost token_cost(const ForecasterConfig& config, const ForecastShape& shape, Projection projection) {
   const models::TokenShape tokens = tokens_of(config, shape);
   double count = 1;
   for (const int64_t size : tokens.sizes) count *= static_cast<double>(size);
@@ -72,7 +72,7 @@ ForecasterCost token_cost(const ModelConfig& config, const ForecastShape& shape,
   return std::move(account).cost(tokens.sizes);
 }
 
-ForecasterCost linear_cost(const ModelConfig& config, const ForecastShape& shape) {
+ForecasterCost linear_cost(const ForecasterConfig& config, const ForecastShape& shape) {
   CostAccount account(bytes_of(config));
   account.layer("linear");
   const int64_t maps = config.baseline.individual ? shape.series_count() : 1;
@@ -86,7 +86,7 @@ ForecasterCost linear_cost(const ModelConfig& config, const ForecastShape& shape
 }
 
 /// Ordinary transformer layers over `tokens` tokens a row, `rows` rows a sample.
-void add_layers(CostAccount& account, const ModelConfig& config, double rows, double tokens) {
+void add_layers(CostAccount& account, const ForecasterConfig& config, double rows, double tokens) {
   const int64_t width = config.width;
   const double all = rows * tokens, d = static_cast<double>(width);
   for (int64_t block = 0; block < config.blocks; ++block) {
@@ -103,7 +103,7 @@ void add_layers(CostAccount& account, const ModelConfig& config, double rows, do
   }
 }
 
-ForecasterCost patchtst_cost(const ModelConfig& config, const ForecastShape& shape) {
+ForecasterCost patchtst_cost(const ForecasterConfig& config, const ForecastShape& shape) {
   CostAccount account(bytes_of(config));
   account.layer("embedding");
   add_window(account, config.window, shape);
@@ -118,7 +118,7 @@ ForecasterCost patchtst_cost(const ModelConfig& config, const ForecastShape& sha
   return std::move(account).cost({patches});
 }
 
-ForecasterCost itransformer_cost(const ModelConfig& config, const ForecastShape& shape) {
+ForecasterCost itransformer_cost(const ForecasterConfig& config, const ForecastShape& shape) {
   CostAccount account(bytes_of(config));
   account.layer("embedding");
   add_window(account, config.window, shape);
@@ -134,7 +134,8 @@ ForecasterCost itransformer_cost(const ModelConfig& config, const ForecastShape&
 
 }  // namespace
 
-ForecasterCost forecaster_cost(const ModelConfig& config, const ForecastShape& shape, Projection projection) {
+ForecasterCost forecaster_cost(const ForecasterConfig& config, const ForecastShape& shape,
+                               Projection projection) {
   models::validate(config, shape);
   const std::string& name = config.name;
   if (name == "repeat" || name == "seasonal") return {};

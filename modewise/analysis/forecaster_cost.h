@@ -7,15 +7,15 @@
 // patches.
 
 #include "modewise/analysis/cost.h"
-#include "modewise/models/forecaster.h"
-#include "modewise/models/model_config.h"
+#include "modewise/models/forecast/config.h"
+#include "modewise/models/forecast/forecaster.h"
 
 namespace modewise::analysis {
 
 using ForecasterCost = ModelCost;
 
 /// Config errors as models::validate gives them.
-ForecasterCost forecaster_cost(const models::ModelConfig& config, const models::ForecastShape& shape,
+ForecasterCost forecaster_cost(const models::ForecasterConfig& config, const models::ForecastShape& shape,
                                Projection projection = Projection::pooled);
 
 }  // namespace modewise::analysis

@@ -3,10 +3,10 @@
 // says what counts).
 
 #include "modewise/analysis/cost.h"
-#include "modewise/models/segmenter.h"
-#include "modewise/models/segmenter_config.h"
-#include "modewise/models/volume_classifier.h"
-#include "modewise/models/volume_model_config.h"
+#include "modewise/models/scenes/config.h"
+#include "modewise/models/scenes/segmenter.h"
+#include "modewise/models/volumes/config.h"
+#include "modewise/models/volumes/volume_classifier.h"
 
 namespace modewise::analysis {
 

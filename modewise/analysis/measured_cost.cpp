@@ -72,7 +72,7 @@ at::Tensor random_tokens(const models::TokenShape& tokens, int64_t batch, int64_
   shape.insert(shape.end(), tokens.sizes.begin(), tokens.sizes.end());
   shape.push_back(width);
   const at::Tensor out = at::empty(shape, at::kFloat);
-  const RandomStream stream{1, 1, 0};
+  const RandomStream stream{1, RandomSite::simulation, 0};
   auto* values = out.mutable_data_ptr<float>();
   for (int64_t i = 0; i < out.numel(); ++i)
     values[i] = static_cast<float>(2 * stream.uniform(static_cast<uint64_t>(i)) - 1);

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "modewise/models/series_convolutions.h"
+#include "modewise/models/labelled_series/convolutions.h"
 #include "modewise/ops/fold_levels.h"
 
 namespace modewise::analysis {

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "modewise/analysis/cost.h"
-#include "modewise/models/language_config.h"
-#include "modewise/models/series_classifier.h"
-#include "modewise/models/series_classifier_config.h"
+#include "modewise/models/labelled_series/config.h"
+#include "modewise/models/labelled_series/series_classifier.h"
+#include "modewise/models/language/config.h"
 
 namespace modewise::analysis {
 

@@ -9,7 +9,6 @@
 namespace modewise::analysis {
 namespace {
 
-constexpr uint32_t kStartSite = 14;  // of core/random
 constexpr double kSmallest = 1e-300;
 
 using Vector = std::vector<double>;
@@ -71,7 +70,7 @@ double spectral_norm(const LinearMap& map, int64_t most_steps) {
   std::vector<Vector> left, right;
   Vector off_diagonal, estimates;
   Vector x(static_cast<size_t>(map.columns));
-  const RandomStream stream{static_cast<uint64_t>(map.columns), kStartSite, 0};
+  const RandomStream stream{static_cast<uint64_t>(map.columns), RandomSite::spectral_norm, 0};
   for (size_t i = 0; i < x.size(); ++i) x[i] = stream.normal(i);
   orthonormalize(x, right, 0);
   double scale = 0;

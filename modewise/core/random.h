@@ -24,19 +24,33 @@ constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, st
   return counter;
 }
 
+/// What random numbers are drawn for: streams of two sites never meet under one seed. All sites are listed
+/// here.
+enum class RandomSite : uint32_t {
+  shuffle = 0,
+  simulation = 1,  // systems, cases and prompts that are made up
+  weights = 2,
+  features = 3,  // of linear attention
+  augmentation = 4,
+  splits = 5,
+  mixup = 6,
+  sampled_text = 7,
+  spectral_norm = 14,
+  decomposition = 15,
+  dropout = 16  // of a model's first dropout; its others follow
+};
+
 /// A stream of random words: `seed` and `site` name it, `step` and the block index count in it.
-/// Sites: 0 shuffle, 1 simulated systems, 2 initial weights, 3 random features, 4 augmentation, 5 splits, 6
-/// mixup, 7 sampled text, 14 starts of spectral norms, 15 of decompositions; dropout sites begin at 16.
 struct RandomStream {
   uint64_t seed = 0;
-  uint32_t site = 0;
+  RandomSite site = RandomSite::shuffle;
   uint64_t step = 0;
 
   /// Words 4·block … 4·block+3 of the stream. `step` takes 32 bits of the counter, `block` 64.
   constexpr std::array<uint32_t, 4> block(uint64_t index) const {
-    return philox4x32(
-        {static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), static_cast<uint32_t>(step), site},
-        {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+    return philox4x32({static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32),
+                       static_cast<uint32_t>(step), static_cast<uint32_t>(site)},
+                      {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
   }
   /// Word `index` of the stream.
   constexpr uint32_t word(uint64_t index) const { return block(index / 4)[index % 4]; }

@@ -3,7 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "modewise/io/npy.h"
+#include "modewise/io/arrays/npy.h"
 
 namespace modewise::data {
 

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "modewise/core/error.h"
-#include "modewise/io/csv_scanner.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
+#include "modewise/io/tables/csv_scanner.h"
 #include "modewise/io/text_input.h"
 #include "modewise/io/utf8.h"
 

@@ -12,7 +12,7 @@ namespace modewise::nn {
 namespace {
 
 /// Columns made at once: forms pad queries and keys to the width of the values.
-constexpr int64_t columns_at_once = 256;
+constexpr int64_t kColumnsAtOnce = 256;
 
 }  // namespace
 
@@ -24,8 +24,8 @@ at::Tensor attention_matrix(const at::Tensor& q, const at::Tensor& k,
   const int64_t batch = k.size(0), n = k.size(1), heads = k.size(2);
   const at::Tensor unit = at::eye(n, queries.options());
   std::vector<at::Tensor> columns;
-  for (int64_t begin = 0; begin < n; begin += columns_at_once) {
-    const int64_t count = std::min(columns_at_once, n - begin);
+  for (int64_t begin = 0; begin < n; begin += kColumnsAtOnce) {
+    const int64_t count = std::min(kColumnsAtOnce, n - begin);
     const at::Tensor values =
         unit.narrow(1, begin, count).reshape({1, n, 1, count}).expand({batch, n, heads, count}).contiguous();
     columns.push_back(ops::tensor_attention(queries, keys, values, options, pooling, rotary));

@@ -13,7 +13,7 @@ namespace modewise::nn {
 namespace {
 
 /// A logit far below all others, and far from where float32 and bfloat16 end.
-constexpr double refused = -1e4;
+constexpr double kRefused = -1e4;
 
 /// x with one more coordinate, 1.
 at::Tensor with_ones(const at::Tensor& x) {
@@ -48,7 +48,7 @@ FoldedAttention::Compared FoldedAttention::compared(const at::Tensor& x,
   // masks alike, blocks' summaries too.
   const at::Tensor barred =
       at::zeros_like(out.k.narrow(-1, 0, 1))
-          .masked_fill(mask->logical_not().unsqueeze(-1).unsqueeze(-1), refused / options_.scale);
+          .masked_fill(mask->logical_not().unsqueeze(-1).unsqueeze(-1), kRefused / options_.scale);
   out.q = with_ones(out.q);
   out.k = at::cat({out.k, barred}, -1);
   if (out.latents.defined()) out.latents = with_ones(out.latents);

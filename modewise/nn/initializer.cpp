@@ -4,15 +4,9 @@
 
 #include <algorithm>
 
-#include "modewise/core/random.h"
-
 namespace modewise::nn {
-namespace {
-constexpr uint32_t kWeightSite = 2;
-}
-
 at::Tensor Initializer::uniform(at::IntArrayRef sizes, double bound) {
-  const RandomStream stream{seed_, kWeightSite, parameter_++};
+  const RandomStream stream{seed_, RandomSite::weights, parameter_++};
   at::Tensor out = at::empty(sizes, type_);
   if (!draws_) return out;
   float* values = out.mutable_data_ptr<float>();
@@ -26,7 +20,7 @@ at::Tensor Initializer::uniform(at::IntArrayRef sizes, double bound) {
 }
 
 at::Tensor Initializer::normal(at::IntArrayRef sizes, double deviation) {
-  const RandomStream stream{seed_, kWeightSite, parameter_++};
+  const RandomStream stream{seed_, RandomSite::weights, parameter_++};
   at::Tensor out = at::empty(sizes, type_);
   if (!draws_) return out;
   float* values = out.mutable_data_ptr<float>();

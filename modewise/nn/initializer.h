@@ -1,11 +1,14 @@
 #pragma once
 // Hands out initial weights and dropout sites while a model is built. The n-th parameter that is drawn uses
-// random stream {seed, site 2, step n}, so that weights depend on the seed and the building order alone.
+// random stream {seed, RandomSite::weights, step n}, so that weights depend on the seed and the building
+// order alone.
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/ScalarType.h>
 
 #include <cstdint>
+
+#include "modewise/core/random.h"
 
 namespace modewise::nn {
 
@@ -30,7 +33,7 @@ class Initializer {
  private:
   uint64_t seed_;
   uint64_t parameter_ = 0;
-  uint32_t site_ = 16;
+  uint32_t site_ = static_cast<uint32_t>(RandomSite::dropout);
   bool draws_ = true;
   at::ScalarType type_ = at::kFloat;
 };

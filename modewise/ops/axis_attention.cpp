@@ -19,26 +19,26 @@ namespace modewise::ops {
 
 namespace {
 
-constexpr auto kOp = "axis_attention";
+constexpr auto kAxisAttention = "axis_attention";
 
 void check_axis_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
                                int64_t mode, const std::optional<at::Tensor>& token_mask,
                                const std::optional<at::Tensor>& axis_mask, double dropout) {
-  check_tokens(kOp, "q", q);
-  check_mode(kOp, q, mode);
-  check_heads(kOp, q, heads);
+  check_tokens(kAxisAttention, "q", q);
+  check_mode(kAxisAttention, q, mode);
+  check_heads(kAxisAttention, q, heads);
   for (const auto& [name, t] : {std::pair("k", k), std::pair("v", v)}) {
-    check_same(kOp, name, t, "q", q);
-    TORCH_CHECK_VALUE(t.sym_sizes() == q.sym_sizes(), kOp, ": ", name, " must have the shape of q ",
-                      q.sym_sizes(), ", got ", t.sym_sizes());
+    check_same(kAxisAttention, name, t, "q", q);
+    TORCH_CHECK_VALUE(t.sym_sizes() == q.sym_sizes(), kAxisAttention, ": ", name,
+                      " must have the shape of q ", q.sym_sizes(), ", got ", t.sym_sizes());
   }
-  check_token_mask(kOp, token_mask, q);
-  check_dropout(kOp, dropout);
+  check_token_mask(kAxisAttention, token_mask, q);
+  check_dropout(kAxisAttention, dropout);
   if (!axis_mask) return;
   const auto n = q.sym_size(mode + 1);
   TORCH_CHECK_VALUE(axis_mask->scalar_type() == at::kBool && axis_mask->dim() == 2 &&
                         axis_mask->sym_size(0) == n && axis_mask->sym_size(1) == n,
-                    kOp, ": axis_mask must be bool [", n, ", ", n, "] for mode ", mode, " of q ",
+                    kAxisAttention, ": axis_mask must be bool [", n, ", ", n, "] for mode ", mode, " of q ",
                     q.sym_sizes(), ", got ", axis_mask->scalar_type(), " ", axis_mask->sym_sizes());
 }
 

@@ -12,7 +12,7 @@
 namespace modewise::ops {
 namespace {
 
-constexpr auto kOp = "convolution";
+constexpr auto kConvolution = "convolution";
 
 at::Tensor convolution_meta(const at::Tensor& x, const at::Tensor& weight,
                             const std::optional<at::Tensor>& bias, at::IntArrayRef stride,
@@ -44,8 +44,8 @@ at::Tensor convolution_op(const at::Tensor& x, const at::Tensor& weight,
 void check_steps(const char* name, at::IntArrayRef values, size_t modes, int64_t least) {
   const bool fits = values.size() == modes &&
                     std::all_of(values.begin(), values.end(), [&](int64_t value) { return value >= least; });
-  TORCH_CHECK_VALUE(fits, kOp, ": ", name, " must be ", modes, " integers of at least ", least, ", got ",
-                    values);
+  TORCH_CHECK_VALUE(fits, kConvolution, ": ", name, " must be ", modes, " integers of at least ", least,
+                    ", got ", values);
 }
 
 c10::SymInt size_of_mode(const at::Tensor& x, const at::Tensor& weight, const ConvolutionSteps& steps,
@@ -70,11 +70,11 @@ c10::SymDimVector convolution_sizes(const at::Tensor& x, const at::Tensor& weigh
 
 void check_convolution_args(const at::Tensor& x, const at::Tensor& weight,
                             const std::optional<at::Tensor>& bias, const ConvolutionSteps& steps) {
-  check_floating(kOp, "x", x);
-  check_floating(kOp, "weight", weight);
-  TORCH_CHECK_VALUE(x.dim() >= 3 && x.dim() <= 5, kOp,
+  check_floating(kConvolution, "x", x);
+  check_floating(kConvolution, "weight", weight);
+  TORCH_CHECK_VALUE(x.dim() >= 3 && x.dim() <= 5, kConvolution,
                     ": x must be [B, N_1 … N_k, C] with one to three modes, got ", x.sym_sizes());
-  TORCH_CHECK_VALUE(weight.dim() == x.dim() && weight.sym_size(1) == x.sym_size(-1), kOp,
+  TORCH_CHECK_VALUE(weight.dim() == x.dim() && weight.sym_size(1) == x.sym_size(-1), kConvolution,
                     ": weight must be [C', ", x.sym_size(-1), ", K_1 … K_", x.dim() - 2, "] for x ",
                     x.sym_sizes(), ", got ", weight.sym_sizes());
   const auto modes = static_cast<size_t>(x.dim()) - 2;
@@ -86,13 +86,14 @@ void check_convolution_args(const at::Tensor& x, const at::Tensor& weight,
     TORCH_CHECK_VALUE(
         weight.sym_size(at + 2) >= 1 && x.sym_size(at + 1) + 2 * steps.padding[mode] >
                                             (weight.sym_size(at + 2) - 1) * steps.dilation[mode],
-        kOp, ": the kernel must fit into mode ", mode, " of x ", x.sym_sizes(),
+        kConvolution, ": the kernel must fit into mode ", mode, " of x ", x.sym_sizes(),
         " with its padding, got weight ", weight.sym_sizes());
   }
   if (!bias || !bias->defined()) return;
-  check_same(kOp, "bias", *bias, "weight", weight);
-  TORCH_CHECK_VALUE(bias->dim() == 1 && bias->sym_size(0) == weight.sym_size(0), kOp, ": bias must be [",
-                    weight.sym_size(0), "] for weight ", weight.sym_sizes(), ", got ", bias->sym_sizes());
+  check_same(kConvolution, "bias", *bias, "weight", weight);
+  TORCH_CHECK_VALUE(bias->dim() == 1 && bias->sym_size(0) == weight.sym_size(0), kConvolution,
+                    ": bias must be [", weight.sym_size(0), "] for weight ", weight.sym_sizes(), ", got ",
+                    bias->sym_sizes());
 }
 
 void check_convolution_backward_args(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight,

@@ -10,7 +10,7 @@
 namespace modewise::ops {
 namespace {
 
-constexpr auto kOp = "dot_product_attention";
+constexpr auto kDotProductAttention = "dot_product_attention";
 
 at::Tensor attention_meta(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const std::optional<at::Tensor>& mask, bool causal, double) {
@@ -42,23 +42,25 @@ bool mask_fits(const at::Tensor& mask, const at::Tensor& q, const at::Tensor& k)
 
 void check_dot_product_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                       const std::optional<at::Tensor>& mask, bool causal) {
-  check_floating(kOp, "q", q);
-  TORCH_CHECK_VALUE(q.dim() == 4, kOp, ": q must be [B, n, H, d], got ", q.sym_sizes());
-  check_same(kOp, "k", k, "q", q);
-  check_same(kOp, "v", v, "q", q);
+  check_floating(kDotProductAttention, "q", q);
+  TORCH_CHECK_VALUE(q.dim() == 4, kDotProductAttention, ": q must be [B, n, H, d], got ", q.sym_sizes());
+  check_same(kDotProductAttention, "k", k, "q", q);
+  check_same(kDotProductAttention, "v", v, "q", q);
   TORCH_CHECK_VALUE(k.dim() == 4 && k.sym_size(0) == q.sym_size(0) && k.sym_size(3) == q.sym_size(3) &&
                         k.sym_size(2) >= 1 && q.sym_size(2) % k.sym_size(2) == 0,
-                    kOp, ": k must be [", q.sym_size(0), ", m, G, ", q.sym_size(3), "] with G a divisor of ",
-                    q.sym_size(2), " for q ", q.sym_sizes(), ", got ", k.sym_sizes());
+                    kDotProductAttention, ": k must be [", q.sym_size(0), ", m, G, ", q.sym_size(3),
+                    "] with G a divisor of ", q.sym_size(2), " for q ", q.sym_sizes(), ", got ",
+                    k.sym_sizes());
   TORCH_CHECK_VALUE(v.dim() == 4 && v.sym_size(0) == k.sym_size(0) && v.sym_size(1) == k.sym_size(1) &&
                         v.sym_size(2) >= 1 && q.sym_size(2) % v.sym_size(2) == 0,
-                    kOp, ": v must be [", k.sym_size(0), ", ", k.sym_size(1), ", G, e] with G a divisor of ",
-                    q.sym_size(2), " for k ", k.sym_sizes(), ", got ", v.sym_sizes());
-  TORCH_CHECK_VALUE(!causal || q.sym_size(1) == k.sym_size(1), kOp,
+                    kDotProductAttention, ": v must be [", k.sym_size(0), ", ", k.sym_size(1),
+                    ", G, e] with G a divisor of ", q.sym_size(2), " for k ", k.sym_sizes(), ", got ",
+                    v.sym_sizes());
+  TORCH_CHECK_VALUE(!causal || q.sym_size(1) == k.sym_size(1), kDotProductAttention,
                     ": causal wants as many keys as queries, got ", k.sym_size(1), " and ", q.sym_size(1));
   if (!mask) return;
-  TORCH_CHECK_VALUE(mask_fits(*mask, q, k), kOp, ": mask must be bool and broadcast to [", q.sym_size(0),
-                    ", ", q.sym_size(2), ", ", q.sym_size(1), ", ", k.sym_size(1), "], got ",
+  TORCH_CHECK_VALUE(mask_fits(*mask, q, k), kDotProductAttention, ": mask must be bool and broadcast to [",
+                    q.sym_size(0), ", ", q.sym_size(2), ", ", q.sym_size(1), ", ", k.sym_size(1), "], got ",
                     mask->scalar_type(), " ", mask->sym_sizes());
 }
 

@@ -6,7 +6,7 @@
 
 namespace modewise::ops {
 
-/// Stream `site` at step `step` under `seed` (modewise/core/random.h); dropout sites begin at 16.
+/// Stream `site` at step `step` under `seed` (modewise/core/random.h); sites from RandomSite::dropout on.
 struct DropoutKey {
   uint64_t seed = 0;
   uint64_t step = 0;

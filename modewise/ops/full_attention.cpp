@@ -19,19 +19,19 @@ namespace modewise::ops {
 
 namespace {
 
-constexpr auto kOp = "full_attention";
+constexpr auto kFullAttention = "full_attention";
 
 void check_full_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
                                const std::optional<at::Tensor>& token_mask, double dropout) {
-  check_tokens(kOp, "q", q);
-  check_heads(kOp, q, heads);
+  check_tokens(kFullAttention, "q", q);
+  check_heads(kFullAttention, q, heads);
   for (const auto& [name, t] : {std::pair("k", k), std::pair("v", v)}) {
-    check_same(kOp, name, t, "q", q);
-    TORCH_CHECK_VALUE(t.sym_sizes() == q.sym_sizes(), kOp, ": ", name, " must have the shape of q ",
-                      q.sym_sizes(), ", got ", t.sym_sizes());
+    check_same(kFullAttention, name, t, "q", q);
+    TORCH_CHECK_VALUE(t.sym_sizes() == q.sym_sizes(), kFullAttention, ": ", name,
+                      " must have the shape of q ", q.sym_sizes(), ", got ", t.sym_sizes());
   }
-  check_token_mask(kOp, token_mask, q);
-  check_dropout(kOp, dropout);
+  check_token_mask(kFullAttention, token_mask, q);
+  check_dropout(kFullAttention, dropout);
 }
 
 at::Tensor full_attention_op(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,

@@ -14,7 +14,7 @@ namespace modewise::ops {
 
 namespace {
 
-constexpr auto kOp = "matmul";
+constexpr auto kMatmul = "matmul";
 
 at::Tensor matmul_meta(const at::Tensor& a, const at::Tensor& b) {
   check_matmul_args(a, b);
@@ -33,10 +33,10 @@ bool broadcast_fits(const at::Tensor& a, const at::Tensor& b) {
 }  // namespace
 
 void check_matmul_args(const at::Tensor& a, const at::Tensor& b) {
-  check_floating(kOp, "a", a);
-  check_same(kOp, "b", b, "a", a);
-  TORCH_CHECK_VALUE(a.dim() >= 2, kOp, ": a must be [.., M, K], got ", a.sym_sizes());
-  TORCH_CHECK_VALUE(b.dim() >= 2 && b.sym_size(-2) == a.sym_size(-1) && broadcast_fits(a, b), kOp,
+  check_floating(kMatmul, "a", a);
+  check_same(kMatmul, "b", b, "a", a);
+  TORCH_CHECK_VALUE(a.dim() >= 2, kMatmul, ": a must be [.., M, K], got ", a.sym_sizes());
+  TORCH_CHECK_VALUE(b.dim() >= 2 && b.sym_size(-2) == a.sym_size(-1) && broadcast_fits(a, b), kMatmul,
                     ": b must be [.., ", a.sym_size(-1), ", N] with leading sizes that fit a ", a.sym_sizes(),
                     ", got ", b.sym_sizes());
 }

@@ -26,7 +26,6 @@ namespace modewise::ops {
 
 namespace {
 
-constexpr uint32_t kFeatureSite = 3;
 // Added to every feature: keeps the normaliser above 0 when all products underflow (attention is then
 // uniform), and is far below anything that rounding keeps otherwise.
 constexpr double kFloor = 1e-18;
@@ -61,7 +60,7 @@ double squared_length(const RandomStream& stream, int64_t first, int64_t width) 
 }
 
 at::Tensor draw_projection(int64_t width, int64_t features, int64_t seed, int64_t mode, bool regularised) {
-  const RandomStream stream{static_cast<uint64_t>(seed), kFeatureSite, static_cast<uint64_t>(mode)};
+  const RandomStream stream{static_cast<uint64_t>(seed), RandomSite::features, static_cast<uint64_t>(mode)};
   auto projection = at::empty({features, width}, at::kDouble);
   auto* rows = projection.mutable_data_ptr<double>();
   const int64_t values = features * width;

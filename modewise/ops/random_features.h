@@ -9,10 +9,10 @@
 
 namespace modewise::ops {
 
-/// Projection [features, width]: blocks of orthogonal rows, drawn from core/random (site 3, step `mode`) by
-/// `seed`. Their lengths are those of independent Gaussian vectors, which estimates the softmax kernel
-/// without bias; or all √width, `regularised`, Performer's SM-REG, which estimates a lower bound of it with
-/// less variance. On the device of `like`, in the type its sums are taken in.
+/// Projection [features, width]: blocks of orthogonal rows, drawn from core/random (RandomSite::features,
+/// step `mode`) by `seed`. Their lengths are those of independent Gaussian vectors, which estimates the
+/// softmax kernel without bias; or all √width, `regularised`, Performer's SM-REG, which estimates a lower
+/// bound of it with less variance. On the device of `like`, in the type its sums are taken in.
 at::Tensor orthogonal_projection(const at::Tensor& like, int64_t width, int64_t features, int64_t seed,
                                  int64_t mode, bool regularised = false);
 

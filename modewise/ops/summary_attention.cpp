@@ -11,7 +11,7 @@ namespace modewise::ops {
 
 namespace {
 
-constexpr auto kOp = "summary_attention";
+constexpr auto kSummaryAttention = "summary_attention";
 using Optional = std::optional<at::Tensor>;
 
 }  // namespace
@@ -19,38 +19,38 @@ using Optional = std::optional<at::Tensor>;
 void check_summary_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                   const Optional& latents, const SummaryOptions& options,
                                   const RotaryCode& rotary) {
-  check_floating(kOp, "q", q);
-  check_same(kOp, "k", k, "q", q);
-  check_same(kOp, "v", v, "q", q);
-  TORCH_CHECK_VALUE(q.dim() == 4 && k.dim() == 4 && v.dim() == 4 && q.sym_size(0) == k.sym_size(0) &&
-                        q.sym_size(1) == k.sym_size(1) && q.sym_size(3) == k.sym_size(3) &&
-                        k.sym_size(2) > 0 && q.sym_size(2) % k.sym_size(2) == 0 &&
-                        v.sym_sizes().slice(0, 3) == k.sym_sizes().slice(0, 3),
-                    kOp, ": wanted q [B, n, H, d], k [B, n, G, d] and v [B, n, G, e], G a divisor of H; got ",
-                    q.sym_sizes(), ", ", k.sym_sizes(), " and ", v.sym_sizes());
-  TORCH_CHECK_VALUE(!options.fold.empty() && options.window >= 1 && options.sinks >= 0, kOp,
+  check_floating(kSummaryAttention, "q", q);
+  check_same(kSummaryAttention, "k", k, "q", q);
+  check_same(kSummaryAttention, "v", v, "q", q);
+  TORCH_CHECK_VALUE(
+      q.dim() == 4 && k.dim() == 4 && v.dim() == 4 && q.sym_size(0) == k.sym_size(0) &&
+          q.sym_size(1) == k.sym_size(1) && q.sym_size(3) == k.sym_size(3) && k.sym_size(2) > 0 &&
+          q.sym_size(2) % k.sym_size(2) == 0 && v.sym_sizes().slice(0, 3) == k.sym_sizes().slice(0, 3),
+      kSummaryAttention, ": wanted q [B, n, H, d], k [B, n, G, d] and v [B, n, G, e], G a divisor of H; got ",
+      q.sym_sizes(), ", ", k.sym_sizes(), " and ", v.sym_sizes());
+  TORCH_CHECK_VALUE(!options.fold.empty() && options.window >= 1 && options.sinks >= 0, kSummaryAttention,
                     ": wanted a fold, a window of at least 1 and sinks of at least 0; got ", options.fold,
                     ", ", options.window, " and ", options.sinks);
   const auto levels = static_cast<int64_t>(options.fold.size()) - 1;
   for (int64_t l = 1; l <= levels; ++l)
-    TORCH_CHECK_VALUE(options.fold[static_cast<size_t>(l)] > 0, kOp,
+    TORCH_CHECK_VALUE(options.fold[static_cast<size_t>(l)] > 0, kSummaryAttention,
                       ": the sizes of a fold must be positive behind the first, got ", options.fold);
   if (levels > 0) {
-    TORCH_CHECK_VALUE(latents.has_value(), kOp, ": fold ", options.fold, " needs latents [", levels, ", ",
-                      k.sym_size(2), ", r, ", k.sym_size(3), "]");
-    check_same(kOp, "latents", *latents, "q", q);
+    TORCH_CHECK_VALUE(latents.has_value(), kSummaryAttention, ": fold ", options.fold, " needs latents [",
+                      levels, ", ", k.sym_size(2), ", r, ", k.sym_size(3), "]");
+    check_same(kSummaryAttention, "latents", *latents, "q", q);
     TORCH_CHECK_VALUE(
         latents->dim() == 4 && latents->sym_size(0) >= levels && latents->sym_size(1) == k.sym_size(2) &&
             latents->sym_size(2) >= 1 && latents->sym_size(3) == k.sym_size(3),
-        kOp, ": latents must be [at least ", levels, ", ", k.sym_size(2), ", r, ", k.sym_size(3),
-        "] for fold ", options.fold, " and k ", k.sym_sizes(), ", got ", latents->sym_sizes());
+        kSummaryAttention, ": latents must be [at least ", levels, ", ", k.sym_size(2), ", r, ",
+        k.sym_size(3), "] for fold ", options.fold, " and k ", k.sym_sizes(), ", got ", latents->sym_sizes());
   }
   if (rotary.used())
     TORCH_CHECK_VALUE(rotary.frequencies.scalar_type() == at::kDouble && rotary.frequencies.dim() == 2 &&
                           rotary.frequencies.sym_size(0) > 0 &&
                           rotary.frequencies.sym_size(1) * 2 == q.sym_size(3),
-                      kOp, ": frequencies must be float64 [levels, d/2] for q ", q.sym_sizes(), ", got ",
-                      rotary.frequencies.scalar_type(), " ", rotary.frequencies.sym_sizes());
+                      kSummaryAttention, ": frequencies must be float64 [levels, d/2] for q ", q.sym_sizes(),
+                      ", got ", rotary.frequencies.scalar_type(), " ", rotary.frequencies.sym_sizes());
 }
 
 namespace {

@@ -27,7 +27,7 @@ namespace modewise::ops {
 
 namespace {
 
-constexpr auto kOp = "tensor_attention";
+constexpr auto kTensorAttention = "tensor_attention";
 
 bool one_of(const std::string& form, std::initializer_list<const char*> names) {
   return std::any_of(names.begin(), names.end(), [&](const char* name) { return form == name; });
@@ -48,28 +48,30 @@ std::vector<int64_t> folded_sizes(const std::vector<int64_t>& fold, int64_t n) {
 }
 
 void check_fold(const TensorAttentionOptions& options, int64_t n) {
-  TORCH_CHECK_VALUE(!options.fold.empty(), kOp, ": form ", options.form, " needs a fold n_1 … n_m");
+  TORCH_CHECK_VALUE(!options.fold.empty(), kTensorAttention, ": form ", options.form,
+                    " needs a fold n_1 … n_m");
   int64_t cells = 1;
   for (size_t i = options.fold.size(); i-- > 0;) {
     const int64_t size = options.fold[i];
     TORCH_CHECK_VALUE(
-        size > 0 || (i == 0 && size == 0), kOp,
+        size > 0 || (i == 0 && size == 0), kTensorAttention,
         ": the sizes of a fold must be positive (the first may be 0: as large as the sequence needs), "
         "got ",
         options.fold);
     if (i == 0 && size == 0) return;
-    TORCH_CHECK_VALUE(cells <= std::numeric_limits<int64_t>::max() / size, kOp, ": the product of the fold ",
-                      options.fold, " is too large");
+    TORCH_CHECK_VALUE(cells <= std::numeric_limits<int64_t>::max() / size, kTensorAttention,
+                      ": the product of the fold ", options.fold, " is too large");
     cells *= size;
   }
-  TORCH_CHECK_VALUE(cells >= n || options.form == "causal", kOp, ": the fold ", options.fold, " holds ",
-                    cells, " tokens, the sequence has ", n, "; a first size of 0 grows with the sequence");
+  TORCH_CHECK_VALUE(cells >= n || options.form == "causal", kTensorAttention, ": the fold ", options.fold,
+                    " holds ", cells, " tokens, the sequence has ", n,
+                    "; a first size of 0 grows with the sequence");
 }
 
 void check_sequence(const char* name, const at::Tensor& x, const at::Tensor& q) {
-  check_same(kOp, name, x, "q", q);
-  TORCH_CHECK_VALUE(x.dim() == 4 && x.sym_size(0) == q.sym_size(0) && x.sym_size(1) == q.sym_size(1), kOp,
-                    ": ", name, " must be [", q.sym_size(0), ", ", q.sym_size(1), ", G, ",
+  check_same(kTensorAttention, name, x, "q", q);
+  TORCH_CHECK_VALUE(x.dim() == 4 && x.sym_size(0) == q.sym_size(0) && x.sym_size(1) == q.sym_size(1),
+                    kTensorAttention, ": ", name, " must be [", q.sym_size(0), ", ", q.sym_size(1), ", G, ",
                     name[0] == 'k' ? "d" : "e", "] for q ", q.sym_sizes(), ", got ", x.sym_sizes());
 }
 
@@ -221,53 +223,55 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
                                  const TensorAttentionOptions& options, const at::Tensor& latents,
                                  const RotaryCode& rotary) {
   TORCH_CHECK_VALUE(
-      one_of(options.form, {"full", "window", "lambda", "axial", "pooled", "causal", "random", "topk"}), kOp,
-      ": form must be full, window, lambda, axial, pooled, causal, random or topk, got ", options.form);
+      one_of(options.form, {"full", "window", "lambda", "axial", "pooled", "causal", "random", "topk"}),
+      kTensorAttention, ": form must be full, window, lambda, axial, pooled, causal, random or topk, got ",
+      options.form);
   TORCH_CHECK_VALUE(
-      options.form != "pooled" || !options.causal, kOp,
+      options.form != "pooled" || !options.causal, kTensorAttention,
       ": form pooled cannot be causal: its weights along a mode are made from all tokens at a "
       "position of that mode, later ones too; take form causal, or causal=False for an encoder");
-  check_floating(kOp, "q", q);
-  TORCH_CHECK_VALUE(q.dim() == 4, kOp, ": q must be [B, n, H, d], got ", q.sym_sizes());
+  check_floating(kTensorAttention, "q", q);
+  TORCH_CHECK_VALUE(q.dim() == 4, kTensorAttention, ": q must be [B, n, H, d], got ", q.sym_sizes());
   check_sequence("k", k, q);
   check_sequence("v", v, q);
-  TORCH_CHECK_VALUE(k.sym_size(3) == q.sym_size(3), kOp, ": k must have heads of width ", q.sym_size(3),
-                    " as q, got ", k.sym_size(3));
-  TORCH_CHECK_VALUE(v.sym_size(2) == k.sym_size(2), kOp, ": k and v must have as many heads, got ",
-                    k.sym_size(2), " and ", v.sym_size(2));
-  TORCH_CHECK_VALUE(k.sym_size(2) > 0 && q.sym_size(2) % k.sym_size(2) == 0, kOp, ": the heads of k ",
-                    k.sym_size(2), " must divide those of q, ", q.sym_size(2));
+  TORCH_CHECK_VALUE(k.sym_size(3) == q.sym_size(3), kTensorAttention, ": k must have heads of width ",
+                    q.sym_size(3), " as q, got ", k.sym_size(3));
+  TORCH_CHECK_VALUE(v.sym_size(2) == k.sym_size(2), kTensorAttention,
+                    ": k and v must have as many heads, got ", k.sym_size(2), " and ", v.sym_size(2));
+  TORCH_CHECK_VALUE(k.sym_size(2) > 0 && q.sym_size(2) % k.sym_size(2) == 0, kTensorAttention,
+                    ": the heads of k ", k.sym_size(2), " must divide those of q, ", q.sym_size(2));
   const int64_t n = known_size(q, 1);
   if (one_of(options.form, {"axial", "pooled", "causal"})) check_fold(options, n);
-  TORCH_CHECK_VALUE(options.window >= 0 && options.sinks >= 0, kOp,
+  TORCH_CHECK_VALUE(options.window >= 0 && options.sinks >= 0, kTensorAttention,
                     ": window and sinks must not be negative, got ", options.window, " and ", options.sinks);
-  TORCH_CHECK_VALUE(!one_of(options.form, {"window", "lambda"}) || options.window > 0, kOp, ": form ",
-                    options.form, " needs a window of at least 1 token");
-  TORCH_CHECK_VALUE(options.density > 0 && options.density <= 1, kOp,
+  TORCH_CHECK_VALUE(!one_of(options.form, {"window", "lambda"}) || options.window > 0, kTensorAttention,
+                    ": form ", options.form, " needs a window of at least 1 token");
+  TORCH_CHECK_VALUE(options.density > 0 && options.density <= 1, kTensorAttention,
                     ": density must be above 0 and at most 1, got ", options.density);
-  TORCH_CHECK_VALUE(options.form == "causal" || !latents.defined(), kOp,
+  TORCH_CHECK_VALUE(options.form == "causal" || !latents.defined(), kTensorAttention,
                     ": only form causal takes latents, got form ", options.form);
   if (options.form == "causal" && options.fold.size() > 1)
-    TORCH_CHECK_VALUE(window_of(options, n) >= options.fold.back(), kOp,
+    TORCH_CHECK_VALUE(window_of(options, n) >= options.fold.back(), kTensorAttention,
                       ": the window must hold the finest mode, ", options.fold.back(), " tokens of fold ",
                       options.fold, ", else a token of an unfinished block would not be seen; got ",
                       window_of(options, n));
   if (rotary.used()) {
-    TORCH_CHECK_VALUE(q.sym_size(3) % 2 == 0, kOp, ": rotary codes need heads of even width, got ",
-                      q.sym_size(3));
+    TORCH_CHECK_VALUE(q.sym_size(3) % 2 == 0, kTensorAttention,
+                      ": rotary codes need heads of even width, got ", q.sym_size(3));
     TORCH_CHECK_VALUE(rotary.frequencies.dim() == 2 && rotary.frequencies.sym_size(0) > 0 &&
                           rotary.frequencies.sym_size(1) * 2 == q.sym_size(3) &&
                           rotary.frequencies.scalar_type() == at::kDouble,
-                      kOp, ": frequencies must be float64 [levels, ", q.sym_size(3) / 2, "] for q ",
-                      q.sym_sizes(), ", got ", rotary.frequencies.scalar_type(), " ",
+                      kTensorAttention, ": frequencies must be float64 [levels, ", q.sym_size(3) / 2,
+                      "] for q ", q.sym_sizes(), ", got ", rotary.frequencies.scalar_type(), " ",
                       rotary.frequencies.sym_sizes());
   }
   if (rotary.positions.defined()) {
     TORCH_CHECK_VALUE(rotary.positions.scalar_type() == at::kLong && rotary.positions.dim() == 1 &&
                           rotary.positions.sym_size(0) == q.sym_size(1),
-                      kOp, ": positions must be int64 [", q.sym_size(1), "] for q ", q.sym_sizes(), ", got ",
-                      rotary.positions.scalar_type(), " ", rotary.positions.sym_sizes());
-    TORCH_CHECK_VALUE(!one_of(options.form, {"axial", "pooled"}), kOp, ": form ", options.form,
+                      kTensorAttention, ": positions must be int64 [", q.sym_size(1), "] for q ",
+                      q.sym_sizes(), ", got ", rotary.positions.scalar_type(), " ",
+                      rotary.positions.sym_sizes());
+    TORCH_CHECK_VALUE(!one_of(options.form, {"axial", "pooled"}), kTensorAttention, ": form ", options.form,
                       " counts positions along the modes and takes no positions of tokens");
   }
 }

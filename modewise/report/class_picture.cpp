@@ -8,14 +8,14 @@
 namespace modewise::report {
 namespace {
 
-constexpr int64_t glyph_width = 5, glyph_height = 7;
+constexpr int64_t kGlyphWidth = 5, kGlyphHeight = 7;
 
 struct Glyph {
   char letter;
-  std::array<uint8_t, glyph_height> rows;  // bit 4 is the leftmost pixel
+  std::array<uint8_t, kGlyphHeight> rows;  // bit 4 is the leftmost pixel
 };
 
-constexpr Glyph glyphs[] = {
+constexpr Glyph kGlyphs[] = {
     {'%', {0x19, 0x1a, 0x02, 0x04, 0x08, 0x0b, 0x13}},  {'&', {0x0c, 0x12, 0x14, 0x08, 0x15, 0x12, 0x0d}},
     {'\'', {0x04, 0x04, 0x08, 0x00, 0x00, 0x00, 0x00}}, {'(', {0x02, 0x04, 0x08, 0x08, 0x08, 0x04, 0x02}},
     {')', {0x08, 0x04, 0x02, 0x02, 0x02, 0x04, 0x08}},  {'+', {0x00, 0x04, 0x04, 0x1f, 0x04, 0x04, 0x00}},
@@ -56,7 +56,7 @@ constexpr Glyph glyphs[] = {
     {'y', {0x00, 0x11, 0x11, 0x11, 0x0f, 0x01, 0x0e}},  {'z', {0x00, 0x00, 0x1f, 0x02, 0x04, 0x08, 0x1f}},
 };
 
-constexpr Color ink = {29, 33, 41}, frame = {120, 128, 140};
+constexpr Color kInk = {29, 33, 41}, kFrame = {120, 128, 140};
 
 void fill(Picture& picture, int64_t left, int64_t top, int64_t width, int64_t height, Color color) {
   for (int64_t y = std::max<int64_t>(0, top); y < std::min(picture.height, top + height); ++y)
@@ -65,9 +65,9 @@ void fill(Picture& picture, int64_t left, int64_t top, int64_t width, int64_t he
 }
 
 const Glyph* glyph_of(char letter) {
-  const auto found = std::find_if(std::begin(glyphs), std::end(glyphs),
+  const auto found = std::find_if(std::begin(kGlyphs), std::end(kGlyphs),
                                   [&](const Glyph& glyph) { return glyph.letter == letter; });
-  return found == std::end(glyphs) ? nullptr : found;
+  return found == std::end(kGlyphs) ? nullptr : found;
 }
 
 /// One letter a character of UTF-8.
@@ -84,11 +84,11 @@ std::string drawable(const std::string& text) {
 void write_text(Picture& picture, int64_t left, int64_t top, int64_t scale, const std::string& text) {
   for (const char c : text) {
     if (const Glyph* glyph = glyph_of(c))
-      for (int64_t y = 0; y < glyph_height; ++y)
-        for (int64_t x = 0; x < glyph_width; ++x)
-          if ((glyph->rows[static_cast<size_t>(y)] >> (glyph_width - 1 - x)) & 1)
-            fill(picture, left + x * scale, top + y * scale, scale, scale, ink);
-    left += (glyph_width + 1) * scale;
+      for (int64_t y = 0; y < kGlyphHeight; ++y)
+        for (int64_t x = 0; x < kGlyphWidth; ++x)
+          if ((glyph->rows[static_cast<size_t>(y)] >> (kGlyphWidth - 1 - x)) & 1)
+            fill(picture, left + x * scale, top + y * scale, scale, scale, kInk);
+    left += (kGlyphWidth + 1) * scale;
   }
 }
 
@@ -112,7 +112,7 @@ Picture with_legend(const Picture& map, std::span<const LegendClass> classes) {
     longest = std::max(longest, names.back().size());
   }
   const int64_t legend_width =
-      field + gap + static_cast<int64_t>(longest) * (glyph_width + 1) * scale + 2 * margin;
+      field + gap + static_cast<int64_t>(longest) * (kGlyphWidth + 1) * scale + 2 * margin;
   const int64_t legend_height = static_cast<int64_t>(classes.size()) * line + 2 * margin;
   Picture result{map.width + legend_width, std::max(map.height, legend_height), {}};
   result.pixels.assign(static_cast<size_t>(result.width * result.height), Color{255, 255, 255});
@@ -120,9 +120,9 @@ Picture with_legend(const Picture& map, std::span<const LegendClass> classes) {
     std::copy_n(map.pixels.begin() + y * map.width, map.width, result.pixels.begin() + y * result.width);
   for (size_t i = 0; i < classes.size(); ++i) {
     const int64_t left = map.width + margin, top = margin + static_cast<int64_t>(i) * line;
-    fill(result, left, top, field, field, frame);
+    fill(result, left, top, field, field, kFrame);
     fill(result, left + 1, top + 1, field - 2, field - 2, classes[i].color);
-    write_text(result, left + field + gap, top + (field - glyph_height * scale) / 2, scale, names[i]);
+    write_text(result, left + field + gap, top + (field - kGlyphHeight * scale) / 2, scale, names[i]);
   }
   return result;
 }

@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "modewise/core/file.h"
-#include "modewise/io/npz.h"
+#include "modewise/io/arrays/npz.h"
 #include "modewise/report/html_page.h"
 #include "modewise/tasks/run_figures.h"
 

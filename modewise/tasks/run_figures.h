@@ -15,6 +15,8 @@
 
 namespace modewise::tasks {
 
+constexpr int64_t kLargestFactor = 128;  // positions of an attention factor that a report draws
+
 /// json[key], NaN where it is no number or not there.
 double number(const nlohmann::ordered_json& json, const std::string& key);
 

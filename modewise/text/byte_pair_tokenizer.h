@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "modewise/io/tokenizer_json.h"
+#include "modewise/io/tokenizers/tokenizer_json.h"
 #include "modewise/text/merge_table.h"
 #include "modewise/text/prefix_index.h"
 #include "modewise/text/tokenizer.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "modewise/io/tokenizer_json.h"
+#include "modewise/io/tokenizers/tokenizer_json.h"
 #include "modewise/text/pair_merging.h"
 
 namespace modewise::text {

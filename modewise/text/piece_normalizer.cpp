@@ -1,6 +1,6 @@
 #include "modewise/text/piece_normalizer.h"
 
-#include "modewise/io/character_map.h"
+#include "modewise/io/tokenizers/character_map.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::text {

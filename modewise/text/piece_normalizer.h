@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "modewise/io/sentencepiece_model.h"
+#include "modewise/io/tokenizers/sentencepiece_model.h"
 
 namespace modewise::text {
 

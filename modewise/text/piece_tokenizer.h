@@ -5,8 +5,8 @@
 #include <array>
 #include <memory>
 
-#include "modewise/io/llama2c_tokenizer.h"
-#include "modewise/io/sentencepiece_model.h"
+#include "modewise/io/tokenizers/llama2c_tokenizer.h"
+#include "modewise/io/tokenizers/sentencepiece_model.h"
 #include "modewise/text/piece_normalizer.h"
 #include "modewise/text/prefix_index.h"
 #include "modewise/text/tokenizer.h"

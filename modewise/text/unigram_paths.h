@@ -5,7 +5,7 @@
 #include <functional>
 #include <string_view>
 
-#include "modewise/io/sentencepiece_model.h"
+#include "modewise/io/tokenizers/sentencepiece_model.h"
 #include "modewise/text/prefix_index.h"
 
 namespace modewise::text {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "modewise/io/token_table.h"
+#include "modewise/io/tokenizers/token_table.h"
 
 namespace modewise::text {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "modewise/io/tokenizer_json.h"
+#include "modewise/io/tokenizers/tokenizer_json.h"
 #include "modewise/text/split_pattern.h"
 
 namespace modewise::text {

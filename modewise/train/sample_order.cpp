@@ -27,7 +27,8 @@ int64_t SampleOrder::samples_in(int64_t batch) const {
 std::span<const int64_t> SampleOrder::samples_of(int64_t batch) {
   const int64_t epoch = batch / batches_per_epoch_;
   if (epoch != epoch_) {
-    order_ = random_permutation(samples_, {.seed = seed_, .site = 0, .step = static_cast<uint64_t>(epoch)});
+    order_ = random_permutation(
+        samples_, {.seed = seed_, .site = RandomSite::shuffle, .step = static_cast<uint64_t>(epoch)});
     epoch_ = epoch;
   }
   const auto begin = static_cast<size_t>((batch % batches_per_epoch_) * batch_size_);

@@ -9,7 +9,7 @@
 namespace modewise::train {
 
 /// Batches are counted through all epochs; the samples of epoch e are
-/// random_permutation(samples, {seed, site 0, step e}). Not to be used by two threads at once.
+/// random_permutation(samples, {seed, RandomSite::shuffle, step e}). Not to be used by two threads at once.
 class SampleOrder {
  public:
   SampleOrder(int64_t samples, int64_t batch_size, bool drop_last, int64_t accumulate, uint64_t seed);

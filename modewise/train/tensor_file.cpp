@@ -9,7 +9,7 @@
 #include <set>
 
 #include "modewise/core/error.h"
-#include "modewise/io/safetensors.h"
+#include "modewise/io/arrays/safetensors.h"
 
 namespace modewise::train {
 namespace {

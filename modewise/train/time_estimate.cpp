@@ -7,8 +7,8 @@
 namespace modewise::train {
 namespace {
 
-constexpr int64_t fewest_steps = 3, enough_steps = 20;
-constexpr double enough_seconds = 1;
+constexpr int64_t kFewestSteps = 3, kEnoughSteps = 20;
+constexpr double kEnoughSeconds = 1;
 
 std::string about(double seconds) {
   return seconds < 1 ? "less than 1 s" : "about " + duration_text(seconds);
@@ -24,7 +24,7 @@ std::string TimeEstimate::add(double seconds, int64_t done) {
   }
   ++counted_;
   seconds_ += seconds;
-  const bool enough = counted_ >= enough_steps || (counted_ >= fewest_steps && seconds_ >= enough_seconds);
+  const bool enough = counted_ >= kEnoughSteps || (counted_ >= kFewestSteps && seconds_ >= kEnoughSeconds);
   if (!enough || done >= total_steps_) return "";
   said_ = true;
   const double step = seconds_ / static_cast<double>(counted_);

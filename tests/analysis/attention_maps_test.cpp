@@ -4,13 +4,13 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
-#include "modewise/models/model_config.h"
+#include "modewise/models/forecast/config.h"
 
 namespace modewise::analysis {
 namespace {
 
 TEST(AttentionMaps, AreMeansOverTheBatchWithRowsOfSumOne) {
-  models::ModelConfig config;
+  models::ForecasterConfig config;
   models::ForecastShape shape;
   shape.series = {3};
   auto model = models::make_forecaster(config, shape, 1);
@@ -37,7 +37,7 @@ TEST(AttentionMaps, AreMeansOverTheBatchWithRowsOfSumOne) {
 }
 
 TEST(AttentionMaps, AreEmptyForModelsWithoutFactors) {
-  models::ModelConfig config;
+  models::ForecasterConfig config;
   config.use_model("dlinear");
   models::ForecastShape shape;
   shape.series = {3};

@@ -7,8 +7,8 @@
 namespace modewise::analysis {
 namespace {
 
-models::ModelConfig config_of(const std::vector<std::string>& settings) {
-  models::ModelConfig config;
+models::ForecasterConfig config_of(const std::vector<std::string>& settings) {
+  models::ForecasterConfig config;
   Fields fields = fields_of(config);
   for (const auto& setting : settings) fields.set(setting);
   return config;
@@ -71,7 +71,7 @@ TEST_P(ParameterCount, EqualsTheBuiltModel) {
       shape.horizon = 24;
       shape.quantiles = quantiles;
       shape.missing = missing;
-      const models::ModelConfig config = config_of(GetParam());
+      const models::ForecasterConfig config = config_of(GetParam());
       int64_t built = 0;
       for (const auto& parameter : models::make_forecaster(config, shape, 1)->parameters())
         built += parameter.numel();

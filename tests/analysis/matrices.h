@@ -17,7 +17,7 @@ namespace modewise::analysis {
 
 inline at::Tensor random_matrix(std::vector<int64_t> shape, uint64_t seed) {
   const at::Tensor out = at::empty(shape, at::kDouble);
-  const RandomStream stream{seed, 1, 0};
+  const RandomStream stream{seed, RandomSite{1}, 0};
   auto* values = out.mutable_data_ptr<double>();
   for (int64_t i = 0; i < out.numel(); ++i) values[i] = stream.normal(static_cast<uint64_t>(i));
   return out;

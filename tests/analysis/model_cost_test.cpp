@@ -7,7 +7,7 @@
 
 #include "modewise/analysis/image_cost.h"
 #include "modewise/analysis/sequence_cost.h"
-#include "modewise/models/language_model.h"
+#include "modewise/models/language/language_model.h"
 
 namespace modewise::analysis {
 namespace {

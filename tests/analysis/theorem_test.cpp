@@ -104,7 +104,7 @@ TEST_P(Theorems, AttentionIsEquivariantToReorderingAnyMode) {
       const at::Tensor straight = ops::kronecker_attention(x, value, weights, options);
       for (int64_t mode = 0; mode < k; ++mode) {
         const int64_t n = modes[static_cast<size_t>(mode)];
-        const auto order = random_permutation(n, {7, 0, static_cast<uint64_t>(mode)});
+        const auto order = random_permutation(n, {7, RandomSite::shuffle, static_cast<uint64_t>(mode)});
         const at::Tensor index = at::empty({n}, at::kLong);
         std::copy(order.begin(), order.end(), index.mutable_data_ptr<int64_t>());
         const auto reorder = [&](const at::Tensor& t) { return t.index_select(mode + 1, index); };
@@ -189,7 +189,7 @@ at::Tensor doubly_stochastic(int64_t n, uint64_t seed) {
   at::Tensor out = at::eye(n, at::kDouble) * (1.0 / static_cast<double>(n));
   const at::Tensor eye = at::eye(n, at::kDouble);
   for (int64_t i = 1; i < n; ++i) {
-    const auto order = random_permutation(n, {seed, 0, static_cast<uint64_t>(i)});
+    const auto order = random_permutation(n, {seed, RandomSite::shuffle, static_cast<uint64_t>(i)});
     const at::Tensor index = at::empty({n}, at::kLong);
     std::copy(order.begin(), order.end(), index.mutable_data_ptr<int64_t>());
     out = out + eye.index_select(0, index) / static_cast<double>(n);

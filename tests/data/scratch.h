@@ -11,7 +11,7 @@
 #include <string>
 
 #include "modewise/core/error.h"
-#include "modewise/data/series.h"
+#include "modewise/data/forecast/series.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::data {

@@ -1,4 +1,4 @@
-#include "modewise/io/csv.h"
+#include "modewise/io/tables/csv.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

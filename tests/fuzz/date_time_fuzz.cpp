@@ -1,4 +1,4 @@
-#include "modewise/io/date_column.h"
+#include "modewise/io/tables/date_column.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

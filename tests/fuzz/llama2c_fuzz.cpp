@@ -1,4 +1,4 @@
-#include "modewise/io/llama2c_checkpoint.h"
+#include "modewise/io/arrays/llama2c_checkpoint.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

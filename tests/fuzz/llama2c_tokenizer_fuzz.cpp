@@ -1,4 +1,4 @@
-#include "modewise/io/llama2c_tokenizer.h"
+#include "modewise/io/tokenizers/llama2c_tokenizer.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

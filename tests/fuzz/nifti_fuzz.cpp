@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "modewise/io/nifti.h"
+#include "modewise/io/images/nifti.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

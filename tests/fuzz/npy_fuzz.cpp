@@ -1,4 +1,4 @@
-#include "modewise/io/npy.h"
+#include "modewise/io/arrays/npy.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

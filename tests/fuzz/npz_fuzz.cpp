@@ -1,4 +1,4 @@
-#include "modewise/io/npz.h"
+#include "modewise/io/arrays/npz.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

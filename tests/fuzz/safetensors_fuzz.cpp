@@ -1,4 +1,4 @@
-#include "modewise/io/safetensors.h"
+#include "modewise/io/arrays/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

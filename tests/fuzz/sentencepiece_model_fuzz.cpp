@@ -1,5 +1,5 @@
-#include "modewise/io/character_map.h"
-#include "modewise/io/sentencepiece_model.h"
+#include "modewise/io/tokenizers/character_map.h"
+#include "modewise/io/tokenizers/sentencepiece_model.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

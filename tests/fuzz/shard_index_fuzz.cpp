@@ -1,6 +1,6 @@
 #include <string_view>
 
-#include "modewise/io/safetensors_shards.h"
+#include "modewise/io/arrays/safetensors_shards.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "modewise/io/tiff.h"
+#include "modewise/io/images/tiff.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

@@ -1,4 +1,4 @@
-#include "modewise/io/tokenizer_json.h"
+#include "modewise/io/tokenizers/tokenizer_json.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

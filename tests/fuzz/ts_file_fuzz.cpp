@@ -1,4 +1,4 @@
-#include "modewise/io/ts_file.h"
+#include "modewise/io/tables/ts_file.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace modewise::io;

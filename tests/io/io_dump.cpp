@@ -7,14 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
-#include "modewise/io/csv.h"
+#include "modewise/io/arrays/npz.h"
+#include "modewise/io/arrays/safetensors.h"
 #include "modewise/io/gzip.h"
+#include "modewise/io/images/nifti.h"
+#include "modewise/io/images/tiff.h"
 #include "modewise/io/mapped_file.h"
-#include "modewise/io/nifti.h"
-#include "modewise/io/npz.h"
-#include "modewise/io/safetensors.h"
-#include "modewise/io/tiff.h"
-#include "modewise/io/ts_file.h"
+#include "modewise/io/tables/csv.h"
+#include "modewise/io/tables/ts_file.h"
 
 namespace {
 

@@ -4,17 +4,17 @@
 #include <cstring>
 #include <new>
 
-#include "modewise/io/csv.h"
+#include "modewise/io/arrays/npz.h"
+#include "modewise/io/arrays/safetensors.h"
 #include "modewise/io/gzip.h"
-#include "modewise/io/nifti.h"
-#include "modewise/io/npz.h"
+#include "modewise/io/images/nifti.h"
+#include "modewise/io/images/tiff.h"
 #include "modewise/io/numeric_text.h"
-#include "modewise/io/safetensors.h"
-#include "modewise/io/tiff.h"
+#include "modewise/io/tables/csv.h"
 #include "tests/io/allocation_meter.h"
 #include "tests/io/compress.h"
 #include "tests/io/damage.h"
-#include "tests/io/tiff_builder.h"
+#include "tests/io/images/tiff_builder.h"
 #include "tests/io/vector_file.h"
 
 namespace modewise::io {

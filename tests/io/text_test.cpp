@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "modewise/io/number_text.h"
-#include "modewise/io/text_cells.h"
+#include "modewise/io/tables/text_cells.h"
 #include "modewise/io/utf8.h"
 #include "tests/io/damage.h"
 #include "tests/io/vector_file.h"

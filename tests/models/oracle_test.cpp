@@ -9,8 +9,8 @@
 #include <set>
 
 #include "modewise/core/file.h"
-#include "modewise/models/forecaster.h"
-#include "modewise/models/model_config.h"
+#include "modewise/models/forecast/config.h"
+#include "modewise/models/forecast/forecaster.h"
 
 namespace modewise::models {
 namespace {
@@ -66,7 +66,7 @@ Case load_case(const std::string& name, at::ScalarType dtype) {
   c.shape.horizon = shape["horizon"];
   c.shape.quantiles = shape["quantiles"];
   c.shape.missing = shape["missing"];
-  ModelConfig config;
+  ForecasterConfig config;
   Fields fields = fields_of(config);
   for (const auto& setting : c.record["settings"]) fields.set(setting.get<std::string>());
   c.model = make_forecaster(config, c.shape, 1);

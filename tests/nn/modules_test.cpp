@@ -46,7 +46,7 @@ TEST(Initializer, DrawsByParameterNumberFromTheWeightStream) {
   Initializer init(9);
   init.uniform({3}, 1.0);
   const at::Tensor second = init.uniform({2, 5}, 0.5);
-  const RandomStream stream{9, 2, 1};
+  const RandomStream stream{9, RandomSite{2}, 1};
   for (int64_t i = 0; i < 10; ++i)
     EXPECT_FLOAT_EQ(second.flatten()[i].item<float>(),
                     static_cast<float>(stream.uniform(static_cast<uint64_t>(i)) - 0.5));

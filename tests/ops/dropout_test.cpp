@@ -19,7 +19,7 @@ namespace {
 
 TEST(DropoutAdd, DrawsTheWordsThatItsHeaderNames) {
   const DropoutKey key{0xfedcba9876543210, 77, 21};
-  const RandomStream stream{key.seed, key.site, key.step};
+  const RandomStream stream{key.seed, RandomSite{key.site}, key.step};
   const int64_t n = 1000;
   for (const auto& isa : available_isas()) {
     use_isa(isa);

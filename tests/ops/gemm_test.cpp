@@ -25,7 +25,7 @@
 namespace modewise::ops {
 namespace {
 
-const RandomStream numbers{17, 91, 0};
+const RandomStream numbers{17, RandomSite{91}, 0};
 
 at::Tensor noise(std::vector<int64_t> sizes, at::ScalarType type, uint64_t place) {
   const at::Tensor x = at::empty(sizes, at::kDouble);

@@ -15,7 +15,7 @@ namespace modewise::ops {
 inline at::Tensor random_tensor(std::vector<int64_t> shape, at::ScalarType type = at::kDouble,
                                 uint64_t seed = 1) {
   const auto t = at::empty(shape, at::kDouble);
-  const RandomStream stream{seed, 1, 0};
+  const RandomStream stream{seed, RandomSite{1}, 0};
   auto* values = t.mutable_data_ptr<double>();
   for (int64_t i = 0; i < t.numel(); ++i) values[i] = stream.normal(static_cast<uint64_t>(i));
   return t.to(type);
@@ -24,7 +24,7 @@ inline at::Tensor random_tensor(std::vector<int64_t> shape, at::ScalarType type 
 /// Whole numbers −3 … 3.
 inline at::Tensor integer_tensor(std::vector<int64_t> shape, at::ScalarType type, uint64_t seed = 1) {
   const auto t = at::empty(shape, at::kDouble);
-  const RandomStream stream{seed, 1, 0};
+  const RandomStream stream{seed, RandomSite{1}, 0};
   auto* values = t.mutable_data_ptr<double>();
   for (int64_t i = 0; i < t.numel(); ++i)
     values[i] = static_cast<double>(stream.word(static_cast<uint64_t>(i)) % 7) - 3;

@@ -29,7 +29,7 @@ TEST(Gradients, NormIsTheSameForAnyNumberOfThreads) {
   at::Tensor gradient = at::empty({500, 401}, at::kFloat);
   for (int64_t i = 0; i < gradient.numel(); ++i)
     gradient.mutable_data_ptr<float>()[i] =
-        static_cast<float>(RandomStream{3, 1, 0}.normal(static_cast<uint64_t>(i)));
+        static_cast<float>(RandomStream{3, RandomSite{1}, 0}.normal(static_cast<uint64_t>(i)));
   at::Tensor weight = at::zeros({500, 401}).requires_grad_();
   weight.mutable_grad() = gradient;
   const std::vector<NamedTensor> parameters = {{"weight", weight}};

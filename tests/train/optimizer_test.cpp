@@ -95,7 +95,7 @@ TEST(Optimizer, GivesTheSameBitsForAnyNumberOfThreads) {
     at::set_num_threads(threads);
     at::Tensor weight = at::zeros({401, 331}), gradient = at::zeros({401, 331});
     for (int64_t i = 0; i < weight.numel(); ++i) {
-      const RandomStream stream{5, 1, 0};
+      const RandomStream stream{5, RandomSite{1}, 0};
       weight.mutable_data_ptr<float>()[i] = static_cast<float>(stream.uniform(2 * static_cast<uint64_t>(i)));
       gradient.mutable_data_ptr<float>()[i] =
           static_cast<float>(stream.uniform(2 * static_cast<uint64_t>(i) + 1));

@@ -38,10 +38,12 @@ at::Tensor weighted_sums(const at::Tensor& x, const at::Tensor& weight) {
 }  // namespace
 
 ToyNet::ToyNet(uint64_t seed) {
-  first_weight = register_parameter("first_weight", normal({kHidden, kInputs}, 0.3, {seed, 2, 0}));
+  first_weight =
+      register_parameter("first_weight", normal({kHidden, kInputs}, 0.3, {seed, RandomSite::weights, 0}));
   first_bias = register_parameter("first_bias", at::zeros({kHidden}));
   norm_weight = register_parameter("norm_weight", at::ones({kHidden}));
-  second_weight = register_parameter("second_weight", normal({kOutputs, kHidden}, 0.05, {seed, 2, 1}));
+  second_weight =
+      register_parameter("second_weight", normal({kOutputs, kHidden}, 0.05, {seed, RandomSite::weights, 1}));
   second_bias = register_parameter("second_bias", at::zeros({kOutputs}));
   register_buffer("forward_count", at::zeros({1}, at::kLong));
   hidden_mean = register_buffer("hidden_mean", at::zeros({kHidden}));
@@ -53,7 +55,7 @@ at::Tensor ToyNet::forward(const at::Tensor& x, double dropout, uint64_t seed, u
   if (dropout > 0) {
     at::Tensor mask = at::empty(hidden.sizes(), at::kFloat);
     float* data = mask.mutable_data_ptr<float>();
-    const RandomStream stream{seed, 16, step};
+    const RandomStream stream{seed, RandomSite{16}, step};
     for (int64_t i = 0; i < mask.numel(); ++i)
       data[i] =
           stream.uniform(static_cast<uint64_t>(i)) < dropout ? 0.0f : static_cast<float>(1 / (1 - dropout));
@@ -64,8 +66,9 @@ at::Tensor ToyNet::forward(const at::Tensor& x, double dropout, uint64_t seed, u
 
 ToyTask::ToyTask(int64_t samples, uint64_t seed)
     : net(std::make_shared<ToyNet>(seed)), seen(at::zeros({1}, at::kLong)) {
-  inputs_ = normal({samples, kInputs}, 1.0, {seed, 1, 0});
-  targets_ = at::sin(weighted_sums(inputs_, normal({kOutputs, kInputs}, 0.5, {seed, 1, 1})));
+  inputs_ = normal({samples, kInputs}, 1.0, {seed, RandomSite::simulation, 0});
+  targets_ =
+      at::sin(weighted_sums(inputs_, normal({kOutputs, kInputs}, 0.5, {seed, RandomSite::simulation, 1})));
 }
 
 std::unique_ptr<Batch> ToyTask::load(std::span<const int64_t> samples) const {

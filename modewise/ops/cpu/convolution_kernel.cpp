@@ -133,14 +133,16 @@ at::Tensor convolution_tiles(const at::Tensor& x, const at::Tensor& weight,
 
 const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&,
                             at::IntArrayRef, at::IntArrayRef, at::IntArrayRef)>
-    kernels("convolution", {{"tiles", decltype(kernels)::takes_all, convolution_tiles},
-                            {"reference", decltype(kernels)::takes_all, reference::convolution}});
+    convolution_kernels("convolution",
+                        {{"tiles", decltype(convolution_kernels)::takes_all, convolution_tiles},
+                         {"reference", decltype(convolution_kernels)::takes_all, reference::convolution}});
 
 at::Tensor convolution_cpu(const at::Tensor& x, const at::Tensor& weight,
                            const std::optional<at::Tensor>& bias, at::IntArrayRef stride,
                            at::IntArrayRef padding, at::IntArrayRef dilation) {
   check_convolution_args(x, weight, bias, {stride, padding, dilation});
-  return kernels.run(x, weight, bias && bias->defined() ? bias : std::nullopt, stride, padding, dilation);
+  return convolution_kernels.run(x, weight, bias && bias->defined() ? bias : std::nullopt, stride, padding,
+                                 dilation);
 }
 
 /// The part of out [B, N_1 … N_k, C] that one phase of every mode covers.

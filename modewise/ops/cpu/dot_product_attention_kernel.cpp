@@ -107,14 +107,16 @@ at::Tensor attention_blocks(const at::Tensor& q, const at::Tensor& k, const at::
 
 const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const Mask&, bool,
                             double)>
-    kernels("dot_product_attention",
-            {{"blocks", decltype(kernels)::takes_all, attention_blocks},
-             {"reference", decltype(kernels)::takes_all, reference::dot_product_attention}});
+    dot_product_attention_kernels("dot_product_attention",
+                                  {{"blocks", decltype(dot_product_attention_kernels)::takes_all,
+                                    attention_blocks},
+                                   {"reference", decltype(dot_product_attention_kernels)::takes_all,
+                                    reference::dot_product_attention}});
 
 at::Tensor attention_cpu(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
                          bool causal, double scale) {
   check_dot_product_attention_args(q, k, v, mask, causal);
-  return kernels.run(q, k, v, mask, causal, scale);
+  return dot_product_attention_kernels.run(q, k, v, mask, causal, scale);
 }
 
 /// sums[b, :keys, g] += left[b, h]ᵀ right[b, h], heads that share g one after another.

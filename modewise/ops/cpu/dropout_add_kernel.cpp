@@ -31,14 +31,14 @@ at::Tensor dropout_add_philox(const at::Tensor& residual, const at::Tensor& inpu
   return out;
 }
 
-const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, double, DropoutKey)> kernels(
-    "dropout_add", {{"philox", decltype(kernels)::takes_all, dropout_add_philox},
-                    {"reference", decltype(kernels)::takes_all, reference::dropout_add}});
+const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, double, DropoutKey)> dropout_add_kernels(
+    "dropout_add", {{"philox", decltype(dropout_add_kernels)::takes_all, dropout_add_philox},
+                    {"reference", decltype(dropout_add_kernels)::takes_all, reference::dropout_add}});
 
 at::Tensor dropout_add_cpu(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p,
                            int64_t seed, int64_t step, int64_t site) {
   check_dropout_add_args(residual, x, p);
-  return kernels.run(residual.value_or(at::Tensor()), x, p, dropout_key(seed, step, site));
+  return dropout_add_kernels.run(residual.value_or(at::Tensor()), x, p, dropout_key(seed, step, site));
 }
 
 }  // namespace

@@ -40,13 +40,13 @@ at::Tensor linear_tiles(const at::Tensor& x, const at::Tensor& weight,
   return out;
 }
 
-const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)> kernels(
-    "linear", {{"tiles", decltype(kernels)::takes_all, linear_tiles},
-               {"reference", decltype(kernels)::takes_all, reference::linear}});
+const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>
+    linear_kernels("linear", {{"tiles", decltype(linear_kernels)::takes_all, linear_tiles},
+                              {"reference", decltype(linear_kernels)::takes_all, reference::linear}});
 
 at::Tensor linear_cpu(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias) {
   check_linear_args(x, weight, bias);
-  return kernels.run(x, weight, bias && bias->defined() ? bias : std::nullopt);
+  return linear_kernels.run(x, weight, bias && bias->defined() ? bias : std::nullopt);
 }
 
 at::Tensor input_gradient(const at::Tensor& grad, const at::Tensor& weight, at::IntArrayRef sizes) {

@@ -68,13 +68,13 @@ at::Tensor matmul_tiles(const at::Tensor& a, const at::Tensor& b) {
   return out;
 }
 
-const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&)> kernels(
-    "matmul", {{"tiles", decltype(kernels)::takes_all, matmul_tiles},
-               {"reference", decltype(kernels)::takes_all, reference::matmul}});
+const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&)> matmul_kernels(
+    "matmul", {{"tiles", decltype(matmul_kernels)::takes_all, matmul_tiles},
+               {"reference", decltype(matmul_kernels)::takes_all, reference::matmul}});
 
 at::Tensor matmul_cpu(const at::Tensor& a, const at::Tensor& b) {
   check_matmul_args(a, b);
-  return kernels.run(a, b);
+  return matmul_kernels.run(a, b);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "modewise/ops/cpu/dense_channels.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
@@ -20,10 +21,6 @@ namespace modewise::ops {
 namespace {
 
 using Mask = std::optional<at::Tensor>;
-
-at::Tensor dense_channels(const at::Tensor& x) {
-  return x.stride(-1) == 1 || x.size(-1) == 1 ? x : x.contiguous();
-}
 
 ScorePlan score_plan(const at::Tensor& q, const at::Tensor& k, int64_t heads) {
   ScorePlan plan = {};

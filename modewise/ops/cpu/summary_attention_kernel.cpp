@@ -18,6 +18,7 @@
 #include <numeric>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/cpu/dense_channels.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
@@ -36,10 +37,6 @@ constexpr int64_t kStripTokens = 1024, kMostChunks = 64;
 
 int64_t padded_width(int64_t width) {
   return (width + 15) / 16 * 16;
-}
-
-at::Tensor dense_channels(const at::Tensor& x) {
-  return x.stride(-1) == 1 ? x : x.contiguous();
 }
 
 /// A plan and the tensors that its pointers point into.

@@ -30,13 +30,13 @@ at::Tensor swiglu_fused(const at::Tensor& gate_and_up) {
   return out;
 }
 
-const KernelList<at::Tensor(const at::Tensor&)> kernels(
-    "swiglu", {{"fused", decltype(kernels)::takes_all, swiglu_fused},
-               {"reference", decltype(kernels)::takes_all, reference::swiglu}});
+const KernelList<at::Tensor(const at::Tensor&)> swiglu_kernels(
+    "swiglu", {{"fused", decltype(swiglu_kernels)::takes_all, swiglu_fused},
+               {"reference", decltype(swiglu_kernels)::takes_all, reference::swiglu}});
 
 at::Tensor swiglu_cpu(const at::Tensor& gate_and_up) {
   check_swiglu_args(gate_and_up);
-  return kernels.run(gate_and_up);
+  return swiglu_kernels.run(gate_and_up);
 }
 
 at::Tensor swiglu_backward_cpu(const at::Tensor& grad_out, const at::Tensor& gate_and_up) {

@@ -13,7 +13,7 @@ namespace modewise::ops::reference {
 
 at::Tensor dropout_scale(const at::Tensor& x, double p, DropoutKey key) {
   const auto scale = at::empty(x.sizes(), x.options().dtype(at::kDouble));
-  const RandomStream stream{key.seed, key.site, key.step};
+  const RandomStream stream{key.seed, RandomSite{key.site}, key.step};
   const uint32_t threshold = dropout_threshold(p);
   const double kept = dropout_kept_scale(p);
   auto* out = scale.mutable_data_ptr<double>();

@@ -11,8 +11,6 @@
 namespace modewise::tasks {
 namespace {
 
-constexpr int64_t series_shown = 6;
-
 std::string forecast_title(const ForecastConfig& config) {
   return fmt::format("{}, lookback {}, horizon {}", data_title(config), config.forecast.lookback,
                      config.forecast.longest());
@@ -63,7 +61,7 @@ void draw_forecasters(report::HtmlPage& page, std::span<const RunGroup> groups) 
   });
   std::vector<report::CaptionedFigure> figures;
   if (!predictions.empty())
-    for (const int64_t s : spread_samples(predictions.front().kept.series, series_shown))
+    for (const int64_t s : spread_samples(predictions.front().kept.series, kSeriesShown))
       figures.push_back({forecasts_figure(predictions, predictions.front().kept.windows - 1, s), ""});
   if (!figures.empty()) page.add_figure_grid(figures);
 }

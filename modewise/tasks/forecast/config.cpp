@@ -45,7 +45,7 @@ std::vector<int64_t> ForecastOptions::reported() const {
   return result;
 }
 
-void OutputConfig::fields(Fields& f) {
+void ForecastOutput::fields(Fields& f) {
   f.add("predictions", predictions, "test windows kept in predictions.npz", {.min = 0});
   f.add("report", report, "write report.html after training");
 }
@@ -98,7 +98,7 @@ std::string model_title(const ForecastConfig& config) {
 }
 
 std::string data_title(const ForecastConfig& config) {
-  const data::DataConfig& data = config.data;
+  const data::SeriesConfig& data = config.data;
   return data.simulate.empty() ? std::filesystem::path(data.path).stem().string() : data.simulate;
 }
 

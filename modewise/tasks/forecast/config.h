@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
-#include "modewise/data/data_config.h"
-#include "modewise/data/series.h"
-#include "modewise/data/windows.h"
-#include "modewise/models/forecaster.h"
-#include "modewise/models/model_config.h"
+#include "modewise/data/forecast/config.h"
+#include "modewise/data/forecast/series.h"
+#include "modewise/data/forecast/windows.h"
+#include "modewise/models/forecast/config.h"
+#include "modewise/models/forecast/forecaster.h"
 #include "modewise/tasks/forecast/conformal.h"
 #include "modewise/train/train_config.h"
 
@@ -37,19 +37,19 @@ struct ForecastOptions {
   bool probabilistic() const { return loss == "quantile"; }
 };
 
-struct OutputConfig {
+struct ForecastOutput {
   int64_t predictions = 64;  // test windows kept in predictions.npz
   bool report = true;        // report.html after training
   void fields(Fields& f);
 };
 
 struct ForecastConfig {
-  data::DataConfig data;
-  models::ModelConfig model;
+  data::SeriesConfig data;
+  models::ForecasterConfig model;
   ForecastOptions forecast;
   CalibrationConfig calibration;
   train::TrainConfig train;
-  OutputConfig output;
+  ForecastOutput output;
   void fields(Fields& f);
 
   data::WindowShape window() const { return {forecast.lookback, forecast.longest()}; }

@@ -7,16 +7,16 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/parse_json.h"
-#include "modewise/io/npz.h"
+#include "modewise/io/arrays/npz.h"
 
 namespace modewise::tasks {
 namespace {
 
 // Of the training deviation (scaled values have deviation 1 over the training rows).
-constexpr double deviation_floor = 0.03;
-constexpr double exponents[] = {0, 0.5, 0.75, 1, 1.25, 1.5};
+constexpr double kDeviationFloor = 0.03;
+constexpr double kExponents[] = {0, 0.5, 0.75, 1, 1.25, 1.5};
 // Fewer scores than this cannot place a 95 % quantile; such cells borrow from their series, then from all.
-constexpr size_t fewest_scores = 40;
+constexpr size_t kFewestScores = 40;
 
 /// Windows [begin, end) of the sample.
 struct Part {
@@ -51,9 +51,9 @@ class Calibrator {
       for (int64_t s = 0; s < sample_.series; ++s)
         for (int64_t step = 0; step < sample_.horizon; ++step) {
           collect(interval, part, {s, s + 1}, {step, step + 1}, below, above);
-          if (below.size() < fewest_scores)
+          if (below.size() < kFewestScores)
             collect(interval, part, {s, s + 1}, {0, sample_.horizon}, below, above);
-          if (below.size() < fewest_scores)
+          if (below.size() < kFewestScores)
             collect(interval, part, {0, sample_.series}, {0, sample_.horizon}, below, above);
           if (shared_) {
             for (size_t i = 0; i < below.size(); ++i) below[i] = std::max(below[i], above[i]);
@@ -154,7 +154,7 @@ double window_deviation(std::span<const float> past, std::span<const bool> obser
   const double mean = n > 0 ? sum / n : 0;
   for (size_t i = 0; i < past.size(); ++i)
     if (observed.empty() || observed[i]) squares += (past[i] - mean) * (past[i] - mean);
-  return std::sqrt((n > 0 ? squares / n : 0) + deviation_floor * deviation_floor);
+  return std::sqrt((n > 0 ? squares / n : 0) + kDeviationFloor * kDeviationFloor);
 }
 
 std::vector<double> Calibration::levels() const {
@@ -179,7 +179,7 @@ Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& 
   double best = std::numeric_limits<double>::infinity();
   for (const bool shared : {true, false}) {
     if ((config.sides == "shared" && !shared) || (config.sides == "own" && shared)) continue;
-    for (const double exponent : exponents) {
+    for (const double exponent : kExponents) {
       if ((config.scale == "none" && exponent != 0) || (config.scale == "window" && exponent != 1)) continue;
       result.trials.push_back(try_out(sample, exponent, shared));
       if (result.trials.back().gap >= best) continue;

@@ -11,7 +11,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/parse_json.h"
-#include "modewise/data/loader.h"
+#include "modewise/data/forecast/load_series.h"
 
 namespace modewise::tasks {
 namespace {

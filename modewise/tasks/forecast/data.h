@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 
-#include "modewise/data/scaler.h"
-#include "modewise/data/series.h"
-#include "modewise/data/splits.h"
-#include "modewise/data/windows.h"
+#include "modewise/data/forecast/scaler.h"
+#include "modewise/data/forecast/series.h"
+#include "modewise/data/forecast/splits.h"
+#include "modewise/data/forecast/windows.h"
 #include "modewise/tasks/forecast/config.h"
 
 namespace modewise::tasks {

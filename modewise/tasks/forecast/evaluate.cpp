@@ -15,7 +15,7 @@ namespace modewise::tasks {
 namespace {
 
 using Scale = ForecastErrors::Scale;
-constexpr int64_t most_scores = int64_t{16} << 20;  // of each side, 4 bytes each
+constexpr int64_t kMostScores = int64_t{16} << 20;  // of each side, 4 bytes each
 
 }  // namespace
 
@@ -47,7 +47,7 @@ std::optional<Calibration> calibrate_forecaster(models::Forecaster& model, const
       sample.nominal.push_back(levels[i] - levels[levels.size() - 1 - i]);
   const int64_t cells = sample.series * sample.horizon;
   const int64_t blocks = sample.shared_forecast ? 1 : std::ssize(sample.nominal);
-  const int64_t most_windows = std::max<int64_t>(most_scores / (cells * blocks), 1);
+  const int64_t most_windows = std::max<int64_t>(kMostScores / (cells * blocks), 1);
   const int64_t stride = (validation.size() + most_windows - 1) / most_windows;
   sample.windows = (validation.size() + stride - 1) / stride;
   sample.below.resize(static_cast<size_t>(blocks * sample.windows * cells));

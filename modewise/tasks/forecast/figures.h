@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "modewise/models/forecaster.h"
+#include "modewise/models/forecast/forecaster.h"
 #include "modewise/report/figure.h"
 #include "modewise/tasks/forecast/prediction_store.h"
 
 namespace modewise::tasks {
+
+constexpr int64_t kSeriesShown = 6;  // of one figure of a report
 
 /// Lookback and truth of one kept window and series, with the forecast and its bands.
 report::LineChart forecast_figure(const KeptPredictions& kept, int64_t window, int64_t series);

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "modewise/core/error.h"
-#include "modewise/io/npz.h"
+#include "modewise/io/arrays/npz.h"
 
 namespace modewise::tasks {
 namespace {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using report::Cell;
 
-constexpr int64_t series_shown = 6, windows_shown = 2, largest_map = 128;
+constexpr int64_t kWindowsShown = 2;
 
 void add_facts(report::HtmlPage& page, const ForecastRun& run, const ForecastData& data) {
   std::string shape;
@@ -58,9 +58,9 @@ void add_errors(report::HtmlPage& page, const Json& evaluation, const std::strin
 
 void add_forecasts(report::HtmlPage& page, const KeptPredictions& kept) {
   page.add_section("Forecasts against truth");
-  for (const int64_t window : spread_samples(kept.windows, windows_shown)) {
+  for (const int64_t window : spread_samples(kept.windows, kWindowsShown)) {
     std::vector<report::CaptionedFigure> figures;
-    for (const int64_t series : spread_samples(kept.series, series_shown))
+    for (const int64_t series : spread_samples(kept.series, kSeriesShown))
       figures.push_back({forecast_figure(kept, window, series), ""});
     page.add_figure_grid(figures);
   }
@@ -110,7 +110,7 @@ void add_attention(report::HtmlPage& page, const ForecastRun& run, const Forecas
       const bool time = mode >= data.series.modes.size();
       const std::string name = time ? "time patches" : data.series.modes[mode].name;
       const std::string title = fmt::format("Layer {}, {}", layer + 1, name);
-      if (factor.size(-1) > largest_map) {
+      if (factor.size(-1) > kLargestFactor) {
         page.add_paragraph(fmt::format("{}: {} positions, too many to draw.", title, factor.size(-1)));
         continue;
       }
@@ -146,7 +146,7 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
 
 }  // namespace
 
-void write_run_report(const ForecastRun& run, const ForecastData& data, const fs::path& out) {
+void write_forecast_report(const ForecastRun& run, const ForecastData& data, const fs::path& out) {
   const Json metrics = run.folder.read_metrics();
   require_judged(metrics, run.folder);
   const std::string part = judged_part(metrics);

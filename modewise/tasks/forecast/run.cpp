@@ -3,7 +3,7 @@
 #include <ATen/ops/empty.h>
 
 #include "modewise/core/error.h"
-#include "modewise/data/loader.h"
+#include "modewise/data/forecast/load_series.h"
 #include "modewise/tasks/forecast/prediction_store.h"
 #include "modewise/tasks/forecast/task.h"
 #include "modewise/tasks/load_config.h"
@@ -94,7 +94,7 @@ ForecastRun open_forecast_run(const fs::path& path) {
 }
 
 data::Series load_run_series(const ForecastRun& run, const std::string& path) {
-  data::DataConfig config = run.config.data;
+  data::SeriesConfig config = run.config.data;
   if (!path.empty()) {
     config.path = path;
     config.simulate.clear();

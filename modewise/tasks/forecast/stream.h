@@ -7,8 +7,8 @@
 #include <functional>
 #include <span>
 
-#include "modewise/data/windows.h"
-#include "modewise/models/forecaster.h"
+#include "modewise/data/forecast/windows.h"
+#include "modewise/models/forecast/forecaster.h"
 #include "modewise/tasks/forecast/data.h"
 
 namespace modewise::tasks {

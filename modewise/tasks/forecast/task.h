@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "modewise/models/forecaster.h"
+#include "modewise/models/forecast/forecaster.h"
 #include "modewise/tasks/forecast/config.h"
 #include "modewise/tasks/forecast/data.h"
 #include "modewise/tasks/forecast/metrics.h"

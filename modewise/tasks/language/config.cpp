@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "modewise/core/error.h"
-#include "modewise/models/language_files.h"
+#include "modewise/models/language/files.h"
 
 namespace modewise::tasks {
 namespace {
@@ -20,7 +20,7 @@ LanguageConfig loaded(LanguageConfig config, const std::string& file,
 }
 
 /// What the weights of a model are made for.
-constexpr std::array<const char*, 9> fixed_by_weights = {
+constexpr std::array<const char*, 9> kFixedByWeights = {
     "vocabulary", "width", "hidden", "layers", "heads", "kv_heads", "head_width", "norm_epsilon", "tied"};
 
 void require_same_sizes(const models::LanguageModelConfig& wanted, const models::LanguageModelConfig& had,
@@ -28,7 +28,7 @@ void require_same_sizes(const models::LanguageModelConfig& wanted, const models:
   models::LanguageModelConfig a = wanted.resolved(), b = had.resolved();
   const Fields left = fields_of(a), right = fields_of(b);
   for (size_t i = 0; i < left.list().size(); ++i)
-    for (const char* name : fixed_by_weights)
+    for (const char* name : kFixedByWeights)
       if (left.list()[i].path == name)
         require(Fields::value_text(left.list()[i]) == Fields::value_text(right.list()[i]), ErrorKind::config,
                 "model.{} = {} does not fit the weights of {}, which have {}", name,

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
-#include "modewise/data/token_config.h"
-#include "modewise/models/language_config.h"
+#include "modewise/data/language/config.h"
+#include "modewise/models/language/config.h"
 #include "modewise/train/train_config.h"
 
 namespace modewise::tasks {

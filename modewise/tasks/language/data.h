@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "modewise/data/key_value_recall.h"
-#include "modewise/data/token_set.h"
-#include "modewise/data/token_windows.h"
+#include "modewise/data/language/key_value_recall.h"
+#include "modewise/data/language/token_set.h"
+#include "modewise/data/language/token_windows.h"
 #include "modewise/tasks/language/config.h"
 
 namespace modewise::tasks {

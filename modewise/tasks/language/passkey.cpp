@@ -22,13 +22,12 @@ namespace {
 using Ids = std::vector<text::Tokenizer::Id>;
 using Clock = std::chrono::steady_clock;
 
-constexpr uint32_t passkey_site = 1;
-constexpr const char* opening =
+constexpr const char* kOpening =
     "A number is hidden somewhere in the text that follows. Keep it in mind, since it will be asked for at "
     "the end.\n";
-constexpr const char* filler =
+constexpr const char* kFiller =
     "Rain fell on the hills all day. The river rose a little and sank again. Nobody came along the road. ";
-constexpr const char* question = "\nWhich number was hidden? The hidden number is";
+constexpr const char* kQuestion = "\nWhich number was hidden? The hidden number is";
 
 std::string secret(const RandomStream& stream, int64_t digits) {
   std::string number(1, static_cast<char>('1' + stream.word(0) % 9));
@@ -46,7 +45,7 @@ Ids dull_tokens(const text::Tokenizer& tokenizer, int64_t count) {
   Ids ids;
   std::string text;
   while (std::ssize(ids) < count) {
-    for (int64_t i = 0; i < count / 16 + 4; ++i) text += filler;
+    for (int64_t i = 0; i < count / 16 + 4; ++i) text += kFiller;
     ids = tokenizer.encode(text);
   }
   ids.resize(static_cast<size_t>(count));
@@ -84,10 +83,10 @@ PasskeyPrompt make_passkey_prompt(const text::Tokenizer& tokenizer, const Passke
                                   int64_t length, double depth, int64_t trial) {
   PasskeyPrompt prompt;
   prompt.number =
-      secret({options.seed ^ static_cast<uint64_t>(length) << 20, passkey_site,
+      secret({options.seed ^ static_cast<uint64_t>(length) << 20, RandomSite::simulation,
               static_cast<uint64_t>(std::llround(depth * 1e6)) * 1024 + static_cast<uint64_t>(trial)},
              options.digits);
-  const Ids first = tokenizer.encode(opening), last = tokenizer.encode(question);
+  const Ids first = tokenizer.encode(kOpening), last = tokenizer.encode(kQuestion);
   const Ids needle = tokenizer.encode(needle_of(prompt.number));
   const int64_t begin = tokenizer.begin_id() ? 1 : 0;
   const int64_t rest = length - begin - std::ssize(first) - std::ssize(last) - std::ssize(needle);
@@ -107,10 +106,10 @@ PasskeyPrompt make_passkey_prompt(const text::Tokenizer& tokenizer, const Passke
 
 std::string passkey_text(int64_t length, uint64_t seed, uint64_t index) {
   const PasskeyOptions options;
-  const RandomStream stream{~seed, passkey_site, index};
+  const RandomStream stream{~seed, RandomSite::simulation, index};
   const std::string number = secret(stream, options.digits), needle = needle_of(number);
-  const std::string answer = fmt::format("{} {}\n", question, number);
-  const int64_t fixed = std::ssize(std::string(opening) + needle + answer), rest = length - fixed;
+  const std::string answer = fmt::format("{} {}\n", kQuestion, number);
+  const int64_t fixed = std::ssize(std::string(kOpening) + needle + answer), rest = length - fixed;
   require(rest >= 0, ErrorKind::data, "a passkey text takes at least {} bytes, {} were asked for", fixed,
           length);
   const auto below = [&](uint64_t draw, int64_t n) {
@@ -119,8 +118,8 @@ std::string passkey_text(int64_t length, uint64_t seed, uint64_t index) {
   const auto draws = static_cast<uint64_t>(options.digits);
   const size_t dull = below(draws, rest + 1), before = below(draws + 1, static_cast<int64_t>(dull) + 1);
   std::string text;
-  while (text.size() < dull) text += filler;
-  return opening + text.substr(0, before) + needle + text.substr(0, dull - before) + answer;
+  while (text.size() < dull) text += kFiller;
+  return kOpening + text.substr(0, before) + needle + text.substr(0, dull - before) + answer;
 }
 
 std::vector<PasskeyCell> measure_passkeys(models::LanguageModel& model, const text::Tokenizer& tokenizer,

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "modewise/models/language_model.h"
+#include "modewise/models/language/language_model.h"
 #include "modewise/report/figure.h"
 #include "modewise/text/tokenizer.h"
 

@@ -11,7 +11,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/models/language_loss.h"
+#include "modewise/models/language/loss.h"
 #include "modewise/nn/evaluation_mode.h"
 #include "modewise/train/task.h"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "modewise/models/language_model.h"
+#include "modewise/models/language/language_model.h"
 #include "modewise/tasks/language/config.h"
 
 namespace modewise::tasks {

@@ -5,7 +5,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
-#include "modewise/models/language_files.h"
+#include "modewise/models/language/files.h"
 #include "modewise/tasks/language/evaluate.h"
 #include "modewise/tasks/language/recall_scores.h"
 #include "modewise/tasks/language/scores.h"

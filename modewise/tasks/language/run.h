@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "modewise/models/language_model.h"
+#include "modewise/models/language/language_model.h"
 #include "modewise/tasks/language/data.h"
 #include "modewise/tasks/trained_run.h"
 #include "modewise/train/run_folder.h"

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "modewise/core/stop_signal.h"
-#include "modewise/models/language_loss.h"
+#include "modewise/models/language/loss.h"
 #include "modewise/nn/evaluation_mode.h"
 #include "modewise/train/task.h"
 

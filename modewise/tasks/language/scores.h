@@ -7,8 +7,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "modewise/data/token_windows.h"
-#include "modewise/models/language_model.h"
+#include "modewise/data/language/token_windows.h"
+#include "modewise/models/language/language_model.h"
 
 namespace modewise::tasks {
 

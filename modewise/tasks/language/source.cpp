@@ -9,8 +9,8 @@
 #include <set>
 
 #include "modewise/core/error.h"
-#include "modewise/models/language_files.h"
-#include "modewise/models/language_latents.h"
+#include "modewise/models/language/files.h"
+#include "modewise/models/language/latents.h"
 #include "modewise/tasks/language/run.h"
 #include "modewise/text/load_tokenizer.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "modewise/models/language_model.h"
+#include "modewise/models/language/language_model.h"
 #include "modewise/tasks/language/config.h"
 #include "modewise/text/tokenizer.h"
 

@@ -4,16 +4,14 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
-#include "modewise/models/language_files.h"
-#include "modewise/models/language_loss.h"
+#include "modewise/models/language/files.h"
+#include "modewise/models/language/loss.h"
 #include "modewise/nn/dropout.h"
 #include "modewise/tasks/language/recall_scores.h"
 #include "modewise/tasks/language/scores.h"
 
 namespace modewise::tasks {
 namespace {
-
-constexpr uint32_t shift_site = 4;
 
 struct LanguageBatch final : train::Batch {
   data::TokenBatch tokens;
@@ -60,7 +58,7 @@ std::unique_ptr<train::Batch> LanguageTask::load_batch(std::span<const int64_t> 
     batch->tokens = data::recall_batch(made);
     return batch;
   }
-  const RandomStream stream{static_cast<uint64_t>(config_.train.seed), shift_site,
+  const RandomStream stream{static_cast<uint64_t>(config_.train.seed), RandomSite::augmentation,
                             static_cast<uint64_t>(number)};
   const int64_t shift = config_.data.shift ? stream.word(0) % config_.model.context : 0;
   batch->tokens = train_.gather(samples, shift);

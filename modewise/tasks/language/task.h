@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "modewise/models/language_model.h"
+#include "modewise/models/language/language_model.h"
 #include "modewise/tasks/language/data.h"
 #include "modewise/train/task.h"
 

@@ -1,0 +1,375 @@
+#include <ATen/ops/full.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "modewise/core/error.h"
+#include "modewise/core/nearest_name.h"
+#include "modewise/data/forecast/sources.h"
+#include "modewise/io/mapped_file.h"
+#include "modewise/io/tables/csv.h"
+#include "modewise/io/tables/csv_scanner.h"
+
+namespace modewise::data {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+io::CsvOptions csv_options(const SeriesConfig& config) {
+  io::CsvOptions options;
+  if (config.delimiter == "tab")
+    options.delimiter = '\t';
+  else if (!config.delimiter.empty()) {
+    require(config.delimiter.size() == 1, ErrorKind::config,
+            "data.delimiter: expected one character or the word tab, got '{}'", config.delimiter);
+    options.delimiter = config.delimiter[0];
+  }
+  if (config.header != "auto")
+    options.header = config.header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
+  options.missing.insert(options.missing.end(), config.missing_texts.begin(), config.missing_texts.end());
+  return options;
+}
+
+/// Finds lines by reading the file again: only errors ask for them.
+struct LineFinder {
+  std::string path;
+  char delimiter;
+  bool had_header;
+
+  int64_t operator()(int64_t row) const {
+    const io::MappedFile file(path);
+    io::CsvScanner scanner({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()},
+                           delimiter, path);
+    const auto skip_cell = [](size_t, std::string_view) {};
+    for (int64_t at = had_header ? -1 : 0; scanner.row(skip_cell) && at < row; ++at) {
+    }
+    return scanner.line();
+  }
+};
+
+LineFinder lines_of(const io::CsvTable& table) {
+  return {table.source, table.delimiter, table.had_header};
+}
+int64_t line_of_row(const io::CsvTable& table, int64_t row) {
+  return lines_of(table)(row);
+}
+
+/// `rows`: as in DatedRows.
+Place place_of(const io::CsvTable& table, std::vector<int64_t> rows, std::vector<std::string> names) {
+  return [lines = lines_of(table), rows = std::move(rows), names = std::move(names)](int64_t row,
+                                                                                     int64_t variable) {
+    if (!rows.empty()) row = std::lower_bound(rows.begin(), rows.end(), row) - rows.begin();
+    return fmt::format("{}:{}: column '{}'", lines.path, lines(row), names[static_cast<size_t>(variable)]);
+  };
+}
+
+bool is_empty(const io::CsvColumn& column) {
+  switch (column.kind) {
+    case io::CsvColumn::number:
+      return std::all_of(column.numbers.begin(), column.numbers.end(),
+                         [](double x) { return std::isnan(x); });
+    case io::CsvColumn::text:
+      return std::all_of(column.texts.begin(), column.texts.end(), [](const auto& t) { return t.empty(); });
+    case io::CsvColumn::date:
+      return false;
+  }
+  return false;
+}
+
+/// A column such as Beijing's "No" or a data frame's unnamed index: named as one, counting from 0 or 1 by 1.
+bool counts_rows(const io::CsvColumn& column) {
+  static const std::array<std::string_view, 11> names = {
+      "", "no", "nr", "id", "index", "idx", "row", "rowid", "row_id", "unnamed: 0", "#"};
+  if (column.kind != io::CsvColumn::number || column.numbers.size() < 2) return false;
+  if (std::find(names.begin(), names.end(), lower(column.name)) == names.end()) return false;
+  const double first = column.numbers[0];
+  if (first != 0 && first != 1) return false;
+  for (size_t row = 0; row < column.numbers.size(); ++row)
+    if (column.numbers[row] != first + static_cast<double>(row)) return false;
+  return true;
+}
+
+/// Which columns of the table say when a row was.
+struct TimeColumns {
+  std::vector<size_t> columns;  // one column of dates, or year, month, day … of numbers, or none
+  bool parts = false;
+};
+
+/// Columns year, month, day, hour, minute, second, as far as they go; a year alone only as the first column.
+TimeColumns date_parts(const io::CsvTable& table) {
+  TimeColumns found;
+  for (const char* part : {"year", "month", "day", "hour", "minute", "second"}) {
+    size_t column = 0;
+    while (column < table.columns.size() && lower(table.columns[column].name) != part) ++column;
+    if (column == table.columns.size() || table.columns[column].kind != io::CsvColumn::number) break;
+    found.columns.push_back(column);
+  }
+  if (found.columns.size() == 1 && found.columns[0] != 0) found.columns.clear();
+  found.parts = !found.columns.empty();
+  return found;
+}
+
+TimeColumns find_time(const io::CsvTable& table, const SeriesConfig& config, const std::string& source) {
+  if (!config.time_column.empty()) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < table.columns.size(); ++i) {
+      const io::CsvColumn& column = table.columns[i];
+      names.push_back(column.name);
+      if (column.name != config.time_column) continue;
+      require(column.kind == io::CsvColumn::date, ErrorKind::data,
+              "{}: the time column '{}' must hold dates, it holds {}", source, column.name,
+              column.kind == io::CsvColumn::number ? "numbers" : "text");
+      return {{i}, false};
+    }
+    fail(ErrorKind::config, "data.time_column: {} has no column '{}'{}", source, config.time_column,
+         nearest_name_hint(config.time_column, names));
+  }
+  for (size_t i = 0; i < table.columns.size(); ++i)
+    if (table.columns[i].kind == io::CsvColumn::date) return {{i}, false};
+  return date_parts(table);
+}
+
+/// The dates that year, month, day, hour … columns give.
+std::vector<int64_t> dates_of_parts(const io::CsvTable& table, const TimeColumns& time) {
+  static constexpr std::array<std::pair<int, int>, 6> limits = {
+      {{1, 9999}, {1, 12}, {1, 31}, {0, 24}, {0, 59}, {0, 60}}};
+  std::vector<int64_t> dates(static_cast<size_t>(table.rows));
+  for (size_t row = 0; row < dates.size(); ++row) {
+    std::array<int, 6> part = {1970, 1, 1, 0, 0, 0};
+    bool valid = true;
+    for (size_t i = 0; i < time.columns.size(); ++i) {
+      const double value = table.columns[time.columns[i]].numbers[row];
+      if (!(value >= limits[i].first && value <= limits[i].second) || value != std::floor(value))
+        valid = false;  // also NaN
+      else
+        part[i] = static_cast<int>(value);
+    }
+    if (!valid || part[2] > io::days_in_month(part[0], part[1])) {
+      std::vector<std::string> names, values;
+      for (const size_t column : time.columns) {
+        names.push_back(table.columns[column].name);
+        const double value = table.columns[column].numbers[row];
+        values.push_back(std::isnan(value) ? "empty" : fmt::format("{}", value));
+      }
+      fail(ErrorKind::data, "{}:{}: the columns {} must give a date, got {}", table.source,
+           line_of_row(table, static_cast<int64_t>(row)), fmt::join(names, ", "), fmt::join(values, ", "));
+    }
+    dates[row] =
+        io::to_seconds({part[0], part[1], part[2], 0, 0, 0}) + part[3] * 3600 + part[4] * 60 + part[5];
+  }
+  return dates;
+}
+
+io::DateStyle style_of_parts(size_t parts) {
+  io::DateStyle style;
+  style.has_day = parts >= 3;
+  style.clock = parts >= 6   ? io::DateStyle::seconds
+                : parts >= 4 ? io::DateStyle::minutes
+                             : io::DateStyle::no_clock;
+  return style;
+}
+
+DatedRows time_of(const io::CsvTable& table, const TimeColumns& time, const SeriesConfig& config,
+                  std::vector<std::string>& doubts) {
+  DatedRows laid;
+  if (time.columns.empty()) {
+    laid.axis.length = table.rows;
+    return laid;
+  }
+  const LineOf line_of = [&](int64_t row) { return line_of_row(table, row); };
+  const io::CsvColumn& column = table.columns[time.columns[0]];
+  const std::vector<int64_t> parts = time.parts ? dates_of_parts(table, time) : std::vector<int64_t>();
+  const std::vector<int64_t>& dates = time.parts ? parts : column.dates;
+  const io::DateStyle style = time.parts ? style_of_parts(time.columns.size()) : column.date_style;
+  laid = config.dates == "rows" ? space_rows_equally(dates, line_of, style, table.source)
+                                : lay_out_dates(dates, line_of, style, table.source);
+  if (style.order_guessed)
+    doubts.push_back(fmt::format("dates are read as {}; day and month could be exchanged too, no row tells",
+                                 style.text()));
+  return laid;
+}
+
+/// The first text of a column and its line, for messages.
+std::string first_text(const io::CsvTable& table, const io::CsvColumn& column) {
+  for (size_t row = 0; row < column.texts.size(); ++row)
+    if (!column.texts[row].empty())
+      return fmt::format("'{}' in line {}", column.texts[row], line_of_row(table, static_cast<int64_t>(row)));
+  return "nothing";
+}
+
+/// Indices of the columns that are variables, with notes on the others.
+std::vector<size_t> variable_columns(const io::CsvTable& table, const TimeColumns& time,
+                                     const SeriesConfig& config, Frame& frame) {
+  std::vector<std::string> names;
+  for (const io::CsvColumn& column : table.columns) names.push_back(column.name);
+  std::vector<size_t> variables;
+  for (const size_t i : chosen_columns(names, config, table.source)) {
+    if (std::find(time.columns.begin(), time.columns.end(), i) != time.columns.end()) continue;
+    const io::CsvColumn& column = table.columns[i];
+    const bool empty = is_empty(column);
+    if (!config.columns.empty()) {  // asked for by name: must be numbers
+      require(column.kind == io::CsvColumn::number || empty, ErrorKind::data,
+              "{}: column '{}' must hold numbers, it holds {}", table.source, column.name,
+              column.kind == io::CsvColumn::date ? std::string("dates")
+                                                 : "text (" + first_text(table, column) + ")");
+    } else if (column.kind == io::CsvColumn::date) {
+      frame.notes.push_back(
+          fmt::format("column '{}' holds dates besides the time column and is left out", column.name));
+      continue;
+    } else if (column.kind == io::CsvColumn::text && !empty) {
+      frame.notes.push_back(fmt::format("column '{}' holds text and is left out", column.name));
+      if (std::all_of(column.texts.begin(), column.texts.end(),
+                      [&](const auto& t) { return t == column.texts[0]; }))
+        frame.constant_texts[column.name] = column.texts[0];
+      continue;
+    } else if (counts_rows(column)) {
+      frame.notes.push_back(fmt::format("column '{}' counts the rows and is left out", column.name));
+      continue;
+    }
+    if (empty) frame.notes.push_back(fmt::format("column '{}' has no value in any row", column.name));
+    variables.push_back(i);
+  }
+  require(!variables.empty(), ErrorKind::data, "{}: expected at least one column of numbers, got {}",
+          table.source, fmt::join(names, ", "));
+  return variables;
+}
+
+/// The columns of `like` in this table.
+std::vector<size_t> same_variables(const io::CsvTable& table, const SeriesConfig& config, const Frame& like,
+                                   const std::string& like_path) {
+  std::vector<std::string> header;
+  for (const io::CsvColumn& column : table.columns) header.push_back(column.name);
+  if (config.columns.empty()) {
+    const auto comparable = [&](std::vector<std::string> names) {
+      std::erase_if(names, [&](const std::string& name) {
+        return std::find(config.drop.begin(), config.drop.end(), name) != config.drop.end();
+      });
+      return names;
+    };
+    const std::vector<std::string> wanted = comparable(like.header), have = comparable(header);
+    const auto [a, b] = std::mismatch(wanted.begin(), wanted.end(), have.begin(), have.end());
+    if (a != wanted.end() || b != have.end()) {
+      const auto text = [](auto at, const auto& names) {
+        return at == names.end() ? std::string("nothing") : fmt::format("'{}'", *at);
+      };
+      fail(ErrorKind::data,
+           "{} and {} must have the same columns, but column {} is {} in the first and {} in the second",
+           like_path, table.source, a - wanted.begin() + 1, text(a, wanted), text(b, have));
+    }
+  }
+  std::vector<size_t> variables;
+  for (const std::string& name : like.names) {
+    const auto at = std::find(header.begin(), header.end(), name);
+    require(at != header.end(), ErrorKind::data, "{} has a column '{}', but {} has not", like_path, name,
+            table.source);
+    const io::CsvColumn& column = table.columns[static_cast<size_t>(at - header.begin())];
+    require(column.kind == io::CsvColumn::number || is_empty(column), ErrorKind::data,
+            "column '{}' holds numbers in {}, but {} in {}", name, like_path,
+            column.kind == io::CsvColumn::date ? std::string("dates")
+                                               : "text (" + first_text(table, column) + ")",
+            table.source);
+    variables.push_back(static_cast<size_t>(at - header.begin()));
+  }
+  return variables;
+}
+
+}  // namespace
+
+std::vector<size_t> chosen_columns(const std::vector<std::string>& names, const SeriesConfig& config,
+                                   const std::string& source) {
+  const auto position = [&](const std::string& name, const char* option) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    require(at != names.end(), ErrorKind::config, "data.{}: {} has no column '{}'{}", option, source, name,
+            nearest_name_hint(name, names));
+    return static_cast<size_t>(at - names.begin());
+  };
+  std::vector<size_t> chosen, dropped;
+  for (const std::string& name : config.columns) {
+    const size_t at = position(name, "columns");
+    require(std::find(chosen.begin(), chosen.end(), at) == chosen.end(), ErrorKind::config,
+            "data.columns: '{}' is named twice", name);
+    chosen.push_back(at);
+  }
+  if (config.columns.empty()) {
+    chosen.resize(names.size());
+    std::iota(chosen.begin(), chosen.end(), size_t{0});
+  }
+  for (const std::string& name : config.drop) dropped.push_back(position(name, "drop"));
+  std::erase_if(chosen,
+                [&](size_t at) { return std::find(dropped.begin(), dropped.end(), at) != dropped.end(); });
+  require(!chosen.empty(), ErrorKind::config, "data.drop: nothing of {} is left", source);
+  return chosen;
+}
+
+std::string header_doubt(bool names, const std::string& row) {
+  return names ? fmt::format(
+                     "the first row ({}) is taken as names, since its whole numbers are unlike the "
+                     "values below: data.header=no takes it as values",
+                     row)
+               : fmt::format("the first row ({}) is taken as values: data.header=yes takes it as names", row);
+}
+
+std::vector<std::string> numbered_labels(int64_t count, int64_t first) {
+  std::vector<std::string> labels;
+  for (int64_t i = 0; i < count; ++i) labels.push_back(fmt::format("{}", first + i));
+  return labels;
+}
+
+Frame read_frame(const std::string& path, const SeriesConfig& config, const Frame* like,
+                 const std::string& like_path) {
+  io::CsvOptions options = csv_options(config);
+  if (like != nullptr) options.header = like->had_header ? io::CsvOptions::yes : io::CsvOptions::no;
+  io::CsvTable table = io::read_csv(path, options);
+  Frame frame;
+  frame.had_header = table.had_header;
+  if (!table.doubtful_row.empty()) frame.doubts.push_back(header_doubt(table.had_header, table.doubtful_row));
+  for (const io::CsvColumn& column : table.columns) frame.header.push_back(column.name);
+  const TimeColumns time = find_time(table, config, path);
+  std::vector<size_t> variables = variable_columns(table, time, config, frame);
+  if (like != nullptr) variables = same_variables(table, config, *like, like_path);
+
+  DatedRows laid = time_of(table, time, config, frame.doubts);
+  frame.time = laid.axis;
+  frame.notes.insert(frame.notes.end(), laid.notes.begin(), laid.notes.end());
+
+  const auto width = static_cast<int64_t>(variables.size());
+  frame.values = at::full({frame.time.length, width}, kMissing, at::kDouble);
+  double* values = frame.values.mutable_data_ptr<double>();
+  for (int64_t i = 0; i < width; ++i) {
+    io::CsvColumn& column = table.columns[variables[static_cast<size_t>(i)]];
+    frame.names.push_back(column.name);
+    for (size_t row = 0; row < column.numbers.size(); ++row) {
+      const int64_t at = laid.rows.empty() ? static_cast<int64_t>(row) : laid.rows[row];
+      values[at * width + i] = column.numbers[row];
+    }
+    std::vector<double>().swap(column.numbers);  // freed as soon as it is copied: files may be large
+  }
+  frame.place = place_of(table, std::move(laid.rows), frame.names);
+  return frame;
+}
+
+Series read_csv_series(const SeriesConfig& config) {
+  Frame frame = read_frame(config.path, config);
+  Series series;
+  series.values = std::move(frame.values);
+  series.modes = {{"variable", std::move(frame.names), false}};
+  series.time = frame.time;
+  series.notes = std::move(frame.notes);
+  series.doubts = std::move(frame.doubts);
+  series.header = frame.had_header;
+  series.place = std::move(frame.place);
+  return series;
+}
+
+}  // namespace modewise::data

@@ -1,0 +1,59 @@
+#pragma once
+// A multivariate series of any order in memory: time first, then the modes (variables; stations × variables;
+// latitude × longitude …), with a mask of the cells that were observed.
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "modewise/data/forecast/time_axis.h"
+
+namespace modewise::data {
+
+struct SeriesMode {
+  std::string name;                 // "variable", "station", "site" …
+  std::vector<std::string> labels;  // one a position
+  bool ordered = false;             // a grid axis has an order, variables have none
+};
+
+/// Where the cell of a row and a series (row-major over the modes) stands, for errors: "f.csv:12: column
+/// 'OT'". A CSV or text file is read again to find the line.
+using Place = std::function<std::string(int64_t row, int64_t series)>;
+
+struct Series {
+  at::Tensor values;    // [T, N_1…N_j] float64 in the source's units, 0 where missing; j ≥ 1
+  at::Tensor observed;  // [T, N_1…N_j] bool; undefined when nothing is missing
+  std::vector<SeriesMode> modes;
+  TimeAxis time;
+  std::string source;               // path, or "lorenz96 (simulated)"
+  std::vector<std::string> notes;   // what reading changed: gaps filled, columns dropped …
+  std::vector<std::string> doubts;  // what could be meant otherwise, and the option that says so
+  std::optional<bool> header;       // whether the first row of a CSV source was taken as names
+  Place place;                      // undefined where the source is no file
+
+  int64_t rows() const { return values.size(0); }
+  /// N_1…N_j.
+  std::vector<int64_t> shape() const;
+  /// N_1 · … · N_j.
+  int64_t series_count() const;
+  int64_t missing_cells() const;
+  /// The labels of series `index` (row-major over the modes), joined: "Dongsi / PM2.5".
+  std::string series_name(int64_t index) const;
+  /// Where a cell stands: by `place`, else by row and name.
+  std::string where(int64_t row, int64_t index) const;
+};
+
+/// The modes as a run folder keeps them: [{"name", "ordered", "labels"}, …].
+nlohmann::json to_json(const std::vector<SeriesMode>& modes);
+std::vector<SeriesMode> modes_from_json(const nlohmann::json& json, const std::string& source);
+
+/// Throws a data error that names what differs when `series` does not have the modes a run was trained on:
+/// order, sizes, and labels missing, added or in another order.
+void require_same_modes(const std::vector<SeriesMode>& run, const Series& series);
+
+}  // namespace modewise::data

@@ -1,0 +1,73 @@
+#pragma once
+// Labelled series: N cases of V variables, equally long or not, split into training, validation and test.
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "modewise/data/labelled_series/config.h"
+
+namespace modewise::data {
+
+/// (x − mean) / deviation of each variable; empty: nothing.
+struct VariableScale {
+  std::vector<double> mean, deviation;  // [V]; a deviation of 0 counts as 1
+};
+
+struct SeriesCollection {
+  std::vector<at::Tensor> cases;     // each [V, T_i] float32, scaled, gaps filled
+  std::vector<int64_t> labels;       // −1: the file has none
+  std::vector<std::string> names;    // "train 1", "test 17"
+  std::vector<std::string> classes;  // those of the training cases, as the file declares them
+  int64_t variables = 0;
+  int64_t length = 0;  // T: what shorter cases are padded to
+  std::vector<int64_t> train, validation, test;
+  VariableScale scale;  // fitted to the training cases
+  std::string name, source;
+  std::vector<std::string> notes;  // what was done or missing; the first `warnings` deserve a warning
+  size_t warnings = 0;
+
+  int64_t count() const { return static_cast<int64_t>(cases.size()); }
+  /// Whether batches come with masks.
+  bool padded() const;
+  /// Samples of a split ("train", "validation", "test", "all").
+  std::vector<int64_t> split(const std::string& name) const;
+  std::vector<int64_t> class_counts(std::span<const int64_t> samples) const;
+};
+
+/// Reads what `config` names. Data errors: a test case whose class no training case has, files that differ in
+/// dimensions or in having classes, a case longer than config.length. Without `with_test` the test file is
+/// not read (it need not be there) and the set has no test cases; protocol paper reads all cases to split
+/// them anew, and tslib, whose validation cases are the test cases, is a config error.
+SeriesCollection load_collection(const CollectionConfig& config, bool with_test = true);
+
+/// What a trained model asks of other cases.
+struct TrainedSeries {
+  std::vector<std::string> classes;
+  int64_t variables = 0, length = 0;
+  bool padded = false;
+  VariableScale scale;
+};
+/// One file for a trained model, all of whose cases are test cases; data errors name what does not fit.
+SeriesCollection load_cases(const std::string& file, const std::string& normalize,
+                            const TrainedSeries& trained);
+
+/// B cases side by side, zeros behind their ends.
+struct SeriesBatch {
+  at::Tensor values;  // [B, V, T] float32
+  at::Tensor valid;   // [B, T] bool; undefined when no case of the collection is padded
+  at::Tensor labels;  // [B] int64
+};
+SeriesBatch gather_cases(const SeriesCollection& collection, std::span<const int64_t> samples, int64_t length,
+                         bool padded);
+
+/// Varies the cases of batch `number` in place; equal (seed, number) vary alike.
+void vary(SeriesBatch& batch, const VariationConfig& config, uint64_t seed, uint64_t number);
+
+/// Hash of cases, labels and splits.
+std::string hash_of(const SeriesCollection& collection);
+
+}  // namespace modewise::data

@@ -1,0 +1,26 @@
+#pragma once
+// Where labelled series come from; load_collection() chooses.
+
+#include "modewise/data/labelled_series/series_collection.h"
+
+namespace modewise::data {
+
+/// Cases as a file has them: classes of its own, NaN where a value is missing.
+struct RawCases {
+  std::vector<at::Tensor> cases;  // [V, T_i] float32
+  std::vector<int64_t> labels;    // into classes; −1 without
+  std::vector<std::string> classes;
+  int64_t variables = 0, missing = 0;
+  std::string name, source;
+  std::vector<std::string> notes;
+};
+
+RawCases read_ts_cases(const std::string& path);
+/// Fills gaps along a straight line between the values around them, ends with the value next to them; a
+/// variable without any value stays NaN.
+void fill_gaps(at::Tensor& series);
+
+/// The training (`test` false) or test cases of the simulation.
+RawCases simulate_motifs(const MotifsConfig& config, uint64_t seed, bool test);
+
+}  // namespace modewise::data

@@ -1,0 +1,150 @@
+#include "modewise/data/language/text_documents.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/parse_json.h"
+#include "modewise/io/mapped_file.h"
+
+namespace modewise::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEndOfText = "<|endoftext|>";
+
+std::string_view text_of(const io::MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+std::string_view without_trailing_space(std::string_view line) {
+  const size_t last = line.find_last_not_of(" \t\r");
+  return last == std::string_view::npos ? std::string_view() : line.substr(0, last + 1);
+}
+
+bool is_separator(std::string_view line, bool blank) {
+  return blank ? without_trailing_space(line).empty() : without_trailing_space(line) == kEndOfText;
+}
+
+bool has_end_of_text_line(std::string_view text) {
+  for (size_t at = text.find(kEndOfText); at != std::string_view::npos; at = text.find(kEndOfText, at + 1)) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    if ((at == 0 || text[at - 1] == '\n') && is_separator(text.substr(at, end - at), false)) return true;
+  }
+  return false;
+}
+
+bool ends_with_any(const fs::path& path, std::initializer_list<const char*> endings) {
+  const std::string name = path.filename().string();
+  return std::any_of(endings.begin(), endings.end(), [&](const char* one) { return name.ends_with(one); });
+}
+
+class DocumentReader {
+ public:
+  DocumentReader(const TextConfig& config, const std::function<void(std::string_view)>& each)
+      : config_(config), each_(each) {}
+
+  void read(const fs::path& path) {
+    if (!fs::is_directory(path)) {
+      read_file(path, config_.separator);
+      return;
+    }
+    std::vector<fs::path> files;
+    for (auto it = fs::recursive_directory_iterator(path); it != fs::recursive_directory_iterator(); ++it) {
+      const bool hidden = it->path().filename().string().starts_with('.');
+      if (hidden && it->is_directory()) it.disable_recursion_pending();
+      if (!hidden && it->is_regular_file()) files.push_back(it->path());
+    }
+    std::sort(files.begin(), files.end());
+    require(!files.empty(), ErrorKind::no_input, "there is no file in {}", path.string());
+    // A file of a folder is one document, unless a separator is named.
+    for (const fs::path& file : files)
+      read_file(file, config_.separator == "auto" ? "none" : config_.separator);
+  }
+
+  int64_t documents = 0, empty = 0;
+
+ private:
+  void give(std::string_view text) {
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+      ++empty;
+      return;
+    }
+    ++documents;
+    each_(text);
+  }
+
+  void read_file(const fs::path& path, const std::string& separator) {
+    const io::MappedFile file(path);
+    const std::string_view text = text_of(file);
+    if (ends_with_any(path, {".jsonl", ".ndjson"})) {
+      read_lines(path, text);
+      return;
+    }
+    const bool marked = separator == "endoftext" || (separator == "auto" && has_end_of_text_line(text));
+    if (!marked && separator != "blank")
+      give(text);
+    else
+      for (const std::string_view part : split_documents(text, marked ? "endoftext" : "blank")) give(part);
+  }
+
+  void read_lines(const fs::path& path, std::string_view text) {
+    int64_t number = 0;
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = std::min(text.find('\n', begin), text.size());
+      const std::string_view line = without_trailing_space(text.substr(begin, end - begin));
+      begin = end + 1;
+      ++number;
+      if (line.empty()) continue;
+      const auto json = parse_json(line, fmt::format("{}:{}", path.string(), number));
+      require(json.is_object(), ErrorKind::data, "{}:{}: a line must be a JSON object", path.string(),
+              number);
+      const auto found = json.find(config_.field);
+      require(found != json.end() && found->is_string(), ErrorKind::data,
+              "{}:{}: the object has no text '{}' (data.field names another)", path.string(), number,
+              config_.field);
+      give(found->get_ref<const std::string&>());
+    }
+  }
+
+  const TextConfig& config_;
+  const std::function<void(std::string_view)>& each_;
+};
+
+}  // namespace
+
+std::vector<std::string_view> split_documents(std::string_view text, const std::string& separator) {
+  std::vector<std::string_view> parts;
+  const bool blank = separator == "blank";
+  size_t first = 0;
+  const auto close = [&](size_t end) {
+    std::string_view part = text.substr(first, end - first);
+    if (part.ends_with('\n')) part.remove_suffix(1);  // the end of the line before the separator
+    if (part.ends_with('\r')) part.remove_suffix(1);
+    if (!part.empty()) parts.push_back(part);
+  };
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    if (is_separator(text.substr(begin, end - begin), blank)) {
+      close(begin);
+      first = std::min(end + 1, text.size());
+    }
+    begin = end + 1;
+  }
+  close(text.size());
+  return parts;
+}
+
+void for_each_document(const TextConfig& config, const std::string& path,
+                       const std::function<void(std::string_view text)>& each,
+                       std::vector<std::string>& notes) {
+  require(fs::exists(path), ErrorKind::no_input, "there is no file or folder {}", path);
+  DocumentReader reader(config, each);
+  reader.read(path);
+  require(reader.documents > 0, ErrorKind::data, "{} holds no text", path);
+  if (reader.empty > 0) notes.push_back(fmt::format("{}: {} empty documents left out", path, reader.empty));
+}
+
+}  // namespace modewise::data

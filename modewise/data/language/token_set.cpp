@@ -1,0 +1,169 @@
+#include "modewise/data/language/token_set.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/core/file.h"
+#include "modewise/core/hash.h"
+#include "modewise/core/random.h"
+#include "modewise/data/language/text_documents.h"
+
+namespace modewise::data {
+namespace {
+
+constexpr size_t kPieceBytes = size_t{16} << 20;
+
+/// Decodes a span to count its text.
+void measure(const TokenFile& file, const text::Tokenizer& tokenizer, TokenSpan& span) {
+  constexpr int64_t block = 1 << 20;
+  span.bytes = 0;
+  span.words = 0;
+  std::vector<int64_t> ids;
+  for (int64_t begin = span.begin; begin < span.end; begin += block) {
+    ids.resize(static_cast<size_t>(std::min(block, span.end - begin)));
+    file.read(begin, std::ssize(ids), ids.data());
+    const std::string text = tokenizer.decode(std::vector<text::Tokenizer::Id>(ids.begin(), ids.end()));
+    span.bytes += std::ssize(text);
+    span.words += count_words(text) - (begin > span.begin ? 1 : 0);
+  }
+}
+
+void cut_documents(const TextConfig& config, const TokenFile& file, const text::Tokenizer& tokenizer,
+                   TokenSet& set) {
+  for (const TokenSpan& document : file.documents()) {
+    const auto share = [&](double ratio) {
+      return static_cast<int64_t>(std::floor(ratio * static_cast<double>(document.size())));
+    };
+    const int64_t validation = share(config.split_ratios[1]), test = share(config.split_ratios[2]);
+    const double sum = config.split_ratios[0] + config.split_ratios[1] + config.split_ratios[2];
+    const int64_t end = document.begin + (sum > 1 - 1e-9 ? document.size() : share(sum));
+    int64_t at = document.begin;
+    const auto take = [&](TokenPart& part, int64_t until) {
+      TokenSpan span{at, until, 0, 0};
+      at = until;
+      if (span.size() == 0) return;
+      measure(file, tokenizer, span);
+      part.spans.push_back(span);
+    };
+    take(set.train, end - validation - test);
+    take(set.validation, end - test);
+    take(set.test, end);
+  }
+}
+
+void deal_documents(const TextConfig& config, const TokenFile& file, TokenSet& set) {
+  const auto& documents = file.documents();
+  const int64_t n = std::ssize(documents);
+  const auto count = [&](double ratio) {
+    return ratio == 0 ? 0 : std::max<int64_t>(1, std::llround(ratio * static_cast<double>(n)));
+  };
+  const int64_t validation = count(config.split_ratios[1]), test = count(config.split_ratios[2]);
+  const double sum = config.split_ratios[0] + config.split_ratios[1] + config.split_ratios[2];
+  const int64_t train = sum > 1 - 1e-9 ? n - validation - test : count(config.split_ratios[0]);
+  require(train > 0 && train + validation + test <= n, ErrorKind::data,
+          "{}: {} documents cannot be dealt to training, validation and test by {}, {}, {}; data.split = "
+          "\"cut\" cuts each document",
+          file.source(), n, config.split_ratios[0], config.split_ratios[1], config.split_ratios[2]);
+  const std::vector<int64_t> order =
+      random_permutation(n, {static_cast<uint64_t>(config.split_seed), RandomSite::splits, 0});
+  const auto take = [&](TokenPart& part, int64_t begin, int64_t size) {
+    std::vector<int64_t> chosen(order.begin() + begin, order.begin() + begin + size);
+    std::sort(chosen.begin(), chosen.end());
+    for (const int64_t i : chosen) part.spans.push_back(documents[static_cast<size_t>(i)]);
+  };
+  take(set.train, 0, train);
+  take(set.validation, train, validation);
+  take(set.test, train + validation, test);
+}
+
+}  // namespace
+
+TokenPart TokenSet::part(const std::string& name) const {
+  if (name == "train") return train;
+  if (name == "validation") return validation;
+  if (name == "test") return test;
+  return {train.file, train.file->documents()};
+}
+
+TokenFile tokenize(const TextConfig& config, const std::string& path, const text::Tokenizer& tokenizer,
+                   const std::string& tokenizer_path, std::vector<std::string>& notes) {
+  TokenFileBuilder builder({tokenizer.name(), tokenizer.hash(), tokenizer_path, tokenizer.size()}, path);
+  for_each_document(
+      config, path,
+      [&](std::string_view text) {
+        builder.begin_document(std::ssize(text), count_words(text));
+        while (!text.empty()) {
+          size_t size = text.size();
+          if (size > kPieceBytes) {
+            const size_t line = text.rfind('\n', kPieceBytes - 1);
+            size = line == std::string_view::npos ? kPieceBytes : line + 1;
+          }
+          builder.add(tokenizer.encode(text.substr(0, size)));
+          text.remove_prefix(size);
+        }
+      },
+      notes);
+  return builder.finish();
+}
+
+std::shared_ptr<const TokenFile> load_tokens(const TextConfig& config, const std::string& path,
+                                             const text::Tokenizer& tokenizer,
+                                             const std::string& tokenizer_path,
+                                             std::vector<std::string>& notes) {
+  if (!is_token_file(path))
+    return std::make_shared<const TokenFile>(tokenize(config, path, tokenizer, tokenizer_path, notes));
+  auto file = std::make_shared<const TokenFile>(std::filesystem::path(path));
+  require(file->tokenizer().hash == tokenizer.hash(), ErrorKind::data,
+          "{} was made by the tokenizer '{}' ({}), but '{}' is used: give that one, or the text", path,
+          file->tokenizer().name, file->tokenizer().path, tokenizer.name());
+  return file;
+}
+
+void split_tokens(const TextConfig& config, const std::shared_ptr<const TokenFile>& file,
+                  const text::Tokenizer& tokenizer, TokenSet& set) {
+  set.train.file = set.validation.file = set.test.file = file;
+  const bool few = std::ssize(file->documents()) < 3;
+  if (config.split == "cut" || (config.split == "auto" && few)) {
+    cut_documents(config, *file, tokenizer, set);
+    if (config.split == "auto" && (config.split_ratios[1] > 0 || config.split_ratios[2] > 0))
+      set.notes.push_back(
+          fmt::format("{} holds {}: cut into consecutive parts for training, validation and test",
+                      file->source(), file->documents().size() == 1 ? "one document" : "two documents"));
+  } else {
+    deal_documents(config, *file, set);
+  }
+}
+
+TokenSet load_token_set(const TextConfig& config, const text::Tokenizer& tokenizer,
+                        const std::string& tokenizer_path, bool with_test) {
+  TokenSet set;
+  const auto load = [&](const std::string& path) {
+    return load_tokens(config, path, tokenizer, tokenizer_path, set.notes);
+  };
+  const std::shared_ptr<const TokenFile> main = load(config.path);
+  TextConfig own = config;
+  if (!config.validation.empty()) own.split_ratios[1] = 0;
+  if (!config.test.empty()) own.split_ratios[2] = 0;
+  // What the other files take over falls to training.
+  own.split_ratios[0] = std::min(1.0, config.split_ratios[0] + config.split_ratios[1] +
+                                          config.split_ratios[2] - own.split_ratios[1] - own.split_ratios[2]);
+  split_tokens(own, main, tokenizer, set);
+  std::string hash = main->hash();
+  const auto replace = [&](const std::string& path, TokenPart& part) {
+    if (path.empty()) return;
+    part.file = load(path);
+    part.spans = part.file->documents();
+    hash += part.file->hash();
+  };
+  replace(config.validation, set.validation);
+  if (with_test)
+    replace(config.test, set.test);
+  else
+    set.test.spans.clear();
+  require(!set.train.spans.empty(), ErrorKind::data, "{}: there is no text to train on", config.path);
+  set.source = config.path;
+  set.hash = content_hash(as_bytes(hash));
+  return set;
+}
+
+}  // namespace modewise::data

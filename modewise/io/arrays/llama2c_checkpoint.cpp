@@ -1,0 +1,237 @@
+#include "modewise/io/arrays/llama2c_checkpoint.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "modewise/core/error.h"
+
+namespace modewise::io {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "weights are used as they stand in the file");
+
+constexpr uint32_t kLlama2cMagic = 0x616b3432;  // "ak42"
+constexpr size_t kLegacyHeader = 28;
+constexpr size_t kVersionedHeader = 256;
+constexpr size_t kSharedFlag = 36;
+constexpr double kLlama2cRotaryBase = 10000;
+constexpr unsigned __int128 kMostTables = 64 << 20;
+
+/// A weight's place in the file: `bytes` of it at `weights.*part`.
+struct Part {
+  std::span<const std::byte> Llama2cWeights::*part;
+  const char* name;
+  unsigned __int128 floats;
+};
+
+constexpr std::span<const std::byte> Llama2cWeights::*kTables = nullptr;
+
+/// The weights in the order of the file; the tables of version 0 are a part without a name.
+std::vector<Part> parts_of(const Llama2cHeader& h) {
+  using W = Llama2cWeights;
+  const auto layers = static_cast<unsigned __int128>(h.layers);
+  const auto width = static_cast<unsigned __int128>(h.width),
+             hidden = static_cast<unsigned __int128>(h.hidden);
+  const auto kv = static_cast<unsigned __int128>(h.kv_width());
+  const auto vocabulary = static_cast<unsigned __int128>(h.vocabulary);
+  const Part embedding{&W::embedding, "embedding", vocabulary * width};
+  const Part attention_norm{&W::attention_norm, "attention norm", layers * width};
+  const Part feed_norm{&W::feed_norm, "feed-forward norm", layers * width};
+  const Part final_norm{&W::final_norm, "final norm", width};
+  const std::array<Part, 4> attention = {{{&W::query, "query", layers * width * width},
+                                          {&W::key, "key", layers * kv * width},
+                                          {&W::value, "value", layers * kv * width},
+                                          {&W::out, "attention output", layers * width * width}}};
+  const std::array<Part, 3> feed = {{{&W::gate, "w1", layers * hidden * width},
+                                     {&W::down, "w2", layers * width * hidden},
+                                     {&W::up, "w3", layers * hidden * width}}};
+  std::vector<Part> parts;
+  const auto add = [&](const auto& list) { parts.insert(parts.end(), list.begin(), list.end()); };
+  if (h.version == 0) {
+    parts = {embedding, attention_norm};
+    add(attention);
+    parts.push_back(feed_norm);
+    add(feed);
+    parts.push_back(final_norm);
+    parts.push_back({kTables, "rotary tables",
+                     static_cast<unsigned __int128>(h.context) *
+                         (static_cast<unsigned __int128>(h.head_width()) / 2 * 2)});
+  } else {
+    parts = {attention_norm, feed_norm, final_norm, embedding};
+    add(attention);
+    add(feed);
+  }
+  if (!h.tied) parts.push_back({&W::classifier, "classifier", vocabulary * width});
+  return parts;
+}
+
+void check_llama2c_sizes(const Llama2cHeader& h, const std::string& source) {
+  const auto positive = [&](int32_t value, const char* name) {
+    require(value >= 1, ErrorKind::data,
+            "{}: not a llama2.c checkpoint: its {} is {}, which is not positive, and its first bytes are not "
+            "the magic number ak42",
+            source, name, value);
+  };
+  positive(h.width, "width");
+  positive(h.hidden, "feed-forward width");
+  positive(h.layers, "number of layers");
+  positive(h.heads, "number of heads");
+  positive(h.kv_heads, "number of key and value heads");
+  positive(h.vocabulary, "vocabulary");
+  positive(h.context, "context length");
+  require(h.heads <= h.width && h.width % h.heads == 0 && h.width / h.heads % 2 == 0, ErrorKind::data,
+          "{}: a width of {} cannot be cut into {} heads of an even width", source, h.width, h.heads);
+  require(h.kv_heads <= h.heads && h.heads % h.kv_heads == 0, ErrorKind::data,
+          "{}: {} key and value heads do not divide {} heads", source, h.kv_heads, h.heads);
+}
+
+int32_t int_at(std::span<const std::byte> bytes, size_t offset) {
+  int32_t value;
+  std::memcpy(&value, bytes.data() + offset, 4);
+  return value;
+}
+
+void read_sizes(std::span<const std::byte> bytes, size_t offset, Llama2cHeader& h) {
+  const std::array<int32_t*, 7> fields = {&h.width,    &h.hidden,     &h.layers, &h.heads,
+                                          &h.kv_heads, &h.vocabulary, &h.context};
+  for (size_t i = 0; i < fields.size(); ++i) *fields[i] = int_at(bytes, offset + 4 * i);
+}
+
+bool has_magic(std::span<const std::byte> bytes) {
+  return bytes.size() >= 4 && static_cast<uint32_t>(int_at(bytes, 0)) == kLlama2cMagic;
+}
+
+size_t read_versioned_header(std::span<const std::byte> bytes, const std::string& source, Llama2cHeader& h) {
+  require(bytes.size() >= kVersionedHeader, ErrorKind::data,
+          "{}: {} bytes are fewer than the {} of the header of an ak42 checkpoint", source, bytes.size(),
+          kVersionedHeader);
+  h.version = int_at(bytes, 4);
+  require(h.version != 2, ErrorKind::data,
+          "{}: version 2 of llama2.c's checkpoints holds 8-bit weights, which are not read; export the model "
+          "as version 0 or 1",
+          source);
+  require(h.version == 1, ErrorKind::data, "{}: ak42 checkpoints of version 1 are read, this is version {}",
+          source, h.version);
+  read_sizes(bytes, 8, h);
+  const auto shared = std::to_integer<int>(bytes[kSharedFlag]);
+  require(shared <= 1, ErrorKind::data,
+          "{}: the byte at offset {} says whether the classifier is shared, 0 or 1, but is {}", source,
+          kSharedFlag, shared);
+  h.tied = shared == 1;
+  return kVersionedHeader;
+}
+
+size_t read_legacy_header(std::span<const std::byte> bytes, const std::string& source, Llama2cHeader& h) {
+  require(bytes.size() >= kLegacyHeader, ErrorKind::data,
+          "{}: not a llama2.c checkpoint: {} bytes are fewer than the {} of its header", source, bytes.size(),
+          kLegacyHeader);
+  read_sizes(bytes, 0, h);
+  h.tied = h.vocabulary > 0;
+  require(h.vocabulary != INT32_MIN, ErrorKind::data, "{}: a vocabulary of {} has no positive counterpart",
+          source, h.vocabulary);
+  if (!h.tied) h.vocabulary = -h.vocabulary;
+  return kLegacyHeader;
+}
+
+void append_ints(std::string& out, std::span<const int32_t> values) {
+  out.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+}
+
+/// Cosines, then sines, of positions × frequencies, as llama2.c writes and ignores them.
+void append_tables(std::string& out, const Llama2cHeader& h) {
+  const int64_t half = h.head_width() / 2;
+  for (const bool sines : {false, true})
+    for (int64_t position = 0; position < h.context; ++position)
+      for (int64_t i = 0; i < half; ++i) {
+        const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(h.head_width());
+        const double angle = static_cast<double>(position) * std::pow(kLlama2cRotaryBase, exponent);
+        const auto value = static_cast<float>(sines ? std::sin(angle) : std::cos(angle));
+        out.append(reinterpret_cast<const char*>(&value), sizeof value);
+      }
+}
+
+/// The tables follow from the context alone, a number that a file of any size can declare.
+void check_tables(const std::vector<Part>& parts, const Llama2cHeader& h) {
+  unsigned __int128 tables = 0, weights = 0;
+  for (const Part& part : parts) (part.part == kTables ? tables : weights) += 4 * part.floats;
+  require(
+      tables <= 2 * weights + kMostTables, ErrorKind::data,
+      "version 0 of llama2.c's checkpoints holds rotary tables for each position of the context: {} "
+      "positions "
+      "take {} bytes, beside {} of weights; at most twice the weights and 64 MiB are written. Version 1 has "
+      "no tables",
+      h.context, static_cast<uint64_t>(tables), static_cast<uint64_t>(weights));
+}
+
+}  // namespace
+
+Llama2cCheckpoint parse_llama2c(std::span<const std::byte> bytes, const std::string& source) {
+  Llama2cCheckpoint out;
+  size_t offset = has_magic(bytes) ? read_versioned_header(bytes, source, out.header)
+                                   : read_legacy_header(bytes, source, out.header);
+  check_llama2c_sizes(out.header, source);
+  const std::vector<Part> parts = parts_of(out.header);
+  unsigned __int128 wanted = offset;
+  for (const Part& part : parts) wanted += 4 * part.floats;
+  // Beyond 64 bits the exact number says nothing more.
+  const auto shown = static_cast<uint64_t>(std::min<unsigned __int128>(wanted, UINT64_MAX));
+  require(
+      wanted == bytes.size(), ErrorKind::data,
+      "{}: the sizes in its header (width {}, feed-forward {}, {} layers, {} heads, {} key and value heads, "
+      "vocabulary {}, context {}) need {} bytes, but the file has {}: {}",
+      source, out.header.width, out.header.hidden, out.header.layers, out.header.heads, out.header.kv_heads,
+      out.header.vocabulary, out.header.context, shown, bytes.size(),
+      wanted > bytes.size() ? "it is truncated, or no llama2.c checkpoint" : "something is appended");
+  for (const Part& part : parts) {
+    const auto size = static_cast<size_t>(4 * part.floats);
+    if (part.part != kTables) out.weights.*part.part = bytes.subspan(offset, size);
+    offset += size;
+  }
+  return out;
+}
+
+std::string format_llama2c(const Llama2cCheckpoint& checkpoint) {
+  const Llama2cHeader& h = checkpoint.header;
+  require(h.version == 0 || h.version == 1, ErrorKind::data,
+          "llama2.c checkpoints of version {} are not written", h.version);
+  check_llama2c_sizes(h, "llama2.c checkpoint");
+  const std::vector<Part> parts = parts_of(h);
+  check_tables(parts, h);
+  std::string out;
+  const bool negative = h.version == 0 && !h.tied;
+  const std::array<int32_t, 7> sizes = {
+      h.width, h.hidden, h.layers, h.heads, h.kv_heads, negative ? -h.vocabulary : h.vocabulary, h.context};
+  if (h.version == 1) append_ints(out, std::array<int32_t, 2>{static_cast<int32_t>(kLlama2cMagic), 1});
+  append_ints(out, sizes);
+  if (h.version == 1) {
+    out.push_back(h.tied ? 1 : 0);
+    out.resize(kVersionedHeader, '\0');
+  }
+  for (const Part& part : parts) {
+    if (part.part == kTables) {
+      append_tables(out, h);
+      continue;
+    }
+    const auto bytes = checkpoint.weights.*part.part;
+    require(4 * part.floats == bytes.size(), ErrorKind::data,
+            "the {} weights of a llama2.c checkpoint take {} bytes by its header, got {}", part.name,
+            static_cast<uint64_t>(4 * part.floats), bytes.size());
+    out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  return out;
+}
+
+bool looks_like_llama2c(std::span<const std::byte> bytes) {
+  if (has_magic(bytes)) return true;
+  if (bytes.size() < kLegacyHeader) return false;
+  for (size_t i = 0; i < 7; ++i) {
+    const int64_t value = int_at(bytes, 4 * i);
+    if ((i != 5 && value < 1) || std::abs(value) > (int64_t{1} << 24)) return false;
+  }
+  return true;
+}
+
+}  // namespace modewise::io

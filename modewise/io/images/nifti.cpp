@@ -1,0 +1,195 @@
+#include "modewise/io/images/nifti.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "modewise/core/error.h"
+#include "modewise/io/gzip.h"
+#include "modewise/io/images/nifti_header.h"
+#include "modewise/io/mapped_file.h"
+
+namespace modewise::io {
+namespace {
+
+constexpr int64_t kMostCompressedVoxels = int64_t{1} << 30;
+constexpr size_t kPiece = size_t{1} << 16;
+
+// Takes the voxels in the order of the file (the first axis fastest) and puts them in C order.
+class Sorter {
+ public:
+  explicit Sorter(const std::vector<int64_t>& shape)
+      : shape_(shape), index_(shape.size(), 0), stride_(shape.size(), 1) {
+    for (size_t axis = shape.size() - 1; axis-- > 0;) stride_[axis] = stride_[axis + 1] * shape[axis + 1];
+  }
+  int64_t place() const { return place_; }
+  void next() {
+    for (size_t axis = 0; axis < shape_.size(); ++axis) {
+      place_ += stride_[axis];
+      if (++index_[axis] < shape_[axis]) return;
+      place_ -= stride_[axis] * shape_[axis];
+      index_[axis] = 0;
+    }
+  }
+
+ private:
+  std::vector<int64_t> shape_, index_, stride_;
+  int64_t place_ = 0;
+};
+
+template <class T>
+void convert(std::span<const std::byte> raw, const NiftiHeader& header, Sorter& sorter,
+             std::vector<float>& values) {
+  const bool scaled = header.slope != 1 || header.intercept != 0;
+  for (size_t at = 0; at < raw.size(); at += sizeof(T)) {
+    std::array<std::byte, sizeof(T)> item;
+    std::copy_n(raw.begin() + static_cast<std::ptrdiff_t>(at), sizeof(T), item.begin());
+    if (header.big_endian) std::reverse(item.begin(), item.end());
+    const T value = std::bit_cast<T>(item);
+    values[static_cast<size_t>(sorter.place())] =
+        scaled ? static_cast<float>(static_cast<double>(value) * header.slope + header.intercept)
+               : static_cast<float>(value);
+    sorter.next();
+  }
+}
+
+void convert(std::span<const std::byte> raw, const NiftiHeader& header, Sorter& sorter,
+             std::vector<float>& values) {
+  switch (header.datatype) {
+    case 2:
+      return convert<uint8_t>(raw, header, sorter, values);
+    case 4:
+      return convert<int16_t>(raw, header, sorter, values);
+    case 8:
+      return convert<int32_t>(raw, header, sorter, values);
+    case 16:
+      return convert<float>(raw, header, sorter, values);
+    case 64:
+      return convert<double>(raw, header, sorter, values);
+    case 256:
+      return convert<int8_t>(raw, header, sorter, values);
+    case 512:
+      return convert<uint16_t>(raw, header, sorter, values);
+    case 768:
+      return convert<uint32_t>(raw, header, sorter, values);
+    case 1024:
+      return convert<int64_t>(raw, header, sorter, values);
+    case 1280:
+      return convert<uint64_t>(raw, header, sorter, values);
+    default:
+      fail(ErrorKind::internal, "nifti: datatype {} passed the header's check", header.datatype);
+  }
+}
+
+std::string orientation_of(const NiftiAffine& affine) {
+  std::string text;
+  for (const NiftiAxis& axis : closest_axes(affine)) text += (axis.mirrored ? "LPI" : "RAS")[axis.world];
+  return text;
+}
+
+NiftiVolume volume_of(const NiftiHeader& header) {
+  NiftiVolume volume{header.shape,      {}, header.spacing, header.affine, orientation_of(header.affine),
+                     header.description};
+  volume.values.resize(static_cast<size_t>(header.voxels));
+  return volume;
+}
+
+void require_data(const NiftiHeader& header, uint64_t there, const std::string& source) {
+  require(header.data_offset <= there, ErrorKind::data,
+          "{}: vox_offset: the data should begin at byte {}, but the file ends at byte {}", source,
+          header.data_offset, there);
+  require(header.data_bytes() <= there - header.data_offset, ErrorKind::data,
+          "{}: the header declares {} voxels of {} bytes from byte {} on, but the file ends at byte {}: "
+          "truncated, "
+          "or dim is wrong",
+          source, fmt::join(header.shape, " x "), header.item_size, header.data_offset, there);
+}
+
+// Twice through the compressed data: once to know that all of the content is there and whole, once to keep
+// it.
+NiftiVolume parse_compressed(std::span<const std::byte> bytes, const std::string& source) {
+  std::vector<std::byte> piece(kPiece);
+  NiftiHeader header;
+  {
+    GzipReader reader(bytes, source);
+    uint64_t there = reader.read(std::span(piece).first(kNiftiHeaderLimit));
+    header = parse_nifti_header(std::span(piece).first(there), source);
+    require(header.voxels <= kMostCompressedVoxels, ErrorKind::data,
+            "{}: the header declares {} voxels; compressed volumes of at most {} are read", source,
+            fmt::join(header.shape, " x "), kMostCompressedVoxels);
+    while (const size_t got = reader.read(piece)) {
+      there += got;
+      // What may follow the volume, such as padding to a block.
+      require(there <= header.data_offset + header.data_bytes() + kPiece, ErrorKind::data,
+              "{}: the header declares {} voxels of {} bytes, but the compressed content goes on beyond them",
+              source, fmt::join(header.shape, " x "), header.item_size);
+    }
+    require_data(header, there, source);
+  }
+  GzipReader reader(bytes, source);
+  for (uint64_t skipped = 0; skipped < header.data_offset;) {
+    skipped += reader.read(std::span(piece).first(std::min<uint64_t>(kPiece, header.data_offset - skipped)));
+  }
+  NiftiVolume volume = volume_of(header);
+  Sorter sorter(header.shape);
+  for (uint64_t done = 0; done < header.data_bytes();) {
+    const auto part = std::span(piece).first(std::min<uint64_t>(kPiece, header.data_bytes() - done));
+    done += reader.read(part);
+    convert(part, header, sorter, volume.values);
+  }
+  return volume;
+}
+
+}  // namespace
+
+NiftiVolume parse_nifti(std::span<const std::byte> bytes, const std::string& source) {
+  if (is_gzip(bytes)) return parse_compressed(bytes, source);
+  const NiftiHeader header = parse_nifti_header(bytes, source);
+  require_data(header, bytes.size(), source);
+  NiftiVolume volume = volume_of(header);
+  Sorter sorter(header.shape);
+  convert(bytes.subspan(header.data_offset, header.data_bytes()), header, sorter, volume.values);
+  return volume;
+}
+
+NiftiVolume read_nifti(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  return parse_nifti(file.bytes(), path.string());
+}
+
+NiftiVolume to_ras(NiftiVolume volume) {
+  if (volume.orientation == "RAS") return volume;
+  const std::array<NiftiAxis, 3> axes = closest_axes(volume.affine);
+  NiftiVolume result = volume;
+  const size_t rank = volume.shape.size();
+  std::vector<int64_t> stride(rank, 1), step(rank, 1);  // of the old axes; of the new ones in the old values
+  for (size_t axis = rank - 1; axis-- > 0;) stride[axis] = stride[axis + 1] * volume.shape[axis + 1];
+  step = stride;
+  int64_t place = 0;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const auto to = static_cast<size_t>(axes[axis].world);
+    const int64_t last = volume.shape[axis] - 1;
+    result.shape[to] = volume.shape[axis];
+    result.spacing[to] = volume.spacing[axis];
+    step[to] = axes[axis].mirrored ? -stride[axis] : stride[axis];
+    place += axes[axis].mirrored ? last * stride[axis] : 0;
+    for (size_t row = 0; row < 3; ++row) {
+      const double along = volume.affine[row][axis];
+      result.affine[row][to] = axes[axis].mirrored ? -along : along;
+      if (axes[axis].mirrored) result.affine[row][3] += along * static_cast<double>(last);
+    }
+  }
+  std::vector<int64_t> index(rank, 0);
+  for (float& value : result.values) {
+    value = volume.values[static_cast<size_t>(place)];
+    for (size_t axis = rank; axis-- > 0;) {
+      place += step[axis];
+      if (++index[axis] < result.shape[axis]) break;
+      place -= step[axis] * result.shape[axis];
+      index[axis] = 0;
+    }
+  }
+  result.orientation = "RAS";
+  return result;
+}
+
+}  // namespace modewise::io

@@ -1,0 +1,51 @@
+#pragma once
+// One column of a table while its rows arrive: kept as the kind that is expected, counted as what it is.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "modewise/io/tables/csv.h"
+#include "modewise/io/tables/csv_dialect.h"
+#include "modewise/io/tables/date_column.h"
+
+namespace modewise::io {
+
+class CsvColumnReader {
+ public:
+  enum class Verdict { good, read_again };
+
+  /// `missing` must outlive the reader. Room is made for `rows`.
+  CsvColumnReader(std::string name, CsvColumn::Kind expected, char decimal, const MissingMarks& missing,
+                  size_t rows);
+
+  void add(std::string_view cell, int64_t line);
+
+  /// After the last row. A column that most cells show to be of another kind wants to be read again; a cell
+  /// that does not fit its column is a data error.
+  Verdict finish(const std::string& source);
+
+  const std::string& name() const { return column_.name; }
+  bool all_missing() const { return numbers_ + dates_ + texts_ == 0; }
+  CsvColumn take();
+
+ private:
+  void start(CsvColumn::Kind kind);
+  void add_text(std::string_view cell);
+  void note_misfit(std::string_view cell, int64_t line);
+  CsvColumn::Kind majority() const;
+  void become_compact_dates();
+
+  CsvColumn column_;
+  DateColumn date_column_;
+  char decimal_;
+  const MissingMarks* missing_;
+  size_t reserve_;
+  int64_t numbers_ = 0, dates_ = 0, texts_ = 0;  // cells seen of each kind
+  int64_t misfit_line_ = 0;                      // the first cell that does not fit; 0: none
+  std::string misfit_;
+  bool too_long_ = false;
+  bool read_as_[3] = {false, false, false};
+};
+
+}  // namespace modewise::io

@@ -1,0 +1,283 @@
+#include "modewise/io/tables/csv_dialect.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "modewise/core/error.h"
+#include "modewise/io/number_text.h"
+#include "modewise/io/tables/csv_scanner.h"
+#include "modewise/io/tables/date_time.h"
+
+namespace modewise::io {
+namespace {
+
+constexpr size_t kSampleRows = 100;
+constexpr size_t kSampleCells = 100'000;
+constexpr size_t kSampleText = 1000;  // bytes of a cell; numbers and dates are shorter
+
+using Row = std::vector<std::string>;
+
+// The first rows; broken when the next of them cannot be cut with this delimiter.
+struct Sample {
+  std::vector<Row> rows;
+  bool broken = false;
+};
+
+Sample read_sample(std::string_view text, char delimiter, const std::string& source) {
+  Sample sample;
+  CsvScanner scanner(text, delimiter, source);
+  size_t cells = 0;
+  try {
+    Row row;
+    while (sample.rows.size() < kSampleRows && cells < kSampleCells &&
+           scanner.row([&](size_t c, std::string_view cell) {
+             if (c <= kCsvColumnLimit) row.emplace_back(cell.substr(0, kSampleText));
+           })) {
+      cells += row.size();
+      sample.rows.push_back(std::move(row));
+      row = {};
+    }
+  } catch (const Error&) {
+    sample.broken = true;
+  }
+  return sample;
+}
+
+// How well a delimiter explains the sample.
+struct Score {
+  double equal_rows = 0;  // share of rows as wide as the first
+  double understood = 0;  // share of cells below the first row that are numbers, dates or missing
+  size_t columns = 1;
+};
+
+Score score_of(const Sample& sample, char delimiter, const CsvOptions& options) {
+  Score score;
+  if (sample.rows.empty()) return score;
+  score.columns = sample.rows[0].size();
+  size_t equal = 0, cells = 0, understood = 0;
+  const bool comma_possible = delimiter != ',' && options.decimal != '.';
+  const MissingMarks missing(options.missing, '.');
+  for (const Row& row : sample.rows) {
+    equal += row.size() == score.columns;
+    if (&row == &sample.rows[0]) continue;
+    for (const std::string& cell : row) {
+      ++cells;
+      understood += kind_of(cell, '.', missing) != CellKind::text ||
+                    (comma_possible && kind_of(cell, ',', missing) != CellKind::text);
+    }
+  }
+  score.equal_rows = static_cast<double>(equal) / static_cast<double>(sample.rows.size() + sample.broken);
+  score.understood = cells == 0 ? 0 : static_cast<double>(understood) / static_cast<double>(cells);
+  return score;
+}
+
+bool better(const Score& a, const Score& b) {
+  if ((a.columns > 1) != (b.columns > 1)) return a.columns > 1;
+  if (a.equal_rows != b.equal_rows) return a.equal_rows > b.equal_rows;
+  if (a.understood != b.understood) return a.understood > b.understood;
+  return a.columns > b.columns;
+}
+
+char guess_delimiter(std::string_view text, const std::string& source, const CsvOptions& options) {
+  char best = ',';
+  Score best_score;
+  for (const char delimiter : {',', ';', '\t', '|'}) {
+    const Score score = score_of(read_sample(text, delimiter, source), delimiter, options);
+    if (better(score, best_score)) {
+      best = delimiter;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+char guess_decimal(const Sample& sample, char delimiter, const CsvOptions& options) {
+  if (options.decimal != 0) return options.decimal;
+  if (delimiter == ',') return '.';
+  size_t only_point = 0, only_comma = 0;
+  for (const Row& row : sample.rows) {
+    for (const std::string& cell : row) {
+      double value;
+      const bool point = parse_number(cell, '.', value), comma = parse_number(cell, ',', value);
+      only_point += point && !comma;
+      only_comma += comma && !point;
+    }
+  }
+  return only_comma > only_point ? ',' : '.';
+}
+
+std::vector<CsvColumn::Kind> guess_kinds(const std::vector<Row>& rows, size_t first, size_t columns,
+                                         char decimal, const MissingMarks& missing) {
+  std::vector<std::array<size_t, 4>> counts(columns, std::array<size_t, 4>{});
+  for (size_t i = first; i < rows.size(); ++i) {
+    for (size_t c = 0; c < std::min(columns, rows[i].size()); ++c) {
+      ++counts[c][static_cast<size_t>(kind_of(rows[i][c], decimal, missing))];
+    }
+  }
+  std::vector<CsvColumn::Kind> kinds;
+  for (const auto& [empty, numbers, dates, texts] : counts) {
+    const size_t filled = numbers + dates + texts;
+    kinds.push_back(2 * numbers >= filled ? CsvColumn::number
+                    : 2 * dates >= filled ? CsvColumn::date
+                                          : CsvColumn::text);
+  }
+  return kinds;
+}
+
+bool is_whole_number(std::string_view text) {
+  text = strip_spaces(text);
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Whether the cells above columns of numbers, `columns`, are different whole numbers.
+bool are_different_whole_numbers(const Row& first, const std::vector<size_t>& columns) {
+  std::set<std::string_view> seen;
+  return !columns.empty() && std::all_of(columns.begin(), columns.end(), [&](size_t c) {
+    return is_whole_number(first[c]) && seen.insert(strip_spaces(first[c])).second;
+  });
+}
+
+// Hardly any number below is written without a decimal mark. Of one column a first 5 above 4.5 says nothing.
+bool differ_in_form(const std::vector<Row>& rows, const std::vector<size_t>& columns, char decimal) {
+  size_t numbers = 0, whole = 0;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    for (const size_t c : columns) {
+      double value = 0;
+      if (c >= rows[i].size() || !parse_number(rows[i][c], decimal, value)) continue;
+      ++numbers;
+      whole += is_whole_number(rows[i][c]);
+    }
+  }
+  return columns.size() >= 2 && numbers > 0 && 20 * whole < numbers;
+}
+
+// Every first cell lies farther from the numbers below it than those lie apart.
+bool differ_in_size(const std::vector<Row>& rows, const std::vector<size_t>& columns, char decimal) {
+  constexpr size_t kFewest = 3;  // numbers that show how far apart a column's lie
+  return std::all_of(columns.begin(), columns.end(), [&](size_t c) {
+    double first = 0, low = 0, high = 0;
+    size_t numbers = 0;
+    if (!parse_number(rows[0][c], decimal, first)) return false;
+    for (size_t i = 1; i < rows.size(); ++i) {
+      double value = 0;
+      if (c >= rows[i].size() || !parse_number(rows[i][c], decimal, value)) continue;
+      low = numbers == 0 ? value : std::min(low, value);
+      high = numbers == 0 ? value : std::max(high, value);
+      ++numbers;
+    }
+    return numbers >= kFewest && (first < low - (high - low) || first > high + (high - low));
+  });
+}
+
+struct HeaderGuess {
+  bool header = false;
+  bool doubt = false;  // the first row could be the other too
+};
+
+// What a first row of numbers is. Names are different whole numbers (of sensors, sites, years) that look
+// unlike the values below them.
+HeaderGuess guess_numeric_header(const std::vector<Row>& rows, const std::vector<CsvColumn::Kind>& kinds,
+                                 char decimal, const MissingMarks& missing) {
+  const Row& first = rows[0];
+  std::vector<size_t> columns;
+  bool above_dates = false;
+  for (size_t c = 0; c < first.size(); ++c) {
+    const bool filled = kind_of(first[c], decimal, missing) != CellKind::missing;
+    if (kinds[c] == CsvColumn::number && (filled || c > 0))
+      columns.push_back(c);
+    else
+      above_dates = above_dates || (kinds[c] == CsvColumn::date && filled);
+  }
+  // A column of dates begins with a date.
+  if (above_dates) return {true, false};
+  if (rows.size() < 2 || !are_different_whole_numbers(first, columns)) return {};
+  return {differ_in_form(rows, columns, decimal) || differ_in_size(rows, columns, decimal), true};
+}
+
+// A header names columns: it has text where the rows below hold numbers or dates, or it has nothing but text.
+HeaderGuess guess_header(const std::vector<Row>& rows, char decimal, const MissingMarks& missing) {
+  const Row& first = rows[0];
+  const auto kinds = guess_kinds(rows, 1, first.size(), decimal, missing);
+  bool text = false, differs = false, number = false, value = false;
+  for (size_t c = 0; c < first.size(); ++c) {
+    const CellKind kind = kind_of(first[c], decimal, missing);
+    double parsed = 0;
+    text = text || kind == CellKind::text;
+    differs = differs || (kind == CellKind::text && rows.size() > 1 && kinds[c] != CsvColumn::text);
+    number = number || kind == CellKind::number;
+    // Columns may be named 0, 1, 2 or 2016, but hardly 0.7855 or 2016-07-01.
+    value =
+        value || kind == CellKind::date ||
+        (kind == CellKind::number && parse_number(first[c], decimal, parsed) && parsed != std::floor(parsed));
+  }
+  if (value) return {false, false};
+  if (differs) return {true, false};
+  if (text) return {!number, false};
+  return guess_numeric_header(rows, kinds, decimal, missing);
+}
+
+// The first cells of a row, for messages.
+std::string first_cells(const Row& row) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  for (size_t c = 0; c < std::min(row.size(), kShown); ++c)
+    text += (c == 0 ? "" : ", ") + std::string(strip_spaces(row[c]).substr(0, 30));
+  return row.size() > kShown ? text + ", …" : text;
+}
+
+}  // namespace
+
+MissingMarks::MissingMarks(const std::vector<std::string>& marks, char decimal) {
+  for (const std::string& mark : marks) {
+    double value;
+    if (parse_number(mark, decimal, value)) {
+      numbers_.push_back(value);
+    } else {
+      texts_.emplace_back(strip_spaces(mark));
+    }
+  }
+}
+
+bool MissingMarks::contains(std::string_view text) const {
+  text = strip_spaces(text);
+  return std::find(texts_.begin(), texts_.end(), text) != texts_.end();
+}
+
+bool MissingMarks::contains(double value) const {
+  return std::find(numbers_.begin(), numbers_.end(), value) != numbers_.end();
+}
+
+CellKind kind_of(std::string_view text, char decimal, const MissingMarks& missing) {
+  double value;
+  if (parse_number(text, decimal, value))
+    return missing.contains(value) ? CellKind::missing : CellKind::number;
+  if (missing.contains(text)) return CellKind::missing;
+  return read_date_time(text) ? CellKind::date : CellKind::text;
+}
+
+CsvDialect guess_dialect(std::string_view text, const std::string& source, const CsvOptions& options) {
+  CsvDialect dialect;
+  dialect.delimiter = options.delimiter != 0 ? options.delimiter : guess_delimiter(text, source, options);
+  const Sample sample = read_sample(text, dialect.delimiter, source);
+  if (sample.rows.empty()) {
+    // Not even the first row can be cut; reading it says why.
+    CsvScanner(text, dialect.delimiter, source).row([](size_t, std::string_view) {});
+    fail(ErrorKind::data, "{}: there are no rows", source);
+  }
+  dialect.decimal = guess_decimal(sample, dialect.delimiter, options);
+  const MissingMarks missing(options.missing, dialect.decimal);
+  dialect.header = options.header == CsvOptions::yes;
+  if (options.header == CsvOptions::guess) {
+    const HeaderGuess guess = guess_header(sample.rows, dialect.decimal, missing);
+    dialect.header = guess.header;
+    if (guess.doubt) dialect.doubtful_row = first_cells(sample.rows[0]);
+  }
+  dialect.kinds =
+      guess_kinds(sample.rows, dialect.header ? 1 : 0, sample.rows[0].size(), dialect.decimal, missing);
+  return dialect;
+}
+
+}  // namespace modewise::io

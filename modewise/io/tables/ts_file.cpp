@@ -1,0 +1,288 @@
+#include "modewise/io/tables/ts_file.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "modewise/core/error.h"
+#include "modewise/io/mapped_file.h"
+#include "modewise/io/number_text.h"
+#include "modewise/io/text_input.h"
+#include "modewise/io/utf8.h"
+
+namespace modewise::io {
+namespace {
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  return out;
+}
+
+bool is_missing_mark(std::string_view cell) {
+  return cell == "?" || lower_case(cell) == "nan";
+}
+
+/// Cuts off and returns the part of `rest` before `mark`; all of it where there is none.
+std::string_view cut(std::string_view& rest, char mark) {
+  const size_t at = std::min(rest.find(mark), rest.size());
+  const std::string_view part = rest.substr(0, at);
+  rest.remove_prefix(std::min(at + 1, rest.size()));
+  return part;
+}
+
+/// What the header declares; nothing where it is silent.
+struct TsHeader {
+  std::optional<bool> missing, univariate, equal_length, labelled;
+  std::optional<int64_t> dimensions, length;
+};
+
+class TsReader {
+ public:
+  TsReader(std::string_view text, const std::string& source) : rest_(text), source_(source) {}
+
+  TsFile read() {
+    while (const auto line = next_line()) {
+      require((*line)[0] == '@', ErrorKind::data, "{}:{}: expected a header line such as @data, got {}",
+              source_, line_, quote_for_message(line->substr(0, 40)));
+      if (header_line(line->substr(1))) break;
+    }
+    require(seen_.contains("data"), ErrorKind::data, "{}: there is no line @data with cases after it",
+            source_);
+    check_header();
+    reserve();
+    while (const auto line = next_line()) add_case(*line);
+    require(file_.cases() > 0, ErrorKind::data, "{}: there are no cases after @data", source_);
+    return std::move(file_);
+  }
+
+ private:
+  /// The next line that is neither empty nor a comment, without its end and the spaces around it.
+  std::optional<std::string_view> next_line() {
+    while (!rest_.empty()) {
+      ++line_;
+      std::string_view line = cut(rest_, '\n');
+      if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+      line = strip_spaces(line);
+      if (!line.empty() && line.front() != '#') return line;
+    }
+    return std::nullopt;
+  }
+
+  /// Whether it was @data.
+  bool header_line(std::string_view line) {
+    std::vector<std::string_view> words;
+    while (!(line = strip_spaces(line)).empty()) {
+      const size_t end = std::min(line.find_first_of(" \t"), line.size());
+      words.push_back(line.substr(0, end));
+      line.remove_prefix(end);
+    }
+    require(!words.empty(), ErrorKind::data, "{}:{}: '@' without a name", source_, line_);
+    std::string key = lower_case(words.front());
+    if (key == "dimension") key = "dimensions";
+    require(seen_.insert(key).second, ErrorKind::data, "{}:{}: @{} stands here a second time", source_, line_,
+            words.front());
+    words.erase(words.begin());
+    if (key == "data") {
+      require(words.empty(), ErrorKind::data, "{}:{}: expected nothing after @data on its line", source_,
+              line_);
+      return true;
+    }
+    declare(key, words);
+    return false;
+  }
+
+  void declare(const std::string& key, const std::vector<std::string_view>& words) {
+    if (key == "problemname") {
+      for (const std::string_view word : words)
+        file_.name += (file_.name.empty() ? "" : " ") + std::string(word);
+    } else if (key == "timestamps") {
+      require(!truth(key, words), ErrorKind::data,
+              "{}:{}: series with time stamps are not read; write the values alone, evenly spaced in time",
+              source_, line_);
+    } else if (key == "missing") {
+      header_.missing = truth(key, words);
+    } else if (key == "univariate") {
+      header_.univariate = truth(key, words);
+    } else if (key == "equallength") {
+      header_.equal_length = truth(key, words);
+    } else if (key == "dimensions") {
+      header_.dimensions = count(key, words);
+    } else if (key == "serieslength") {
+      header_.length = count(key, words);
+    } else if (key == "classlabel") {
+      declare_classes(words);
+    } else {
+      require(key != "targetlabel", ErrorKind::data,
+              "{}:{}: @targetLabel is for regression; a classifier needs @classLabel true with its classes",
+              source_, line_);
+      file_.notes.push_back(fmt::format("line {}: @{} means nothing here", line_, quote_for_message(key)));
+    }
+  }
+
+  bool truth(const std::string& key, const std::vector<std::string_view>& words) {
+    const std::string word = words.size() == 1 ? lower_case(words.front()) : "";
+    require(word == "true" || word == "false", ErrorKind::data, "{}:{}: @{} must be true or false", source_,
+            line_, key);
+    return word == "true";
+  }
+
+  int64_t count(const std::string& key, const std::vector<std::string_view>& words) {
+    double value = 0;
+    const bool whole = words.size() == 1 && parse_number(words.front(), '.', value) && value >= 1 &&
+                       value <= 1e9 && value == static_cast<double>(static_cast<int64_t>(value));
+    require(whole, ErrorKind::data, "{}:{}: @{} must be one whole number from 1 to 10^9", source_, line_,
+            key);
+    return static_cast<int64_t>(value);
+  }
+
+  void declare_classes(const std::vector<std::string_view>& words) {
+    header_.labelled = !words.empty() && truth("classLabel", {words.front()});
+    require(!words.empty(), ErrorKind::data, "{}:{}: @classLabel must be true, with the classes, or false",
+            source_, line_);
+    if (!*header_.labelled) {
+      require(words.size() == 1, ErrorKind::data, "{}:{}: @classLabel is false, but {} classes follow it",
+              source_, line_, words.size() - 1);
+      return;
+    }
+    require(words.size() > 1, ErrorKind::data, "{}:{}: @classLabel is true, but no class follows it", source_,
+            line_);
+    for (const std::string_view word : std::span(words).subspan(1)) {
+      require(classes_.emplace(std::string(word), static_cast<int32_t>(classes_.size())).second,
+              ErrorKind::data, "{}:{}: class {} is declared twice", source_, line_, quote_for_message(word));
+      file_.classes.emplace_back(word);
+    }
+  }
+
+  void check_header() {
+    require(header_.labelled.has_value(), ErrorKind::data,
+            "{}: the header has no @classLabel, so that the last part of a case could be values or a class",
+            source_);
+    require(!header_.univariate.value_or(false) || header_.dimensions.value_or(1) == 1, ErrorKind::data,
+            "{}: @univariate is true, but @dimensions is {}", source_, header_.dimensions.value_or(1));
+    require(!header_.length || header_.equal_length.value_or(true), ErrorKind::data,
+            "{}: @equalLength is false, but @seriesLength says {}", source_, header_.length.value_or(0));
+    file_.dimensions = header_.univariate.value_or(false) ? 1 : header_.dimensions.value_or(0);
+  }
+
+  /// Exactly what the separators leave room for.
+  void reserve() {
+    size_t separators = 0, lines = 1;
+    for (const char c : rest_) {
+      separators += c == ',' || c == ':';
+      lines += c == '\n';
+    }
+    file_.values.reserve(separators + (*header_.labelled ? 0 : lines));
+    file_.lengths.reserve(std::min(lines, rest_.size() / 2 + 1));
+    if (*header_.labelled) file_.labels.reserve(std::min(lines, rest_.size() / 3 + 1));
+  }
+
+  void add_case(std::string_view line) {
+    int64_t dimensions = 0, length = 0;
+    const size_t last = *header_.labelled ? line.rfind(':') : line.size();
+    require(last != std::string_view::npos, ErrorKind::data,
+            "{}:{}: expected values, ':' and a class, got no ':'", source_, line_);
+    for (std::string_view series = line.substr(0, last);; ++dimensions) {
+      const bool more = series.find(':') != std::string_view::npos;
+      const int64_t steps = add_series(cut(series, ':'), dimensions + 1);
+      require(dimensions == 0 || steps == length, ErrorKind::data,
+              "{}:{}: dimension {} has {} values, the first has {}; the dimensions of a case must be equally "
+              "long",
+              source_, line_, dimensions + 1, steps, length);
+      length = steps;
+      if (!more) break;
+    }
+    check_case(dimensions + 1, length);
+    file_.lengths.push_back(static_cast<int32_t>(length));
+    if (*header_.labelled) file_.labels.push_back(label_of(strip_spaces(line.substr(last + 1))));
+  }
+
+  int64_t add_series(std::string_view text, int64_t dimension) {
+    int64_t steps = 0;
+    require(!strip_spaces(text).empty(), ErrorKind::data, "{}:{}: dimension {} holds no values", source_,
+            line_, dimension);
+    for (bool more = true; more; ++steps) {
+      more = text.find(',') != std::string_view::npos;
+      const std::string_view cell = strip_spaces(cut(text, ','));
+      double value = std::numeric_limits<double>::quiet_NaN();
+      if (is_missing_mark(cell)) {
+        require(header_.missing.value_or(true), ErrorKind::data,
+                "{}:{}: value {} of dimension {} is missing, but @missing is false", source_, line_,
+                steps + 1, dimension);
+        ++file_.missing;
+      } else if (!parse_number(cell, '.', value) || !fits_float(value)) {
+        refuse_value(cell, steps + 1, dimension);
+      }
+      file_.values.push_back(static_cast<float>(value));
+    }
+    return steps;
+  }
+
+  static bool fits_float(double value) {
+    return value >= -static_cast<double>(std::numeric_limits<float>::max()) &&
+           value <= static_cast<double>(std::numeric_limits<float>::max());
+  }
+
+  [[noreturn]] void refuse_value(std::string_view cell, int64_t step, int64_t dimension) const {
+    if (!cell.empty() && cell.front() == '(')
+      fail(ErrorKind::data,
+           "{}:{}: {} is a value with a time stamp; series with time stamps are not read; write the values "
+           "alone, evenly spaced in time",
+           source_, line_, quote_for_message(cell));
+    fail(ErrorKind::data, "{}:{}: value {} of dimension {} is {}, which is no finite number", source_, line_,
+         step, dimension, quote_for_message(cell));
+  }
+
+  void check_case(int64_t dimensions, int64_t length) {
+    if (file_.dimensions == 0) file_.dimensions = dimensions;
+    const char* rule = header_.univariate.value_or(false) ? "@univariate says 1"
+                       : header_.dimensions               ? "@dimensions says"
+                                                          : "the first case has";
+    require(dimensions == file_.dimensions, ErrorKind::data, "{}:{}: the case has {} dimensions, {}{}",
+            source_, line_, dimensions, rule,
+            header_.univariate.value_or(false) ? "" : fmt::format(" {}", file_.dimensions));
+    require(header_.univariate.value_or(true) || header_.dimensions || dimensions > 1, ErrorKind::data,
+            "{}:{}: the case has 1 dimension, but @univariate is false", source_, line_);
+    require(!header_.length || length == *header_.length, ErrorKind::data,
+            "{}:{}: the case has {} steps, @seriesLength says {}", source_, line_, length,
+            header_.length.value_or(0));
+    if (header_.equal_length.value_or(false) && !file_.lengths.empty())
+      require(length == file_.lengths.front(), ErrorKind::data,
+              "{}:{}: the case has {} steps, the first has {}, but @equalLength is true", source_, line_,
+              length, file_.lengths.front());
+  }
+
+  int32_t label_of(std::string_view word) {
+    word_ = word;
+    const auto found = classes_.find(word_);
+    require(found != classes_.end(), ErrorKind::data,
+            "{}:{}: class {} is none of the {} that @classLabel declares", source_, line_,
+            quote_for_message(word), classes_.size());
+    return found->second;
+  }
+
+  std::string_view rest_;
+  const std::string& source_;
+  int64_t line_ = 0;
+  std::set<std::string> seen_;
+  TsHeader header_;
+  std::unordered_map<std::string, int32_t> classes_;
+  std::string word_;
+  TsFile file_;
+};
+
+}  // namespace
+
+TsFile parse_ts(std::span<const std::byte> bytes, const std::string& source) {
+  return TsReader(checked_text(bytes, source), source).read();
+}
+
+TsFile read_ts(const std::string& path) {
+  const MappedFile file(path);
+  return parse_ts(file.bytes(), path);
+}
+
+}  // namespace modewise::io

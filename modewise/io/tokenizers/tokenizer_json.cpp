@@ -1,0 +1,280 @@
+#include "modewise/io/tokenizers/tokenizer_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "modewise/core/error.h"
+#include "modewise/io/json_scanner.h"
+#include "modewise/io/mapped_file.h"
+#include "modewise/io/tokenizers/byte_alphabet.h"
+#include "modewise/io/tokenizers/tokenizer_json_parts.h"
+#include "modewise/io/utf8.h"
+
+namespace modewise::io {
+namespace {
+
+constexpr size_t kMostMerges = 1 << 21;
+constexpr size_t kMostAdded = 100'000;
+
+std::string_view checked_text(std::span<const std::byte> bytes, const std::string& source) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const size_t invalid = find_invalid_utf8(text);
+  require(invalid == std::string_view::npos, ErrorKind::data,
+          "{}: the tokenizer.json is not UTF-8 at byte {}", source, invalid);
+  return text;
+}
+
+class TokenizerJsonParser {
+ public:
+  TokenizerJsonParser(std::span<const std::byte> bytes, const std::string& source)
+      : json_(checked_text(bytes, source), source, "tokenizer.json"), bytes_(bytes.size()) {}
+
+  TokenizerJson parse() {
+    const Places file = places("at the start");
+    json_.expect_end();
+    if (!file.contains("model")) json_.wrong("the file has no \"model\": it is no tokenizer.json");
+    tokenizer_.vocabulary = TokenTable(bytes_);
+    if (go_to(file, "added_tokens")) parse_added();
+    go_to(file, "model");
+    parse_model();
+    check_added();
+    if (go_to(file, "normalizer")) parse_normalizer(json_);
+    if (go_to(file, "pre_tokenizer")) parse_pre_tokenizer(json_, tokenizer_.steps);
+    if (go_to(file, "decoder")) parse_decoder(json_);
+    if (go_to(file, "post_processor")) parse_post_processor(json_, tokenizer_);
+    if (tokenizer_.steps.empty() || tokenizer_.steps.back().kind != TokenizerJson::Step::Kind::byte_level)
+      json_.wrong("the pre_tokenizer does not end with ByteLevel; only byte-level BPE can be read");
+    return std::move(tokenizer_);
+  }
+
+ private:
+  struct Place {
+    size_t at = 0, elements = 0;  // elements: of an array
+  };
+  using Places = std::map<std::string, Place>;
+
+  // Passes an object and says where its members stand, so that they can be read in another order.
+  Places places(std::string_view what) {
+    Places found;
+    json_.object(what, [&](const std::string& key) {
+      const size_t at = json_.position();
+      if (found.size() == 256) json_.wrong("an object with more than 256 members");
+      if (!found.try_emplace(key, Place{at, 0}).second)
+        json_.wrong(fmt::format("{} stands there twice", quote_for_message(key)));
+      found[key].elements = json_.skip();
+    });
+    return found;
+  }
+
+  // Whether `key` is there and not null; its value comes next.
+  bool go_to(const Places& object, const std::string& key) {
+    const auto place = object.find(key);
+    if (place == object.end()) return false;
+    json_.go_to(place->second.at);
+    return !json_.take_null();
+  }
+
+  int32_t token_id(std::string_view what) {
+    const size_t at = json_.position();
+    const int64_t id = json_.integer(what);
+    if (id < 0 || id >= TokenTable::kMostTokens)
+      json_.wrong_at(at,
+                     fmt::format("{} is {}; 0 to {} are accepted", what, id, TokenTable::kMostTokens - 1));
+    return static_cast<int32_t>(id);
+  }
+
+  void parse_added() {
+    json_.array("at the start of added_tokens", [&] {
+      const size_t at = json_.position();
+      TokenizerJson::AddedToken token;
+      bool has_id = false, has_normalized = false;
+      json_.object("at the start of an added token", [&](const std::string& key) {
+        if (key == "id") {
+          token.id = token_id("the id of an added token");
+          has_id = true;
+        } else if (key == "content") {
+          token.content = json_.decode(json_.string());
+        } else if (key == "special") {
+          token.special = json_.boolean();
+        } else if (key == "lstrip") {
+          token.left_strip = json_.boolean();
+        } else if (key == "rstrip") {
+          token.right_strip = json_.boolean();
+        } else if (key == "normalized") {
+          token.normalized = json_.boolean();
+          has_normalized = true;
+        } else if (key == "single_word") {
+          if (json_.boolean()) json_.wrong_at(at, "an added token with single_word cannot be read");
+        } else {
+          json_.skip();
+        }
+      });
+      if (!has_id || token.content.empty()) json_.wrong_at(at, "an added token needs an id and a content");
+      if (!has_normalized) token.normalized = !token.special;
+      if (tokenizer_.added.size() == kMostAdded)
+        json_.wrong_at(at, fmt::format("more than {} added tokens", kMostAdded));
+      tokenizer_.size = std::max(tokenizer_.size, token.id + 1);
+      added_at_.push_back(at);
+      tokenizer_.added.push_back(std::move(token));
+    });
+    check_added_once();
+  }
+
+  void check_added_once() {
+    std::vector<size_t> order(tokenizer_.added.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto& added = tokenizer_.added;
+    const auto refuse_equal = [&](auto&& key, const char* what) {
+      std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        return key(added[a]) != key(added[b]) ? key(added[a]) < key(added[b]) : a < b;
+      });
+      for (size_t i = 1; i < order.size(); ++i) {
+        if (key(added[order[i - 1]]) == key(added[order[i]])) {
+          json_.wrong_at(added_at_[order[i]],
+                         fmt::format("two added tokens have the same {} ({}, id {})", what,
+                                     quote_for_message(added[order[i]].content), added[order[i]].id));
+        }
+      }
+    };
+    refuse_equal([](const TokenizerJson::AddedToken& token) -> const std::string& { return token.content; },
+                 "content");
+    refuse_equal([](const TokenizerJson::AddedToken& token) { return token.id; }, "id");
+    added_by_id_ = std::move(order);  // sorted by id now
+  }
+
+  const TokenizerJson::AddedToken* added_token(int32_t id) const {
+    const auto found =
+        std::lower_bound(added_by_id_.begin(), added_by_id_.end(), id,
+                         [&](size_t index, int32_t wanted) { return tokenizer_.added[index].id < wanted; });
+    return found != added_by_id_.end() && tokenizer_.added[*found].id == id ? &tokenizer_.added[*found]
+                                                                            : nullptr;
+  }
+
+  void parse_model() {
+    const Places model = places("at the start of the model");
+    if (go_to(model, "type")) {
+      const size_t at = json_.position();
+      const std::string type = json_.decode(json_.string());
+      if (type != "BPE")
+        json_.wrong_at(at, fmt::format("the model {} cannot be read; BPE can", quote_for_message(type)));
+    }
+    if (go_to(model, "byte_fallback") && json_.boolean())
+      json_.wrong(
+          "byte_fallback is on: the file was made from a sentencepiece model; take its tokenizer.model");
+    if (go_to(model, "dropout") && json_.number() != 0)
+      json_.wrong("the model drops merges at random (dropout)");
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+      if (go_to(model, key) && !json_.string().raw.empty())
+        json_.wrong(fmt::format("the model has a {}, which cannot be read", key));
+    }
+    if (go_to(model, "ignore_merges")) tokenizer_.ignore_merges = json_.boolean();
+    if (!go_to(model, "vocab")) json_.wrong("the model has no \"vocab\"");
+    parse_vocabulary();
+    if (!go_to(model, "merges")) json_.wrong("the model has no \"merges\"");
+    parse_merges(model.at("merges").elements);
+  }
+
+  void parse_vocabulary() {
+    json_.expect('{', "at the start of the vocabulary");
+    if (json_.take('}')) json_.wrong("the vocabulary is empty");
+    do {
+      const size_t at = json_.position();
+      const std::string text = json_.decode(json_.string());
+      json_.expect(':', "after a token");
+      const int32_t id = token_id("the id of a token");
+      tokenizer_.size = std::max(tokenizer_.size, id + 1);
+      const auto wrong = [&](const std::string& what) {
+        json_.wrong_at(at, fmt::format("token {}, {}, {}", id, quote_for_message(text), what));
+      };
+      if (text.empty()) wrong("is empty");
+      if (tokenizer_.vocabulary.has(id))
+        wrong(fmt::format("has the id of {} too", quote_for_message(tokenizer_.vocabulary[id])));
+      const TokenizerJson::AddedToken* added = added_token(id);
+      const std::optional<std::string> bytes = bytes_of_alphabet(text);
+      if (added != nullptr && added->content != text)
+        wrong(fmt::format("has the id of the added token {}", quote_for_message(added->content)));
+      if (!bytes && added == nullptr) wrong("holds a character outside of the byte-level alphabet");
+      if (!bytes) continue;
+      if (const auto earlier = tokenizer_.vocabulary.find(*bytes))
+        wrong(fmt::format("stands there twice: {} too", *earlier));
+      tokenizer_.vocabulary.add(id, *bytes);
+    } while (json_.take(','));
+    json_.expect('}', "or ',' after a token");
+    for (int byte = 0; byte < 256; ++byte) {
+      const char text = static_cast<char>(byte);
+      if (!tokenizer_.vocabulary.find({&text, 1}))
+        json_.wrong(fmt::format(
+            "the vocabulary has no token for the byte {} ('{}'), so that not every text can be written", byte,
+            alphabet_character(static_cast<unsigned char>(byte))));
+    }
+  }
+
+  void parse_merges(size_t count) {
+    if (count > kMostMerges)
+      json_.wrong(fmt::format("{} merges; at most {} are accepted", count, kMostMerges));
+    tokenizer_.merges.reserve(count);
+    json_.array("at the start of the merges", [&] {
+      const size_t at = json_.position();
+      std::string left, right;
+      if (json_.take('[')) {
+        left = json_.decode(json_.string());
+        json_.expect(',', "between the parts of a merge");
+        right = json_.decode(json_.string());
+        json_.expect(']', "after the two parts of a merge");
+      } else {
+        const std::string both = json_.decode(json_.string());
+        const size_t space = both.find(' ');
+        if (space == std::string::npos || both.find(' ', space + 1) != std::string::npos)
+          json_.wrong_at(at, fmt::format("merge {}, {}, must be two parts with a space between",
+                                         tokenizer_.merges.size(), quote_for_message(both)));
+        left = both.substr(0, space);
+        right = both.substr(space + 1);
+      }
+      const int32_t left_id = part(left, at), right_id = part(right, at), result = part(left + right, at);
+      tokenizer_.merges.push_back({left_id, right_id, result});
+    });
+  }
+
+  int32_t part(const std::string& text, size_t at) {
+    const std::optional<std::string> bytes = bytes_of_alphabet(text);
+    const std::optional<int32_t> id = bytes ? tokenizer_.vocabulary.find(*bytes) : std::nullopt;
+    if (!id) {
+      json_.wrong_at(at, fmt::format("merge {} needs the token {}, which the vocabulary does not have",
+                                     tokenizer_.merges.size(), quote_for_message(text)));
+    }
+    return *id;
+  }
+
+  // An added token that the vocabulary has under another id would mean two things.
+  void check_added() {
+    for (size_t i = 0; i < tokenizer_.added.size(); ++i) {
+      const TokenizerJson::AddedToken& token = tokenizer_.added[i];
+      const std::optional<std::string> bytes = bytes_of_alphabet(token.content);
+      const std::optional<int32_t> id = bytes ? tokenizer_.vocabulary.find(*bytes) : std::nullopt;
+      if (id && *id != token.id) {
+        json_.wrong_at(added_at_[i],
+                       fmt::format("the added token {} has the id {}, but the vocabulary gives it {}",
+                                   quote_for_message(token.content), token.id, *id));
+      }
+    }
+  }
+
+  JsonScanner json_;
+  size_t bytes_;
+  TokenizerJson tokenizer_;
+  std::vector<size_t> added_at_, added_by_id_;
+};
+
+}  // namespace
+
+TokenizerJson parse_tokenizer_json(std::span<const std::byte> bytes, const std::string& source) {
+  return TokenizerJsonParser(bytes, source).parse();
+}
+
+TokenizerJson read_tokenizer_json(const std::string& path) {
+  return parse_tokenizer_json(MappedFile(path).bytes(), path);
+}
+
+}  // namespace modewise::io

@@ -1,0 +1,43 @@
+#pragma once
+// The higher-order transformer as a forecaster for series of any order, and its siblings with other
+// attention: `hot` (Kronecker), `transformer` (all tokens against all), `spatial`, `temporal`.
+//
+// Names in the state are those of the released code: emb.0, emb.2, blocks.N.norm1,
+// blocks.N.attention.query_proj, …, blocks.N.feedforward.w1, head.0, head.2.
+
+#include <memory>
+#include <vector>
+
+#include "modewise/models/forecast/learned_forecaster.h"
+#include "modewise/models/token_encoder.h"
+#include "modewise/nn/patch_embedding.h"
+#include "modewise/nn/series_linear.h"
+#include "modewise/nn/time_head.h"
+
+namespace modewise::models {
+
+/// The token tensor of a window: its series modes, then the time patches.
+TokenShape token_shape(const ForecasterConfig& config, const ForecastShape& shape);
+
+class TokenForecaster : public LearnedForecaster {
+ public:
+  TokenForecaster(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
+
+  std::vector<ModeMaps> attention_maps(const ForecastInput& input) override;
+  std::vector<at::Tensor> full_attention(const ForecastInput& input) override;
+  std::vector<int64_t> token_sizes() const override { return encoder_->tokens().sizes; }
+
+ protected:
+  at::Tensor raw_forecast(const at::Tensor& values, const at::Tensor& observed) override;
+
+ private:
+  nn::PatchTokens embed(const at::Tensor& values, const at::Tensor& observed) const;
+
+  bool bfloat16_;
+  std::shared_ptr<nn::PatchEmbedding> embedding_;
+  std::shared_ptr<TokenEncoder> encoder_;
+  std::shared_ptr<nn::TimeHead> head_;
+  std::shared_ptr<nn::SeriesLinear> skip_;
+};
+
+}  // namespace modewise::models

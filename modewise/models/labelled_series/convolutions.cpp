@@ -1,0 +1,138 @@
+#include "modewise/models/labelled_series/convolutions.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/zeros.h>
+
+#include <array>
+#include <cmath>
+
+#include "modewise/ops/convolution.h"
+
+namespace modewise::models {
+namespace {
+
+/// [B, V, T] as [B, T, V], in the precision of the activations.
+at::Tensor time_major(const at::Tensor& values, bool bfloat16) {
+  return (bfloat16 ? values.to(at::kBFloat16) : values).transpose(1, 2).contiguous();
+}
+
+at::Tensor pad_time(const at::Tensor& x, int64_t before, int64_t behind) {
+  return at::constant_pad_nd(x, {0, 0, before, behind});
+}
+
+}  // namespace
+
+int64_t temporal_levels(const SeriesConvolutionConfig& config, int64_t steps) {
+  if (config.levels > 0) return config.levels;
+  int64_t levels = 0, seen = 1;
+  while (seen < steps) seen += 2 * (config.kernel - 1) * (int64_t{1} << levels++);
+  return std::max<int64_t>(levels, 1);
+}
+
+DilatedConvolution::DilatedConvolution(nn::Initializer& init, int64_t in, int64_t out, int64_t kernel,
+                                       int64_t dilation)
+    : dilation_(dilation),
+      reach_((kernel - 1) * dilation),
+      direction_(register_parameter(
+          "direction", init.normal({out, in, kernel}, std::sqrt(2.0 / static_cast<double>(in * kernel))))),
+      length_(register_parameter("length", direction_.detach().square().sum({1, 2}).sqrt())),
+      bias_(register_parameter("bias", at::zeros({out}))) {}
+
+at::Tensor DilatedConvolution::forward(const at::Tensor& x) const {
+  const at::Tensor norm = direction_.square().sum({1, 2}).sqrt();
+  const at::Tensor weight = direction_ * (length_ / norm).unsqueeze(-1).unsqueeze(-1);
+  return ops::convolution(pad_time(x, reach_, 0), weight, bias_, {1}, {0}, {dilation_});
+}
+
+TemporalBlock::TemporalBlock(nn::Initializer& init, int64_t in, int64_t out, int64_t kernel, int64_t dilation,
+                             double dropout)
+    : first_(register_module("conv1", std::make_shared<DilatedConvolution>(init, in, out, kernel, dilation))),
+      second_(
+          register_module("conv2", std::make_shared<DilatedConvolution>(init, out, out, kernel, dilation))),
+      dropout1_(register_module("dropout1", std::make_shared<nn::Dropout>(init, dropout))),
+      dropout2_(register_module("dropout2", std::make_shared<nn::Dropout>(init, dropout))) {
+  if (in != out) shortcut_ = register_module("shortcut", std::make_shared<nn::Linear>(init, in, out));
+}
+
+at::Tensor TemporalBlock::forward(const at::Tensor& x) const {
+  const at::Tensor middle = dropout1_->forward(at::relu(first_->forward(x)));
+  const at::Tensor y = dropout2_->forward(at::relu(second_->forward(middle)));
+  return at::relu(y + (shortcut_ ? shortcut_->forward(x) : x));
+}
+
+TemporalConvolutions::TemporalConvolutions(const SeriesModelConfig& config, const SeriesShape& shape,
+                                           nn::Initializer& init)
+    : SeriesClassifier(shape),
+      bfloat16_(config.precision == "bf16"),
+      levels_(register_module("levels", std::make_shared<nn::ModuleList<TemporalBlock>>())) {
+  const SeriesConvolutionConfig& c = config.convolution;
+  const int64_t levels = temporal_levels(c, shape.length);
+  for (int64_t i = 0; i < levels; ++i)
+    levels_->push_back(std::make_shared<TemporalBlock>(init, i == 0 ? shape.variables : c.width, c.width,
+                                                       c.kernel, int64_t{1} << i, config.dropout));
+  linear_ = register_module("linear", std::make_shared<nn::Linear>(init, c.width, shape.classes));
+}
+
+at::Tensor TemporalConvolutions::forward(const SeriesInput& input) {
+  check(input);
+  at::Tensor x = time_major(input.values, bfloat16_);
+  for (const auto& level : *levels_) x = level->forward(x);
+  at::Tensor last = x.select(1, x.size(1) - 1);
+  if (input.valid.defined()) {
+    const at::Tensor end = (input.valid.sum(1) - 1).view({-1, 1, 1}).expand({x.size(0), 1, x.size(2)});
+    last = x.gather(1, end).squeeze(1);
+  }
+  return linear_->forward(last).to(input.values.scalar_type());
+}
+
+SeriesResidualBlock::SeriesResidualBlock(nn::Initializer& init, int64_t in, int64_t out) {
+  constexpr std::array<int64_t, 3> kernels = {8, 5, 3};
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const std::string number = std::to_string(i + 1);
+    convolutions_.push_back(register_module(
+        "conv" + number, std::make_shared<nn::Convolution>(init, 1, i == 0 ? in : out, out, kernels[i])));
+    norms_.push_back(register_module("bn" + number, std::make_shared<nn::BatchNorm>(out)));
+  }
+  if (in != out)
+    shortcut_ = register_module("shortcut", std::make_shared<nn::Convolution>(init, 1, in, out, 1));
+  shortcut_norm_ = register_module("shortcut_bn", std::make_shared<nn::BatchNorm>(out));
+}
+
+at::Tensor SeriesResidualBlock::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) const {
+  constexpr std::array<int64_t, 3> before = {3, 2, 1}, behind = {4, 2, 1};
+  // What stands behind a case's end is 0 for every convolution, as it is behind the longest one's.
+  const auto cleaned = [&](const at::Tensor& y) {
+    return mask ? y.masked_fill(mask->logical_not().unsqueeze(-1), 0) : y;
+  };
+  at::Tensor y = cleaned(x);
+  for (size_t i = 0; i < convolutions_.size(); ++i) {
+    y = norms_[i]->forward(convolutions_[i]->forward(pad_time(y, before[i], behind[i])), mask);
+    if (i + 1 < convolutions_.size()) y = cleaned(at::relu(y));
+  }
+  return at::relu(y + shortcut_norm_->forward(shortcut_ ? shortcut_->forward(x) : x, mask));
+}
+
+SeriesResidualNetwork::SeriesResidualNetwork(const SeriesModelConfig& config, const SeriesShape& shape,
+                                             nn::Initializer& init)
+    : SeriesClassifier(shape),
+      bfloat16_(config.precision == "bf16"),
+      blocks_(register_module("blocks", std::make_shared<nn::ModuleList<SeriesResidualBlock>>())) {
+  const int64_t width = config.convolution.width;
+  blocks_->push_back(std::make_shared<SeriesResidualBlock>(init, shape.variables, width));
+  blocks_->push_back(std::make_shared<SeriesResidualBlock>(init, width, 2 * width));
+  blocks_->push_back(std::make_shared<SeriesResidualBlock>(init, 2 * width, 2 * width));
+  linear_ = register_module("linear", std::make_shared<nn::Linear>(init, 2 * width, shape.classes));
+}
+
+at::Tensor SeriesResidualNetwork::forward(const SeriesInput& input) {
+  check(input);
+  at::Tensor x = time_major(input.values, bfloat16_);
+  const std::optional<at::Tensor> mask = input.valid.defined() ? std::optional(input.valid) : std::nullopt;
+  for (const auto& block : *blocks_) x = block->forward(x, mask);
+  return linear_->forward(mean_over_time(x, input.valid)).to(input.values.scalar_type());
+}
+
+}  // namespace modewise::models

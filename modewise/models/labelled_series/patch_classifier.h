@@ -1,0 +1,41 @@
+#pragma once
+// PatchTST's backbone as a classifier (Nie et al., ICLR 2023; Tensorized Attention, D.2): patches of a series
+// as tokens, blocks of full or tensor attention, a head over all tokens. The blocks are pre-norm, as those of
+// the other models here.
+
+#include <memory>
+
+#include "modewise/models/labelled_series/config.h"
+#include "modewise/models/labelled_series/series_classifier.h"
+#include "modewise/nn/block.h"
+#include "modewise/nn/module_list.h"
+#include "modewise/nn/positions.h"
+#include "modewise/nn/time_head.h"
+
+namespace modewise::models {
+
+class PatchClassifier : public SeriesClassifier {
+ public:
+  PatchClassifier(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init);
+
+  at::Tensor forward(const SeriesInput& input) override;
+  at::Tensor attention_matrix(const SeriesInput& input, int64_t layer) override;
+
+ private:
+  struct Tokens {
+    at::Tensor values;               // [B, groups, P, D]; groups: V variables apart, or 1 for all together
+    std::optional<at::Tensor> mask;  // [B, groups, P] bool
+  };
+  Tokens embed(const SeriesInput& input) const;
+
+  SeriesPatchConfig patch_;
+  int64_t tokens_, groups_;
+  bool bfloat16_;
+  std::shared_ptr<nn::Linear> embedding_;
+  std::shared_ptr<nn::LearnedCode> positions_, identities_;
+  std::shared_ptr<nn::Dropout> dropout_;
+  std::shared_ptr<nn::ModuleList<nn::Block>> blocks_;
+  std::shared_ptr<nn::TimeHead> head_;
+};
+
+}  // namespace modewise::models

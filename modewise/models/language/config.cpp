@@ -1,0 +1,199 @@
+#include "modewise/models/language/config.h"
+
+#include <cmath>
+
+#include "modewise/core/error.h"
+
+namespace modewise::models {
+namespace {
+
+bool folds(const std::string& form) {
+  return form == "causal" || form == "axial";
+}
+
+/// Three modes of about the cube root of the context, a power of two; the first grows.
+std::vector<int64_t> default_fold(int64_t context) {
+  int64_t side = 2;
+  while (side < 64 && side * side * side < context) side *= 2;
+  return {0, side, side};
+}
+
+void check_fold(const LanguageAttentionConfig& a, const std::string& source) {
+  double tokens = 1;
+  for (size_t i = 0; i < a.fold.size(); ++i) {
+    require(a.fold[i] >= 1 || (i == 0 && a.fold[i] == 0), ErrorKind::config,
+            "{}: attention.fold holds {} at place {}; sizes are at least 1, and only the first may be 0 "
+            "(as long as the text needs)",
+            source, a.fold[i], i + 1);
+    if (a.fold[i] > 0) tokens *= static_cast<double>(a.fold[i]);
+  }
+  require(tokens < 0x1p62, ErrorKind::config,
+          "{}: the product of attention.fold, about {:.3g}, is beyond 62 bits", source, tokens);
+}
+
+void check_unused(const LanguageAttentionConfig& a, const std::string& source) {
+  const auto unused = [&](bool given, const char* name) {
+    require(!given, ErrorKind::config, "{}: attention.{} has no effect with attention.form = \"{}\"", source,
+            name, a.form);
+  };
+  unused(!folds(a.form) && !a.fold.empty(), "fold");
+  unused(a.form != "causal" && a.form != "window" && a.form != "lambda" && a.window != 0, "window");
+  unused(a.form != "causal" && a.slots != 1, "slots");
+  unused(a.form != "lambda" && a.sinks != 0, "sinks");
+  unused(a.form != "random" && a.form != "topk" && a.density != LanguageAttentionConfig().density, "density");
+}
+
+void check_attention(const LanguageAttentionConfig& a, const std::string& source) {
+  require(a.form != "pooled", ErrorKind::config,
+          "{}: attention.form = \"pooled\" is not causal, whatever its masks: its weights are made of tokens "
+          "that come later, so a language model would read ahead; the other forms do not",
+          source);
+  check_unused(a, source);
+  check_fold(a, source);
+  const bool needs_window = a.form == "window" || a.form == "lambda";
+  require(!needs_window || a.window >= 1, ErrorKind::config,
+          "{}: attention.form = \"{}\" needs attention.window, the tokens that a token sees", source, a.form);
+  require(a.density > 0, ErrorKind::config, "{}: attention.density must be above 0", source);
+  if (a.form == "causal" && a.window > 0 && a.fold.size() > 1)
+    require(a.window >= a.fold.back(), ErrorKind::config,
+            "{}: attention.window = {} is smaller than the last size of attention.fold, {}: tokens of the "
+            "block that is not finished yet would be seen by nobody",
+            source, a.window, a.fold.back());
+}
+
+void check_rope(const RopeConfig& rope, int64_t modes, const std::string& source) {
+  const nn::RotaryScaling& s = rope.scaling;
+  require(s.kind == "none" || s.factor >= 1, ErrorKind::config, "{}: rope.factor must be at least 1, got {}",
+          source, s.factor);
+  require((s.kind != "yarn" && s.kind != "llama3") || s.original_length >= 1, ErrorKind::config,
+          "{}: rope.scaling = \"{}\" needs rope.original_length, the length trained on before scaling",
+          source, s.kind);
+  require(s.kind != "llama3" || s.high_frequency_factor > s.low_frequency_factor, ErrorKind::config,
+          "{}: rope.high_frequency_factor = {} must be above rope.low_frequency_factor = {}", source,
+          s.high_frequency_factor, s.low_frequency_factor);
+  require(s.kind != "yarn" || s.base > 1, ErrorKind::config,
+          "{}: rope.scaling = \"yarn\" needs rope.base above 1, got {}", source, s.base);
+  require(rope.scaled_level < modes, ErrorKind::config,
+          "{}: rope.scaled_level = {}, but the attention has positions of {} levels, counted from 0", source,
+          rope.scaled_level, modes);
+}
+
+}  // namespace
+
+void RopeConfig::fields(Fields& f) {
+  f.add("base", scaling.base, "base of the rotary frequencies", {.min = 1, .max = 1e12});
+  f.add("scaling", scaling.kind, "how the frequencies are stretched for longer texts",
+        {.one_of = {"none", "linear", "ntk", "yarn", "llama3"}});
+  f.add("factor", scaling.factor, "how much longer than trained the texts may be", {.min = 1e-6, .max = 1e9});
+  f.add("original_length", scaling.original_length, "length trained on before scaling (yarn, llama3)",
+        {.min = 0});
+  f.add("low_frequency_factor", scaling.low_frequency_factor, "llama3: below it frequencies are divided",
+        {.min = 1e-9});
+  f.add("high_frequency_factor", scaling.high_frequency_factor, "llama3: above it they are kept",
+        {.min = 1e-9});
+  f.add("beta_fast", scaling.beta_fast, "yarn: turns above which frequencies are kept", {.min = 1e-9});
+  f.add("beta_slow", scaling.beta_slow, "yarn: turns below which they are divided", {.min = 1e-9});
+  f.add("truncate", scaling.truncate, "yarn: the borders of its ramp are whole dimensions");
+  f.add("gain", scaling.gain, "yarn: factor of cosines and sines; 0: 0.1 ln(factor) + 1", {.min = 0});
+  f.add("scaled_level", scaled_level,
+        "which positions are scaled: 0 tokens, 1 blocks of tokens, 2 blocks of those, …; -1 all",
+        {.min = -1});
+}
+
+void LanguageAttentionConfig::fields(Fields& f) {
+  f.add(
+      "form", form,
+      "causal (tensor attention, exactly causal), full, window, lambda (window and first tokens), axial, or "
+      "sparse: random, topk",
+      {.one_of = {"causal", "full", "window", "lambda", "axial", "random", "topk", "pooled"}});
+  f.add("fold", fold,
+        "sizes that the text is folded to, last fastest; the first may be 0: it grows, and the cache with it",
+        {.min = 0});
+  f.add("window", window, "tokens that a token sees one by one; causal: 0 is twice the last size of fold",
+        {.min = 0});
+  f.add("slots", slots, "causal: summaries a finished block", {.min = 1, .max = 1024});
+  f.add("latent_deviation", latent_deviation, "causal: spread of the first latents; 0 pools by the mean",
+        {.min = 0});
+  f.add("sinks", sinks, "lambda: first tokens that every token sees", {.min = 0});
+  f.add("density", density, "random, topk: share of the earlier tokens that a token sees; above 0",
+        {.min = 0, .max = 1});
+}
+
+void LanguageModelConfig::fields(Fields& f) {
+  f.add("vocabulary", vocabulary, "tokens that there are; the tokenizer's size", {.min = 1, .max = 16777216});
+  f.add("width", width, "width D of a token", {.min = 1, .max = 65536});
+  f.add("hidden", hidden, "width of the feed-forward; 0: 8/3 of the width", {.min = 0, .max = 1048576});
+  f.add("layers", layers, "transformer blocks", {.min = 1, .max = 1000});
+  f.add("heads", heads, "attention heads", {.min = 1, .max = 4096});
+  f.add("kv_heads", kv_heads, "key and value heads, divide the heads; 0: as many", {.min = 0, .max = 4096});
+  f.add("head_width", head_width, "width of a head; 0: width / heads", {.min = 0, .max = 65536});
+  f.add("norm_epsilon", norm_epsilon, "added to the mean square in RMSNorm", {.min = 0, .max = 1});
+  f.add("tied", tied, "the embedding is the output's matrix too");
+  f.add("context", context, "length of the texts trained on, in tokens", {.min = 1});
+  f.add("deviation", deviation, "of the first weights, which are normal; 0: 1/√width", {.min = 0, .max = 10});
+  f.add("dropout", dropout, "dropout of what attention and feed-forward add", {.min = 0, .max = 0.99});
+  f.add("precision", precision, "of activations; weights, statistics and sums are float32",
+        {.one_of = {"float32", "bf16"}});
+  f.add("recompute", recompute,
+        "keep one activation a layer and compute the others again: less memory, a third more time");
+  f.group("rope", rope);
+  f.group("attention", attention);
+}
+
+void LanguageModelConfig::validate(const std::string& source) const {
+  LanguageModelConfig copy = *this;
+  fields_of(copy).validate(source);
+  require(kv_heads == 0 || heads % kv_heads == 0, ErrorKind::config,
+          "{}: kv_heads = {} must divide heads = {}", source, kv_heads, heads);
+  require(head_width > 0 || width % heads == 0, ErrorKind::config,
+          "{}: width = {} must be a multiple of heads = {}, or head_width be given", source, width, heads);
+  const int64_t d = head_width > 0 ? head_width : width / heads;
+  require(d % 2 == 0, ErrorKind::config, "{}: rotary codes need an even head width, got {}", source, d);
+  check_attention(attention, source);
+  check_rope(rope, std::max<int64_t>(1, static_cast<int64_t>(resolved().attention.fold.size())), source);
+}
+
+LanguageModelConfig LanguageModelConfig::resolved() const {
+  LanguageModelConfig out = *this;
+  if (out.hidden == 0) out.hidden = (width * 8 / 3 + 31) / 32 * 32;
+  if (out.kv_heads == 0) out.kv_heads = heads;
+  if (out.head_width == 0) out.head_width = width / heads;
+  if (folds(attention.form) && attention.fold.empty()) out.attention.fold = default_fold(context);
+  if (attention.form == "causal" && attention.window == 0)
+    out.attention.window = 2 * out.attention.fold.back();
+  return out;
+}
+
+ops::TensorAttentionOptions LanguageModelConfig::attention_options() const {
+  ops::TensorAttentionOptions out;
+  out.form = attention.form;
+  out.fold = attention.fold;
+  // A text beyond the context has more blocks of the coarsest level than the model has met in training, where
+  // the last token of a text, at context − 1, saw the blocks that were finished before it.
+  if (attention.form == "causal" && out.fold[0] == 0) {
+    int64_t tokens = 1;
+    for (size_t i = 1; i < out.fold.size(); ++i) tokens *= out.fold[i];
+    out.fold[0] = std::max<int64_t>(1, (context - 1) / tokens);
+  }
+  out.window = attention.window;
+  out.sinks = attention.sinks;
+  out.density = attention.density;
+  return out;
+}
+
+ops::RotaryCode LanguageModelConfig::rotary_code() const {
+  const auto levels = std::max<int64_t>(1, static_cast<int64_t>(attention.fold.size()));
+  return nn::rotary_code(rope.scaling, head_width, levels, rope.scaled_level);
+}
+
+int64_t LanguageModelConfig::parameters() const {
+  const LanguageModelConfig c = resolved();
+  const int64_t modes = static_cast<int64_t>(c.attention.fold.size());
+  const int64_t latents =
+      c.attention.form == "causal" ? (modes - 1) * c.kv_heads * c.attention.slots * c.head_width : 0;
+  const int64_t layer =
+      2 * c.width + 2 * c.width * c.head_width * (c.heads + c.kv_heads) + 3 * c.width * c.hidden + latents;
+  return c.vocabulary * c.width * (c.tied ? 1 : 2) + c.layers * layer + c.width;
+}
+
+}  // namespace modewise::models

@@ -1,0 +1,65 @@
+#include "modewise/models/volumes/token_classifier.h"
+
+namespace modewise::models {
+namespace {
+
+std::shared_ptr<nn::GridEmbedding> make_embedding(const VolumeModelConfig& config, const VolumeShape& shape,
+                                                  nn::Initializer& init) {
+  const std::vector<int64_t> patch = config.patch.along(shape.size);
+  const std::string& embedding = config.patch.embedding;
+  if (embedding == "stem")
+    return std::make_shared<nn::GridStem>(init, static_cast<int64_t>(patch.size()), shape.channels,
+                                          patch.front(), config.width);
+  return std::make_shared<nn::GridPatches>(init, shape.channels, patch, config.width,
+                                           nn::patch_activation(embedding));
+}
+
+std::string mechanism(const std::string& model) {
+  return model == "timesformer" ? "divided" : model;
+}
+
+nn::TimePooling pooling(const std::string& name) {
+  if (name == "flatten") return nn::TimePooling::flatten;
+  if (name == "attention") return nn::TimePooling::attention;
+  return nn::TimePooling::mean;
+}
+
+}  // namespace
+
+TokenClassifier::TokenClassifier(const VolumeModelConfig& config, const VolumeShape& shape,
+                                 nn::Initializer& init)
+    : VolumeClassifier(shape), bfloat16_(config.precision == "bf16") {
+  const TokenShape tokens = volume_tokens(config, shape);
+  embedding_ = register_module("emb", make_embedding(config, shape, init));
+  encoder_ =
+      std::make_shared<TokenEncoder>(config, mechanism(config.name), tokens, config.patch.dropout, init);
+  encoder_->join(*this);
+  int64_t count = 1;
+  for (const int64_t size : tokens.sizes) count *= size;
+  head_ = register_module(
+      "head", std::make_shared<nn::TimeHead>(init, pooling(config.head.pooling), count, config.width,
+                                             config.heads, shape.classes, config.head.dropout));
+}
+
+nn::PatchTokens TokenClassifier::embed(const VolumeInput& input) const {
+  const VolumeInput clean = checked(input);
+  return embedding_->forward(clean.values, clean.valid,
+                             bfloat16_ ? at::kBFloat16 : clean.values.scalar_type());
+}
+
+at::Tensor TokenClassifier::forward(const VolumeInput& input) {
+  const nn::PatchTokens x = embed(input);
+  std::optional<at::Tensor> mask;
+  if (x.mask) mask = x.mask->flatten(1);
+  return head_->forward(encoder_->forward(x).flatten(1, -2), mask).to(input.values.scalar_type());
+}
+
+std::vector<ModeMaps> TokenClassifier::attention_maps(const VolumeInput& input) {
+  return encoder_->attention_maps(embed(input));
+}
+
+std::vector<at::Tensor> TokenClassifier::full_attention(const VolumeInput& input) {
+  return encoder_->full_attention(embed(input));
+}
+
+}  // namespace modewise::models

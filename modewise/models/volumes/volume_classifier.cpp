@@ -1,0 +1,40 @@
+#include "modewise/models/volumes/volume_classifier.h"
+
+#include <fmt/ranges.h>
+
+#include "modewise/core/error.h"
+#include "modewise/models/volumes/config.h"
+#include "modewise/models/volumes/residual_network.h"
+#include "modewise/models/volumes/token_classifier.h"
+
+namespace modewise::models {
+
+std::vector<at::Tensor> VolumeClassifier::full_attention(const VolumeInput&) {
+  return {};
+}
+
+std::vector<ModeMaps> VolumeClassifier::attention_maps(const VolumeInput&) {
+  return {};
+}
+
+VolumeInput VolumeClassifier::checked(const VolumeInput& input) const {
+  const at::Tensor& values = input.values;
+  require(values.dim() == static_cast<int64_t>(shape_.size.size()) + 2 && values.size(-1) == shape_.channels,
+          ErrorKind::data, "expected volumes of {} axes and {} channels, got [{}]", shape_.size.size(),
+          shape_.channels, fmt::join(values.sizes(), ", "));
+  require(!input.valid.defined() || input.valid.sizes() == values.sizes().slice(0, values.dim() - 1),
+          ErrorKind::data, "a mask must have the shape of its volumes [{}] without channels, got [{}]",
+          fmt::join(values.sizes(), ", "), fmt::join(input.valid.sizes(), ", "));
+  if (!input.valid.defined()) return input;
+  return {values.masked_fill(input.valid.logical_not().unsqueeze(-1), 0), input.valid};
+}
+
+std::shared_ptr<VolumeClassifier> make_volume_classifier(const VolumeModelConfig& config,
+                                                         const VolumeShape& shape, uint64_t seed) {
+  validate(config, shape);
+  nn::Initializer init(seed);
+  if (is_volume_token_model(config.name)) return std::make_shared<TokenClassifier>(config, shape, init);
+  return std::make_shared<ResidualNetwork>(config, shape, init);
+}
+
+}  // namespace modewise::models

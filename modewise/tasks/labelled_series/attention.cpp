@@ -1,0 +1,74 @@
+#include "modewise/tasks/labelled_series/attention.h"
+
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "modewise/core/error.h"
+#include "modewise/tasks/labelled_series/run.h"
+
+namespace modewise::tasks {
+namespace {
+
+/// The first mode as small as `tokens` let it be.
+std::vector<int64_t> filled_fold(std::vector<int64_t> fold, int64_t tokens) {
+  const int64_t rest = cell_count({fold.begin() + 1, fold.end()});
+  fold.front() = (tokens + rest - 1) / rest;
+  return fold;
+}
+
+std::vector<int64_t> patch_modes(const AttentionRequest& request,
+                                 const ops::TensorAttentionOptions& attention, int64_t tokens) {
+  if (request.modes.empty()) {
+    require(!attention.fold.empty(), ErrorKind::usage,
+            "the run has attention '{}', which folds nothing: --modes says how to fold the {} patches of a "
+            "case",
+            attention.form, tokens);
+    return filled_fold(attention.fold, tokens);
+  }
+  require(cell_count(request.modes) >= tokens && filled_fold(request.modes, tokens) == request.modes,
+          ErrorKind::usage, "the modes {} do not fold the {} patches of a case: with {} the first must be {}",
+          fmt::join(request.modes, " × "), tokens,
+          request.modes.size() == 1
+              ? "one mode alone"
+              : fmt::format("{} behind it", fmt::join(request.modes.begin() + 1, request.modes.end(), " × ")),
+          filled_fold(request.modes, tokens).front());
+  return request.modes;
+}
+
+}  // namespace
+
+AttentionMatrices series_attention(const AttentionRequest& request) {
+  const auto run = std::make_shared<SeriesRun>(open_series_run(request.run));
+  const models::SeriesModelConfig& config = run->config.model;
+  require(config.name == "patchtst", ErrorKind::usage,
+          "{} is a run of '{}', which does not attend: there is no attention matrix", request.run,
+          config.name);
+  require(request.tokenizer.empty(), ErrorKind::usage,
+          "--tokenizer is for language models; {} classifies series", request.run);
+  AttentionMatrices out;
+  out.tokens = config.tokens(run->trained.length);
+  out.modes = patch_modes(request, config.attention_options(out.tokens), out.tokens);
+  const auto set = std::make_shared<const data::SeriesCollection>(load_run_cases(*run, request.data));
+  const auto cases = std::make_shared<const std::vector<int64_t>>(set->split(request.split));
+  require(!cases->empty(), ErrorKind::data, "{}: there are no {} cases", set->source, request.split);
+  out.model = fmt::format("{}, {}", run->folder.path().filename().string(), model_title(run->config));
+  out.sample = "case";
+  out.source =
+      fmt::format("{}, {} split", std::filesystem::path(set->source).filename().string(), request.split);
+  out.layers = config.blocks;
+  out.heads = config.heads;
+  out.samples = std::ssize(*cases);
+  out.of = [run, set, cases](int64_t sample, int64_t layer) {
+    const int64_t index = (*cases)[static_cast<size_t>(sample)];
+    const models::SeriesShape& shape = run->model->shape();
+    const data::SeriesBatch batch =
+        data::gather_cases(*set, std::span(&index, 1), shape.length, shape.padded);
+    return run->model->attention_matrix({batch.values, batch.valid}, layer).squeeze(0);
+  };
+  return out;
+}
+
+}  // namespace modewise::tasks

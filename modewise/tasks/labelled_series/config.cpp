@@ -1,0 +1,68 @@
+#include "modewise/tasks/labelled_series/config.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "modewise/core/error.h"
+#include "modewise/tasks/load_config.h"
+
+namespace modewise::tasks {
+
+void SeriesOptions::fields(Fields& f) {
+  ClassLossOptions::fields(f);
+  f.add("select", select, "validation metric that chooses the best weights",
+        {.one_of = {"loss", "accuracy"}});
+  f.add("evaluation_batch", evaluation_batch, "cases at a time in evaluation", {.min = 1, .max = 65536});
+}
+
+void SeriesOutput::fields(Fields& f) {
+  f.add("report", report, "write report.html after training");
+}
+
+LabelledSeriesConfig::LabelledSeriesConfig() {
+  train.epochs = 100;
+  train.batch_size = 16;
+  train.patience = 20;
+  train.clip_norm = 4;
+  train.optimizer.learning_rate = 1e-3;
+  train.optimizer.weight_decay = 0.05;
+}
+
+void LabelledSeriesConfig::fields(Fields& f) {
+  f.group("data", data);
+  f.group("vary", vary);
+  f.group("model", model);
+  f.group("series", series);
+  f.group("train", train);
+  f.group("output", output);
+}
+
+models::SeriesShape LabelledSeriesConfig::model_shape(const data::SeriesCollection& set) const {
+  return {set.variables, set.length, std::ssize(set.classes), set.padded(), std::ssize(set.train)};
+}
+
+void LabelledSeriesConfig::validate(const std::string& source) const {
+  require(data.path.empty() || data.train.empty(), ErrorKind::config,
+          "{}: give data.path or data.train with data.test, not both", source);
+  require(data.test.empty() || !data.train.empty() || !data.path.empty(), ErrorKind::config,
+          "{}: data.test without data.train", source);
+  train.validate();
+}
+
+LabelledSeriesConfig load_series_config(const std::string& file, std::vector<std::string> assignments) {
+  return load_config<LabelledSeriesConfig>(file, std::move(assignments));
+}
+
+std::string model_title(const LabelledSeriesConfig& config) {
+  return models::title_of(config.model);
+}
+
+std::string data_title(const LabelledSeriesConfig& config) {
+  std::string name =
+      std::filesystem::path(config.data.path.empty() ? config.data.train : config.data.path).stem().string();
+  for (const char* ending : {"_TRAIN", "_TEST"})
+    if (name.ends_with(ending)) name.resize(name.size() - std::string(ending).size());
+  return config.data.protocol == "official" ? name : name + " " + config.data.protocol;
+}
+
+}  // namespace modewise::tasks

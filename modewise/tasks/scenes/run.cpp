@@ -1,0 +1,75 @@
+#include "modewise/tasks/scenes/run.h"
+
+#include "modewise/core/error.h"
+#include "modewise/tasks/load_config.h"
+#include "modewise/tasks/test_part.h"
+
+namespace modewise::tasks {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json judge(models::Segmenter& model, const SegmentConfig& config, const data::SceneSet& data,
+           const char* name, data::SceneSplit split) {
+  const SegmentErrors errors = evaluate_areas(model, data, data.areas(split), config.segment);
+  Json evaluation = evaluation_json(name, errors.confusion, data.classes());
+  evaluation["loss"] = errors.loss;
+  return evaluation;
+}
+
+}  // namespace
+
+TrainedRun train_segment(const SegmentConfig& config, const data::SceneSet& data, train::RunFolder& run,
+                         bool resume, bool accept_changes) {
+  require(!data.areas(data::SceneSplit::validation).empty(), ErrorKind::data,
+          "{}: there is nothing to validate on; data.validation gives it a share", data.source());
+  SegmentTask task(config, data);
+  TrainedRun result;
+  result.training = train::train(task, config.train, run, resume, accept_changes);
+  if (result.training.stopped_by_signal()) return result;
+  result.metrics = run.read_metrics();
+  result.metrics["test_read"] = config.train.test;
+  result.metrics["validation"] =
+      judge(task.model(), config, data, "validation", data::SceneSplit::validation);
+  if (!data.areas(data::SceneSplit::test).empty())
+    result.metrics["test"] = judge(task.model(), config, data, "test", data::SceneSplit::test);
+  run.write_metrics(result.metrics);
+  return result;
+}
+
+Json judge_left_out_test(const SegmentRun& run, const data::SceneSet& set) {
+  Json evaluation = judge(*run.model, run.config, set, "test", data::SceneSplit::test);
+  write_test_figures(run.folder, {{"test", evaluation}}, set.hash());
+  return evaluation;
+}
+
+SegmentRun open_segment_run(const fs::path& path) {
+  train::RunFolder folder = train::RunFolder::open(path);
+  SegmentConfig config = read_run_config<SegmentConfig>(folder);
+  data::SceneSummary summary = data::read_scene_summary(folder.file("data.json").string());
+  SegmentRun run{std::move(folder), std::move(config), std::move(summary), nullptr};
+  run.model = models::make_segmenter(run.config.model, model_shape(run.data),
+                                     static_cast<uint64_t>(run.config.train.seed));
+  train::load_weights(*run.model, run.folder);
+  run.model->eval();
+  return run;
+}
+
+data::SceneSet load_run_scenes(const SegmentRun& run, const std::string& path, const std::string& masks,
+                               bool whole, bool with_test) {
+  data::SceneConfig config = run.config.data;
+  require(masks.empty() || !path.empty(), ErrorKind::usage,
+          "--masks needs --data: the images that they belong to");
+  if (!path.empty()) {
+    require(!masks.empty(), ErrorKind::usage, "--data {} needs --masks: classes to compare with", path);
+    config.path = path;
+    config.masks = masks;
+    config.layout = "auto";
+    config.split = "auto";
+  }
+  return {config, run.data, whole || !path.empty(), with_test};
+}
+
+}  // namespace modewise::tasks

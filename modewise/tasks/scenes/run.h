@@ -1,0 +1,46 @@
+#pragma once
+// A segmentation run from its config to its folder, and back from its folder to a segmenter.
+//
+// Besides the trainer's files a run keeps data.json (classes, bands, scale, window); metrics.json gains
+// "validation" and, where training reads it, "test".
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "modewise/tasks/scenes/task.h"
+#include "modewise/tasks/trained_run.h"
+#include "modewise/train/run_folder.h"
+
+namespace modewise::tasks {
+
+/// Trains, evaluates on the validation and the test areas, and writes all of it. With `resume` the run goes
+/// on where it was (a finished one is evaluated anew). Throws train::EvaluationInterrupted when a signal came
+/// after the training.
+TrainedRun train_segment(const SegmentConfig& config, const data::SceneSet& data, train::RunFolder& run,
+                         bool resume, bool accept_changes = false);
+
+/// A run's segmenter with its best weights.
+struct SegmentRun {
+  train::RunFolder folder;
+  SegmentConfig config;
+  data::SceneSummary data;
+  std::shared_ptr<models::Segmenter> model;
+
+  std::string name() const { return folder.path().filename().string(); }
+};
+
+/// Errors: no_input when it is no run or has no checkpoint; data when its files are damaged.
+SegmentRun open_segment_run(const std::filesystem::path& path);
+
+/// Judges a run on the test areas that its training left unread, and writes what training would have:
+/// metrics.json's "test". `set` is the run's own, whole. Returns the evaluation.
+nlohmann::ordered_json judge_left_out_test(const SegmentRun& run, const data::SceneSet& set);
+
+/// The images that `run` is asked about: those it was trained on, or, when `path` is not empty, others with
+/// their masks; `whole`: unsplit. Without `with_test` the test part stays unread.
+data::SceneSet load_run_scenes(const SegmentRun& run, const std::string& path, const std::string& masks,
+                               bool whole, bool with_test = true);
+
+}  // namespace modewise::tasks

@@ -1,0 +1,164 @@
+#include "modewise/tasks/scenes/task.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/nn/dropout.h"
+#include "modewise/tasks/scenes/tiles.h"
+
+namespace modewise::tasks {
+namespace {
+
+struct SegmentBatch final : train::Batch {
+  models::SceneInput input;
+  at::Tensor labels;  // [B, N, N] int64
+};
+
+/// −log softmax at `label`, in double.
+double cross_entropy(const float* logits, int64_t classes, int16_t label) {
+  double highest = logits[0];
+  for (int64_t c = 1; c < classes; ++c) highest = std::max<double>(highest, logits[c]);
+  double sum = 0;
+  for (int64_t c = 0; c < classes; ++c) sum += std::exp(logits[c] - highest);
+  return std::log(sum) + highest - logits[label];
+}
+
+}  // namespace
+
+at::Tensor segment_loss(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& weights) {
+  const at::Tensor known = labels.ge(0), places = labels.clamp_min(0);
+  const at::Tensor losses = at::log_softmax(logits, -1).gather(-1, places.unsqueeze(-1)).squeeze(-1).neg();
+  const at::Tensor scale = weights.defined() ? weights.take(places) : at::ones_like(losses);
+  const at::Tensor zero = at::zeros({}, losses.options());
+  const at::Tensor share = at::where(known, scale, zero);
+  const auto sum = [](const at::Tensor& x) { return x.sum(2).sum(1).sum(0); };
+  return sum(at::where(known, losses * scale, zero)) / sum(share).clamp_min(1e-12);
+}
+
+std::vector<double> class_weights(const std::string& rule, const std::vector<int64_t>& pixels) {
+  if (rule == "none") return {};
+  std::vector<double> weights;
+  double total = 0, weighed = 0;
+  for (const int64_t count : pixels) {
+    const auto n = static_cast<double>(count);
+    const double weight = count == 0 ? 0 : rule == "balanced" ? 1 / n : 1 / std::sqrt(n);
+    weights.push_back(weight);
+    total += n;
+    weighed += n * weight;
+  }
+  for (double& weight : weights) weight *= total / std::max(weighed, 1e-300);
+  return weights;
+}
+
+SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set,
+                             const std::vector<data::SceneArea>& areas, const SegmentOptions& options) {
+  const int64_t classes = set.classes().size();
+  SegmentErrors errors{ConfusionMatrix(classes), 0};
+  double count = 0;
+  for (const data::SceneArea& area : areas) {
+    const auto read = [&](const data::PixelRect& part) { return set.read_image({area.file, part}); };
+    const auto take = [&](const FinishedRows& rows) {
+      const std::vector<int16_t> truth = set.labels(
+          area.file, {area.area.row + rows.first_row, area.area.column, rows.rows, area.area.width});
+      std::vector<int16_t> known(truth.size(), data::ClassMap::ignored), called(truth.size());
+      highest_classes(rows.logits, classes, called);
+      for (size_t i = 0; i < truth.size(); ++i) {
+        if (truth[i] < 0 || rows.valid[i] == 0) continue;
+        known[i] = truth[i];
+        errors.loss +=
+            cross_entropy(rows.logits.data() + static_cast<int64_t>(i) * classes, classes, truth[i]);
+        count += 1;
+      }
+      errors.confusion.add(known, called);
+    };
+    classify_area(model, area.area, {options.overlap, options.evaluation_batch}, read, take);
+  }
+  errors.loss = count > 0 ? errors.loss / count : std::nan("");
+  return errors;
+}
+
+models::SceneInput gather_windows(const data::SceneSet& set, const std::vector<data::SceneArea>& areas) {
+  const int64_t n = set.window();
+  models::SceneInput input{at::empty({std::ssize(areas), set.times(), n, n, set.bands()}, at::kFloat),
+                           at::empty({std::ssize(areas), set.times(), n, n}, at::kBool)};
+  float* image = input.image.mutable_data_ptr<float>();
+  bool* valid = input.valid.mutable_data_ptr<bool>();
+  for (const data::SceneArea& area : areas) {
+    const data::SceneWindow window = set.read_image(area);
+    image = std::copy(window.image.begin(), window.image.end(), image);
+    valid = std::transform(window.valid.begin(), window.valid.end(), valid, [](uint8_t v) { return v != 0; });
+  }
+  return input;
+}
+
+SegmentTask::SegmentTask(const SegmentConfig& config, const data::SceneSet& data)
+    : config_(config),
+      data_(data),
+      model_(models::make_segmenter(config.model, model_shape(data.summary()),
+                                    static_cast<uint64_t>(config.train.seed))) {
+  const std::vector<double> weights =
+      class_weights(config.segment.class_weights, data.class_pixels(data::SceneSplit::train));
+  if (!weights.empty()) weights_ = at::tensor(weights, at::kFloat);
+}
+
+std::unique_ptr<train::Batch> SegmentTask::load_batch(std::span<const int64_t> samples, int64_t batch) const {
+  const auto count = static_cast<int64_t>(samples.size());
+  const int64_t n = data_.window(), times = data_.times(), bands = data_.bands();
+  auto result = std::make_unique<SegmentBatch>();
+  at::Tensor image = at::empty({count, times, n, n, bands}, at::kFloat),
+             valid = at::empty({count, times, n, n}, at::kBool), labels = at::empty({count, n, n}, at::kLong);
+  const RandomStream stream{static_cast<uint64_t>(config_.train.seed), RandomSite::augmentation,
+                            static_cast<uint64_t>(batch)};
+  bool complete = true;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto tile = static_cast<size_t>(samples[static_cast<size_t>(i)]);
+    const data::SceneWindow window = data::varied(data_.read(data_.training_tiles()[tile]),
+                                                  config_.data.augment, n, stream, static_cast<uint64_t>(i));
+    std::copy(window.image.begin(), window.image.end(),
+              image.mutable_data_ptr<float>() + i * times * n * n * bands);
+    bool* seen = valid.mutable_data_ptr<bool>() + i * times * n * n;
+    int64_t* label = labels.mutable_data_ptr<int64_t>() + i * n * n;
+    for (int64_t pixel = 0; pixel < n * n; ++pixel) {
+      bool any = false;
+      for (int64_t t = 0; t < times; ++t) {
+        const bool one = window.valid[static_cast<size_t>(t * n * n + pixel)] != 0;
+        seen[t * n * n + pixel] = one;
+        any = any || one;
+        complete = complete && one;
+      }
+      // Nothing is learned about a pixel of which nothing is known.
+      label[pixel] = any ? window.labels[static_cast<size_t>(pixel)] : data::ClassMap::ignored;
+    }
+  }
+  result->input.image = std::move(image);
+  if (!complete) result->input.valid = std::move(valid);
+  result->labels = std::move(labels);
+  return result;
+}
+
+at::Tensor SegmentTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
+  const auto& windows = static_cast<const SegmentBatch&>(batch);
+  nn::set_dropout_step(*model_, seed, step);
+  return segment_loss(model_->forward(windows.input), windows.labels, weights_);
+}
+
+train::Metrics SegmentTask::evaluate() {
+  const SegmentErrors errors =
+      evaluate_areas(*model_, data_, data_.areas(data::SceneSplit::validation), config_.segment);
+  return {{"val_accuracy", errors.confusion.accuracy()},
+          {"val_mean_iou", errors.confusion.mean_iou()},
+          {"val_loss", errors.loss}};
+}
+
+train::Criterion SegmentTask::criterion() const {
+  return {"val_" + config_.segment.select, config_.segment.select == "loss"};
+}
+
+}  // namespace modewise::tasks

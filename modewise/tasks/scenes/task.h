@@ -1,0 +1,64 @@
+#pragma once
+// Segmentation as the trainer sees it: varied windows of the training tiles, cross entropy, and the
+// validation areas covered by windows.
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+#include "modewise/data/scenes/scenes.h"
+#include "modewise/models/scenes/segmenter.h"
+#include "modewise/tasks/scenes/config.h"
+#include "modewise/tasks/scenes/metrics.h"
+#include "modewise/train/task.h"
+
+namespace modewise::tasks {
+
+/// Cross entropy of logits [B, N, N, C] against labels [B, N, N] int64, pixels below 0 left out: the weighted
+/// mean over the others of the whole batch (0 when there are none), summed along fixed paths. `weights` [C]
+/// or undefined.
+at::Tensor segment_loss(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& weights);
+
+/// The weights of `segment.class_weights` from the training pixels of each class, scaled so that their mean
+/// over these pixels is 1; empty for "none". Classes without a pixel weigh 0.
+std::vector<double> class_weights(const std::string& rule, const std::vector<int64_t>& pixels);
+
+/// Confusion and mean cross entropy over areas of a set.
+struct SegmentErrors {
+  ConfusionMatrix confusion;
+  double loss = 0;  // unweighted mean
+};
+SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set,
+                             const std::vector<data::SceneArea>& areas, const SegmentOptions& options);
+
+/// The images of `areas`, whose sides are the set's window: image [B, T, N, N, bands], valid [B, T, N, N].
+models::SceneInput gather_windows(const data::SceneSet& set, const std::vector<data::SceneArea>& areas);
+
+class SegmentTask final : public train::Task {
+ public:
+  /// `data` must outlive the task.
+  SegmentTask(const SegmentConfig& config, const data::SceneSet& data);
+
+  torch::nn::Module& module() override { return *model_; }
+  int64_t training_samples() const override { return static_cast<int64_t>(data_.training_tiles().size()); }
+  std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override {
+    return load_batch(samples, 0);
+  }
+  std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
+  at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  /// val_accuracy, val_mean_iou, val_loss.
+  train::Metrics evaluate() override;
+  train::Criterion criterion() const override;
+  std::string data_hash() const override { return data_.hash(); }
+
+  models::Segmenter& model() { return *model_; }
+
+ private:
+  SegmentConfig config_;
+  const data::SceneSet& data_;
+  std::shared_ptr<models::Segmenter> model_;
+  at::Tensor weights_;  // [C] or undefined
+};
+
+}  // namespace modewise::tasks

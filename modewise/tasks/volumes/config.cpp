@@ -1,0 +1,73 @@
+#include "modewise/tasks/volumes/config.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "modewise/core/error.h"
+#include "modewise/tasks/load_config.h"
+
+namespace modewise::tasks {
+
+void ClassifyOptions::fields(Fields& f) {
+  ClassLossOptions::fields(f);
+  f.add("select", select, "validation metric that chooses the best weights",
+        {.one_of = {"auc", "accuracy", "loss"}});
+  f.add("mirrors", mirrors, "axes: in evaluation the probabilities of all mirror images are averaged",
+        {.min = 0, .max = 15});
+  f.add("evaluation_batch", evaluation_batch, "volumes at a time in evaluation", {.min = 1, .max = 65536});
+}
+
+void ClassifyOutput::fields(Fields& f) {
+  f.add("scores", scores, "write the test scores as MedMNIST's evaluator does");
+  f.add("report", report, "write report.html after training");
+}
+
+ClassifyConfig::ClassifyConfig() {
+  // What does not depend on how the volumes lie: mirrors, quarter turns and other sizes are for the user to
+  // allow.
+  augment.shift = 2;
+  augment.rotate = 15;
+  train.epochs = 40;
+  train.patience = 0;
+  train.ema_decay = 0.98;
+  train.optimizer.learning_rate = 2e-3;
+  train.optimizer.weight_decay = 0.1;
+  train.schedule.warmup_steps = 100;
+}
+
+void ClassifyConfig::fields(Fields& f) {
+  f.group("data", data);
+  f.group("augment", augment);
+  f.group("model", model);
+  f.group("classify", classify);
+  f.group("train", train);
+  f.group("output", output);
+}
+
+models::VolumeShape ClassifyConfig::model_shape(const data::VolumeSet& set) const {
+  return {set.size(), set.channels(), std::ssize(set.classes), set.masked()};
+}
+
+void ClassifyConfig::validate(const std::string& source) const {
+  for (size_t i = 0; i < classify.mirrors.size(); ++i)
+    require(std::count(classify.mirrors.begin(), classify.mirrors.end(), classify.mirrors[i]) == 1,
+            ErrorKind::config, "{}: classify.mirrors holds {} twice", source, classify.mirrors[i]);
+  require(classify.mirrors.size() <= 6, ErrorKind::config, "{}: classify.mirrors: at most 6 axes, got {}",
+          source, classify.mirrors.size());
+  train.validate();
+}
+
+ClassifyConfig load_classify_config(const std::string& file, std::vector<std::string> assignments) {
+  return load_config<ClassifyConfig>(file, std::move(assignments));
+}
+
+std::string model_title(const ClassifyConfig& config) {
+  return config.model.name == "hot" ? title_of(config.model, config.model.attention) : config.model.name;
+}
+
+std::string data_title(const ClassifyConfig& config) {
+  return std::filesystem::path(config.data.path).stem().string();
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,56 @@
+#pragma once
+// Everything a classification run is told: volumes, their variations, model, how to judge it, training,
+// output.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "modewise/core/fields.h"
+#include "modewise/data/volumes/config.h"
+#include "modewise/data/volumes/volumes.h"
+#include "modewise/models/volumes/config.h"
+#include "modewise/models/volumes/volume_classifier.h"
+#include "modewise/tasks/labelled/class_loss.h"
+#include "modewise/train/train_config.h"
+
+namespace modewise::tasks {
+
+struct ClassifyOptions : ClassLossOptions {
+  std::string select = "auc";    // auc | accuracy | loss: what the best weights are chosen by, on validation
+  std::vector<int64_t> mirrors;  // axes: probabilities are averaged over all mirror images in evaluation
+  int64_t evaluation_batch = 32;
+  void fields(Fields& f);
+};
+
+struct ClassifyOutput {
+  bool scores = true;  // the test scores in a file as MedMNIST's evaluator writes it
+  bool report = true;  // report.html after training
+  void fields(Fields& f);
+};
+
+struct ClassifyConfig {
+  data::VolumeConfig data;
+  data::AugmentConfig augment;
+  models::VolumeModelConfig model;
+  ClassifyOptions classify;
+  train::TrainConfig train;
+  ClassifyOutput output;
+
+  ClassifyConfig();
+  void fields(Fields& f);
+
+  models::VolumeShape model_shape(const data::VolumeSet& set) const;
+  /// The rules that tie fields of several groups together; `source` opens the message.
+  void validate(const std::string& source) const;
+};
+
+/// Defaults < `file` ("" for none) < `assignments` ("a.b=c").
+ClassifyConfig load_classify_config(const std::string& file, std::vector<std::string> assignments);
+
+/// A name for tables: "hot", "hot sum", "resnet18" …
+std::string model_title(const ClassifyConfig& config);
+/// The name of its data: the file's or folder's without its ending.
+std::string data_title(const ClassifyConfig& config);
+
+}  // namespace modewise::tasks

@@ -1,0 +1,86 @@
+#include "modewise/data/forecast/describe.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "modewise/data/forecast/load_series.h"
+#include "tests/data/scratch.h"
+
+namespace modewise::data {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(Describe, SaysWhatAFileHolds) {
+  ScratchFolder folder;
+  SeriesConfig config;
+  config.path =
+      folder.write("f.csv",
+                   "date,a,b\n2020-01-01,1,10\n2020-01-02,2,NA\n2020-01-04,3,30\n2020-01-05,6,NA\n"
+                   "2020-01-06,1,10\n2020-01-07,2,NA\n2020-01-08,3,30\n2020-01-09,6,NA\n2020-01-10,0,7\n");
+  const Description d = describe(load_series(config), config, {2, 1});
+  EXPECT_EQ(d.rows, 10);
+  EXPECT_EQ(d.cells, 20);
+  EXPECT_EQ(d.missing_cells, 6);
+  EXPECT_TRUE(d.dated);
+  EXPECT_EQ(d.first_time, "2020-01-01");
+  EXPECT_EQ(d.last_time, "2020-01-10");
+  EXPECT_EQ(d.frequency, "1 d");
+  ASSERT_THAT(d.variables, SizeIs(2));
+  EXPECT_EQ(d.variables[0].name, "a");
+  EXPECT_EQ(d.variables[0].missing, 1);
+  EXPECT_EQ(d.variables[0].min, 0);
+  EXPECT_EQ(d.variables[0].max, 6);
+  EXPECT_NEAR(d.variables[0].mean, 24.0 / 9, 1e-12);
+  EXPECT_NEAR(d.variables[0].deviation, 2.0, 1e-12);  // Σx² / 9 − mean² = 100/9 − 64/9
+  EXPECT_EQ(d.variables[1].missing, 5);
+  ASSERT_THAT(d.gaps, SizeIs(1));
+  EXPECT_EQ(d.gaps[0].first_row, 2);
+  EXPECT_EQ(d.gaps[0].first_time, "2020-01-03");
+  ASSERT_THAT(d.splits, SizeIs(3));
+  EXPECT_EQ(d.splits[0].rows, 7);
+  EXPECT_EQ(d.splits[0].windows, 5);
+  EXPECT_EQ(d.splits[0].last_time, "2020-01-07");
+  EXPECT_EQ(d.splits[1].windows, 1);
+  EXPECT_EQ(d.splits[2].windows, 2);
+  EXPECT_EQ(to_json(d)["variables"][1]["missing"], 5);
+}
+
+TEST(Describe, StatisticsOfTheLastModeGoOverTheOthers) {
+  const Series s = make_series({4, 3, 2}, [](int64_t i) { return static_cast<double>(i % 2 == 0 ? i : -i); });
+  const Description d = describe(s, {}, {1, 1});
+  EXPECT_EQ(d.variables[0].max, 22);
+  EXPECT_EQ(d.variables[1].min, -23);
+  EXPECT_FALSE(d.dated);
+  EXPECT_EQ(d.last_time, "3");
+  EXPECT_EQ(d.frequency, "rows");
+  EXPECT_THAT(d.gaps, IsEmpty());
+}
+
+TEST(Describe, TooFewRowsAreSaidNotThrown) {
+  const Series s = make_series({30, 1}, [](int64_t i) { return static_cast<double>(i); });
+  const Description short_windows = describe(s, {}, {96, 96});
+  EXPECT_EQ(short_windows.splits[0].windows, 0);
+  SeriesConfig config;
+  config.split = "ett_hour";
+  const Description d = describe(s, config, {8, 4});
+  EXPECT_THAT(d.splits, IsEmpty());
+  EXPECT_THAT(d.split_problem, HasSubstr("needs 14400 rows, got 30"));
+  EXPECT_THAT(to_json(d)["split_problem"], HasSubstr("needs 14400 rows"));
+}
+
+TEST(Describe, ANeverObservedVariableHasNoStatistics) {
+  ScratchFolder folder;
+  SeriesConfig config;
+  config.path = folder.write("f.csv", "a,b\n1,\n2,\n3,\n");
+  const Description d = describe(load_series(config), config, {1, 1});
+  EXPECT_TRUE(std::isnan(d.variables[1].mean));
+  EXPECT_TRUE(to_json(d)["variables"][1]["mean"].is_null());
+}
+
+}  // namespace
+}  // namespace modewise::data

@@ -1,0 +1,162 @@
+#include "modewise/io/arrays/llama2c_checkpoint.h"
+
+#include <cstring>
+
+#include "modewise/io/mapped_file.h"
+#include "tests/io/allocation_meter.h"
+#include "tests/io/damage.h"
+#include "tests/io/vector_file.h"
+
+namespace modewise::io {
+namespace {
+
+void parse(std::span<const std::byte> bytes) {
+  parse_llama2c(bytes, "file");
+}
+
+std::string file_of(const nlohmann::json& test) {
+  return to_text(from_hex(test["file"]));
+}
+
+std::vector<float> floats(std::span<const std::byte> bytes) {
+  std::vector<float> out(bytes.size() / 4);
+  std::memcpy(out.data(), bytes.data(), bytes.size());
+  return out;
+}
+
+/// The file with int32 `value` at `offset`.
+std::string with_int(std::string file, size_t offset, int32_t value) {
+  std::memcpy(file.data() + offset, &value, 4);
+  return file;
+}
+
+TEST(Llama2c, ReadsBothLayouts) {
+  for (const auto& test : load_vectors("llama2c.json")) {
+    const std::vector<std::byte> bytes = from_hex(test["file"]);
+    const Llama2cCheckpoint found = parse_llama2c(bytes, "file");
+    EXPECT_EQ(found.header.version, test["version"].get<int>());
+    EXPECT_EQ(found.header.tied, test["tied"].get<bool>());
+    EXPECT_EQ(found.header.width, 4);
+    EXPECT_EQ(found.header.hidden, 3);
+    EXPECT_EQ(found.header.layers, 2);
+    EXPECT_EQ(found.header.heads, 2);
+    EXPECT_EQ(found.header.kv_heads, 1);
+    EXPECT_EQ(found.header.vocabulary, 5);
+    EXPECT_EQ(found.header.context, 3);
+    EXPECT_TRUE(looks_like_llama2c(bytes));
+    const std::map<std::string, std::span<const std::byte> Llama2cWeights::*> parts = {
+        {"embedding", &Llama2cWeights::embedding},
+        {"attention_norm", &Llama2cWeights::attention_norm},
+        {"feed_norm", &Llama2cWeights::feed_norm},
+        {"query", &Llama2cWeights::query},
+        {"key", &Llama2cWeights::key},
+        {"value", &Llama2cWeights::value},
+        {"out", &Llama2cWeights::out},
+        {"gate", &Llama2cWeights::gate},
+        {"down", &Llama2cWeights::down},
+        {"up", &Llama2cWeights::up},
+        {"final_norm", &Llama2cWeights::final_norm},
+        {"classifier", &Llama2cWeights::classifier}};
+    for (const auto& [name, part] : parts) {
+      const auto wanted = test["weights"].contains(name) ? test["weights"][name].get<std::vector<float>>()
+                                                         : std::vector<float>();
+      EXPECT_EQ(floats(found.weights.*part), wanted) << name;
+    }
+  }
+}
+
+TEST(Llama2c, WritesTheBytesItRead) {
+  for (const auto& test : load_vectors("llama2c.json")) {
+    const std::vector<std::byte> bytes = from_hex(test["file"]);
+    EXPECT_EQ(format_llama2c(parse_llama2c(bytes, "file")), to_text(bytes));
+  }
+}
+
+TEST(Llama2c, EveryTruncationIsASentence) {
+  for (const auto& test : load_vectors("llama2c.json")) expect_every_truncation_fails(parse, file_of(test));
+}
+
+TEST(Llama2c, FlippedBitsAreClean) {
+  for (const auto& test : load_vectors("llama2c.json")) expect_flips_are_clean(parse, file_of(test));
+}
+
+TEST(Llama2c, LyingHeadersAreNamed) {
+  const auto tests = load_vectors("llama2c.json");
+  const std::string legacy = file_of(tests[0]), versioned = file_of(tests[2]);
+  expect_refused(parse,
+                 {{"empty", "", "0 bytes are fewer than the 28"},
+                  {"text", std::string(300, 'x'), "cannot be cut"},
+                  {"negative width", with_int(legacy, 0, -4), "its width is -4"},
+                  {"no layers", with_int(legacy, 8, 0), "number of layers is 0"},
+                  {"negative context", with_int(legacy, 24, -1), "context length is -1"},
+                  {"zero vocabulary", with_int(legacy, 20, 0), "vocabulary is 0"},
+                  {"smallest vocabulary", with_int(legacy, 20, INT32_MIN), "no positive counterpart"},
+                  {"untied without classifier", with_int(legacy, 20, -5), "truncated"},
+                  {"heads beyond width", with_int(legacy, 12, 3), "cannot be cut into 3 heads"},
+                  {"odd heads", with_int(legacy, 12, 4), "cannot be cut into 4 heads of an even width"},
+                  {"more key heads than heads", with_int(legacy, 16, 4), "do not divide"},
+                  {"wider", with_int(legacy, 4, 4), "truncated"},
+                  {"narrower", with_int(legacy, 4, 2), "appended"},
+                  {"all sizes at their largest",
+                   [&] {
+                     std::string file = legacy;
+                     for (size_t i = 0; i < 28; i += 4)
+                       file = with_int(file, i, i == 0 ? 2147483646 : i == 12 || i == 16 ? 1 : INT32_MAX);
+                     return file;
+                   }(),
+                   "need 18446744073709551615 bytes"},
+                  {"appended", legacy + "x", "appended"},
+                  {"version 2", with_int(versioned, 4, 2), "8-bit weights"},
+                  {"version 3", with_int(versioned, 4, 3), "this is version 3"},
+                  {"shared flag", with_int(versioned, 36, 7), "0 or 1, but is 7"},
+                  {"magic backwards", with_int(versioned, 0, 0x32346b61), ""}});
+}
+
+TEST(Llama2c, RefusesToWriteWeightsOfAnotherSize) {
+  const std::vector<std::byte> bytes = from_hex(load_vectors("llama2c.json")[0]["file"]);
+  Llama2cCheckpoint checkpoint = parse_llama2c(bytes, "file");
+  checkpoint.weights.query = checkpoint.weights.query.first(4);
+  EXPECT_THROW(format_llama2c(checkpoint), Error);
+  checkpoint.header.version = 2;
+  EXPECT_THROW(format_llama2c(checkpoint), Error);
+}
+
+TEST(Llama2c, WritesNoTablesThatOnlyTheContextMakesLarge) {
+  const std::vector<std::byte> file = from_hex(load_vectors("llama2c.json")[0]["file"]);
+  Llama2cCheckpoint checkpoint = parse_llama2c(file, "file");
+  checkpoint.header.version = 0;
+  // Two bytes of cosines and sines a position and head width of 2, four bytes each.
+  checkpoint.header.context = (64 << 20) / 8;
+  EXPECT_GE(format_llama2c(checkpoint).size(), size_t{64} << 20);
+  checkpoint.header.context = 300'000'000;
+  const AllocationMeter meter;
+  try {
+    format_llama2c(checkpoint);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_THAT(error.what(), testing::HasSubstr("300000000 positions take 2400000000 bytes"));
+  }
+  EXPECT_LT(meter.peak(), 1 << 20);
+  checkpoint.header.version = 1;
+  EXPECT_LT(format_llama2c(checkpoint).size(), file.size() + 256);
+}
+
+TEST(Llama2c, ReadsARealModel) {
+  const char* data = std::getenv("MODEWISE_DATA");
+  const std::string path = std::string(data != nullptr ? data : "") + "/language/stories260K.bin";
+  if (data == nullptr || !std::ifstream(path)) GTEST_SKIP() << "no stories260K.bin in MODEWISE_DATA";
+  const MappedFile file(path);
+  const Llama2cCheckpoint found = parse_llama2c(file.bytes(), path);
+  EXPECT_EQ(found.header.width, 64);
+  EXPECT_EQ(found.header.kv_heads, 4);
+  EXPECT_TRUE(found.header.tied);
+  const std::string written = format_llama2c(found);
+  ASSERT_EQ(written.size(), file.bytes().size());
+  // The rotary tables, which nobody reads, may differ by a rounding; all else must not by a bit.
+  const size_t tables = size_t{512} * 8 * 4;
+  EXPECT_EQ(std::memcmp(written.data(), file.bytes().data(), written.size() - tables), 0);
+}
+
+}  // namespace
+}  // namespace modewise::io

@@ -1,0 +1,268 @@
+#include "modewise/io/arrays/npz.h"
+
+#include <zip.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "modewise/io/arrays/zip_archive.h"
+#include "tests/io/damage.h"
+#include "tests/io/vector_file.h"
+
+namespace modewise::io {
+namespace {
+
+void parse(std::span<const std::byte> bytes) {
+  parse_npz(bytes, "file");
+}
+
+std::map<std::string, Array> example() {
+  const std::vector<float> a = {1, 2, 3, 4, 5, 6};
+  const std::vector<int64_t> b = {7};
+  return {{"a", make_array({2, 3}, std::span(a))}, {"b", make_array({}, std::span(b))}};
+}
+
+std::string valid_archive(bool compress = false) {
+  return format_npz(example(), compress);
+}
+
+// `text` with `bytes` at `offset`, counted from the end when negative.
+std::string patched(std::string text, ptrdiff_t offset, std::string_view bytes) {
+  const size_t at = offset < 0 ? text.size() - static_cast<size_t>(-offset) : static_cast<size_t>(offset);
+  return text.replace(at, bytes.size(), bytes);
+}
+
+std::string zip_of(const std::vector<std::pair<std::string, std::string>>& members, bool compress = false) {
+  ZipWriter writer(compress);
+  for (const auto& [name, content] : members) writer.add(name, content);
+  return writer.finish();
+}
+
+// Where the n-th directory entry begins.
+size_t directory_entry(const std::string& archive, int n) {
+  size_t at = 0;
+  for (int i = 0; i <= n; ++i) at = archive.find("PK\x01\x02", at + 1);
+  return at;
+}
+
+TEST(Npz, ReadsWhatNumpyWrote) {
+  const auto vectors = load_vectors("numpy.json");
+  for (const auto& test : vectors["npz"]) {
+    const auto arrays = parse_npz(from_hex(test["file"]), "file");
+    ASSERT_EQ(arrays.size(), test["arrays"].size());
+    for (const auto& [name, values] : test["arrays"].items()) {
+      ASSERT_TRUE(arrays.contains(name)) << name;
+      const std::vector<double> ours = to_doubles(arrays.at(name));
+      ASSERT_EQ(ours.size(), values.size());
+      for (size_t i = 0; i < ours.size(); ++i) EXPECT_EQ(ours[i], from_hex_float(values[i])) << name;
+    }
+  }
+}
+
+TEST(Npz, ReadsWhatItWrote) {
+  for (const bool compress : {false, true}) {
+    const auto path = std::filesystem::path(testing::TempDir()) / "arrays.npz";
+    write_npz(path, example(), compress);
+    const auto arrays = read_npz(path);
+    ASSERT_EQ(arrays.size(), 2u);
+    for (const auto& [name, array] : example()) {
+      EXPECT_EQ(arrays.at(name).shape, array.shape);
+      EXPECT_EQ(arrays.at(name).bytes, array.bytes);
+    }
+    std::filesystem::remove(path);
+  }
+  EXPECT_TRUE(parse_npz(to_bytes(format_npz({})), "file").empty());
+}
+
+TEST(Npz, IsAZipFileForLibzip) {
+  for (const bool compress : {false, true}) {
+    std::string archive = valid_archive(compress);
+    zip_error_t error;
+    zip_source_t* source = zip_source_buffer_create(archive.data(), archive.size(), 0, &error);
+    zip_t* zip = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
+    ASSERT_NE(zip, nullptr) << zip_error_strerror(&error);
+    EXPECT_EQ(zip_get_num_entries(zip, 0), 2);
+    for (const auto& [name, array] : example()) {
+      zip_file_t* file = zip_fopen(zip, (name + ".npy").c_str(), 0);
+      ASSERT_NE(file, nullptr);
+      std::string content(10000, '\0');
+      const auto size = zip_fread(file, content.data(), content.size());
+      EXPECT_EQ(content.substr(0, static_cast<size_t>(size)), format_npy(array));
+      EXPECT_EQ(zip_fclose(file), 0);  // checks the checksum
+    }
+    zip_discard(zip);
+  }
+}
+
+TEST(Npz, ReadsBeyond65535MembersInZip64) {
+  ZipWriter writer(false);
+  const std::vector<uint8_t> one = {1};
+  const std::string content = format_npy(make_array({1}, std::span(one)));
+  for (int i = 0; i < 65600; ++i) writer.add(std::to_string(i) + ".npy", content);
+  const auto arrays = parse_npz(to_bytes(writer.finish()), "file");
+  EXPECT_EQ(arrays.size(), 65600u);
+}
+
+// Moves the sizes and the place of the first directory entry into a zip64 field, `size` bytes of it.
+std::string with_zip64_entry(uint16_t size) {
+  std::string archive = valid_archive();
+  const size_t entry = directory_entry(archive, 0);
+  std::string field("\x01\x00", 2);
+  field.append(reinterpret_cast<const char*>(&size), 2);
+  for (const size_t at : {entry + 24, entry + 20, entry + 42}) {
+    field += archive.substr(at, 4) + std::string(4, '\0');
+    archive.replace(at, 4, "\xFF\xFF\xFF\xFF");
+  }
+  // Another field before it must be skipped.
+  field = std::string("\x99\x00\x02\x00zz", 6) + field;
+  archive[entry + 30] = static_cast<char>(field.size());
+  archive.insert(entry + 46 + 5, field);
+  uint32_t directory_size;
+  std::memcpy(&directory_size, &archive[archive.size() - 10], 4);
+  directory_size += static_cast<uint32_t>(field.size());
+  std::memcpy(&archive[archive.size() - 10], &directory_size, 4);
+  return archive;
+}
+
+TEST(Npz, ReadsSizesOfZip64) {
+  const auto arrays = parse_npz(to_bytes(with_zip64_entry(24)), "file");
+  EXPECT_EQ(arrays.at("a").bytes, example().at("a").bytes);
+  EXPECT_THAT(message_of(parse, with_zip64_entry(20)), testing::HasSubstr("zip64 sizes are damaged"));
+  EXPECT_THAT(message_of(parse, with_zip64_entry(25)), testing::HasSubstr("extra field is damaged"));
+  expect_every_truncation_fails(parse, with_zip64_entry(24));
+  expect_flips_are_clean(parse, with_zip64_entry(24));
+}
+
+TEST(Npz, LeavesOutOtherMembers) {
+  const auto arrays = parse_npz(
+      to_bytes(zip_of({{"a.npy", format_npy(example().at("a"))}, {"readme.txt", "hello"}, {"folder/", ""}})),
+      "file");
+  EXPECT_EQ(arrays.size(), 1u);
+}
+
+TEST(Npz, AllowsACommentAtTheEnd) {
+  std::string archive = valid_archive();
+  archive = patched(archive, -2, std::string_view("\x05\x00", 2)) + "hello";
+  EXPECT_EQ(message_of(parse, archive), "");
+  EXPECT_NE(message_of(parse, archive + "x"), "");
+}
+
+TEST(Npz, RefusesCorruptions) {
+  const std::string archive = valid_archive(), packed = valid_archive(true);
+  const std::string a = format_npy(example().at("a"));
+  const auto entry = static_cast<ptrdiff_t>(directory_entry(archive, 0));
+  const auto second = static_cast<ptrdiff_t>(directory_entry(archive, 1));
+  const auto packed_entry = static_cast<ptrdiff_t>(directory_entry(packed, 0));
+  const std::string_view zero(std::string_view("\0\0\0\0\0\0\0\0", 8));
+  const std::string longer = std::string("\x93NUMPY\x01\x00\x46\x00", 10) +
+                             "{'descr': '<f4', 'fortran_order': False, 'shape': (2500000000,)}      ";
+  std::string overlapping = archive;
+  overlapping.replace(static_cast<size_t>(second) + 42, 4,
+                      archive.substr(static_cast<size_t>(entry) + 42, 4));
+  const std::vector<Corruption> corruptions = {
+      {"empty", "", "is empty"},
+      {"text", "a,b\n1,2\n", "not an NPZ"},
+      {"an NPY file", a, "not an NPZ"},
+      {"truncated archive", archive.substr(0, archive.size() / 2), "truncated"},
+      {"no end record", archive.substr(0, archive.size() - 22), "truncated"},
+      {"a byte appended", archive + "x", "truncated"},
+      {"a byte in front", "x" + archive, "directory"},
+      {"disk number", patched(archive, -18, std::string_view("\1\0", 2)), "several files"},
+      {"directory disk", patched(archive, -16, std::string_view("\1\0", 2)), "several files"},
+      {"too few entries", patched(archive, -12, std::string_view("\1\0", 2)), "directory ends"},
+      {"too many entries", patched(archive, -12, std::string_view("\3\0", 2)), "more than its directory"},
+      {"no entries", patched(archive, -12, std::string_view("\0\0", 2)), "directory ends"},
+      {"directory too short", patched(archive, -10, std::string_view("\1\0\0\0", 4)),
+       "its directory should take"},
+      {"directory beyond the end", patched(archive, -6, std::string_view("\xFF\xFF\xFF\x7F", 4)),
+       "its directory should take"},
+      {"zip64 without locator", patched(archive, -6, std::string_view("\xFF\xFF\xFF\xFF", 4)),
+       "zip64 locator"},
+      {"entry signature", patched(archive, entry, "PK\x01\x03"), "no directory entry"},
+      {"encrypted", patched(archive, entry + 8, std::string_view("\1\0", 2)), "encrypted"},
+      {"method 12", patched(archive, entry + 10, std::string_view("\x0c\0", 2)), "method 12"},
+      {"method differs", patched(archive, entry + 10, std::string_view("\x08\0", 2)), "disagree"},
+      {"stored sizes differ", patched(archive, entry + 20, std::string_view("\1\0\0\0", 4)), "differ"},
+      {"name length", patched(archive, entry + 28, std::string_view("\xFF\xFF", 2)), "beyond its end"},
+      {"extra length", patched(archive, entry + 30, std::string_view("\xFF\xFF", 2)), "beyond its end"},
+      {"name differs", patched(archive, entry + 46, "z"), "disagree"},
+      {"local offset", patched(archive, entry + 42, std::string_view("\1\0\0\0", 4)), "is not at byte 1"},
+      {"local offset beyond", patched(archive, entry + 42, std::string_view("\xFE\xFF\xFF\xFF", 4)),
+       "beyond its end"},
+      {"zip64 size without field", patched(archive, entry + 24, std::string_view("\xFF\xFF\xFF\xFF", 4)),
+       "differ"},
+      {"zip64 sizes without field",
+       patched(patched(archive, entry + 24, std::string_view("\xFF\xFF\xFF\xFF", 4)), entry + 20,
+               std::string_view("\xFF\xFF\xFF\xFF", 4)),
+       "should take 4294967295 bytes"},
+      {"local signature", patched(archive, 0, "PK\x03\x05"), "is not at byte 0"},
+      {"local name length", patched(archive, 26, std::string_view("\x06\0", 2)), "disagree"},
+      {"local extra length", patched(archive, 28, std::string_view("\xFF\0", 2)), "should take"},
+      {"data damaged", patched(archive, 30 + 5 + 128, "x"), "checksum"},
+      {"checksum damaged", patched(archive, entry + 16, "xxxx"), "checksum"},
+      {"deflated data damaged", patched(packed, 30 + 5 + 4, "\xFF\xFF\xFF\xFF"), "file: member 'a.npy'"},
+      {"declares less than there is", patched(packed, packed_entry + 24, std::string_view("\x90\0\0\0", 4)),
+       "header declares 24 bytes"},
+      {"declares more than there is", patched(packed, packed_entry + 24, std::string_view("\xFF\0\0\0", 4)),
+       "ends after 152"},
+      {"declares 4 GB", patched(packed, packed_entry + 24, std::string_view("\xFE\xFF\xFF\xFF", 4)),
+       "refused"},
+      {"one name twice", zip_of({{"a.npy", a}, {"a.npy", a}}), "two members are named 'a.npy'"},
+      {"overlapping members", overlapping, "disagree"},
+      {"member is no array", zip_of({{"a.npy", "hello"}}), "not an NPY array"},
+      {"empty member", zip_of({{"a.npy", ""}}), "is empty"},
+      {"array declares 10 GB", zip_of({{"a.npy", longer + std::string(900, 'x')}}),
+       "declares 10000000000 bytes"},
+      {"array truncated", zip_of({{"a.npy", a.substr(0, a.size() - 1)}}), "declares 24 bytes"},
+      {"array with a tail", zip_of({{"a.npy", a + "x"}}), "the member has 25"},
+      {"zeros", patched(archive, 0, zero), "is not at byte 0"},
+  };
+  EXPECT_GE(corruptions.size(), 40u);
+  expect_refused(parse, corruptions);
+}
+
+TEST(Npz, RefusesMembersThatShareBytes) {
+  // Two directory entries of one name each point to the same data, as zip bombs do.
+  const std::string a = format_npy(example().at("a"));
+  std::string archive = zip_of({{"a.npy", a}, {"b.npy", a}});
+  const size_t second = directory_entry(archive, 1);
+  const size_t local = archive.find("b.npy") - 30;
+  // The first member claims to reach over the second.
+  const size_t first = directory_entry(archive, 0);
+  const auto size = static_cast<uint32_t>(a.size() + 100);
+  for (const size_t at : {first + 20, first + 24}) std::memcpy(&archive[at], &size, 4);
+  EXPECT_GT(second, local);
+  EXPECT_THAT(message_of(parse, archive), testing::HasSubstr("lies over the member before it"));
+}
+
+TEST(Npz, RefusesAZipBombAndTheTotalLimit) {
+  // 256 MiB of zeros deflate to less than a thousandth.
+  std::string zeros =
+      format_npy(Array{Array::u8, {int64_t{256} << 20}, std::vector<std::byte>(size_t{256} << 20)});
+  const std::string bomb = zip_of({{"a.npy", zeros}}, true);
+  EXPECT_LT(bomb.size(), 1u << 20);
+  EXPECT_THAT(message_of(parse, bomb), testing::HasSubstr("refused"));
+  const auto limited = [](std::span<const std::byte> bytes) { parse_npz(bytes, "file", 200); };
+  EXPECT_THAT(message_of(limited, valid_archive()), testing::HasSubstr("more than 200 bytes together"));
+}
+
+TEST(Npz, ReadsAnArrayOfZerosBelowTheFreeExpansion) {
+  const Array zeros{Array::u8, {int64_t{32} << 20}, std::vector<std::byte>(size_t{32} << 20)};
+  const auto arrays = parse_npz(to_bytes(format_npz({{"z", zeros}}, true)), "file");
+  EXPECT_EQ(arrays.at("z").bytes, zeros.bytes);
+}
+
+TEST(Npz, SurvivesTruncationsAndFlips) {
+  for (const bool compress : {false, true}) {
+    expect_every_truncation_fails(parse, valid_archive(compress));
+    expect_flips_are_clean(parse, valid_archive(compress));
+  }
+  const auto vectors = load_vectors("numpy.json");
+  for (const auto& test : vectors["npz"]) {
+    expect_every_truncation_fails(parse, to_text(from_hex(test["file"])));
+    expect_flips_are_clean(parse, to_text(from_hex(test["file"])));
+  }
+}
+
+}  // namespace
+}  // namespace modewise::io

@@ -1,0 +1,358 @@
+#include "modewise/io/tables/csv.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include "tests/io/damage.h"
+#include "tests/io/vector_file.h"
+
+namespace modewise::io {
+namespace {
+
+void parse(std::span<const std::byte> bytes) {
+  parse_csv(bytes, "file");
+}
+CsvTable table_of(std::string_view text, const CsvOptions& options = {}) {
+  return parse_csv(to_bytes(text), "file", options);
+}
+
+std::vector<std::string> names_of(const CsvTable& table) {
+  std::vector<std::string> names;
+  for (const CsvColumn& column : table.columns) names.push_back(column.name);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+using Numbers = std::vector<double>;
+
+TEST(Csv, ReadsDatesNumbersAndText) {
+  const CsvTable table = table_of("date,OT,wd\n2016-07-01 00:00:00,1.5,NNW\n2016-07-01 01:00:00,-2,N\n");
+  EXPECT_EQ(table.rows, 2);
+  EXPECT_TRUE(table.had_header);
+  EXPECT_EQ(names_of(table), (Names{"date", "OT", "wd"}));
+  EXPECT_EQ(table.columns[0].kind, CsvColumn::date);
+  EXPECT_EQ(table.columns[0].dates[1] - table.columns[0].dates[0], 3600);
+  EXPECT_EQ(table.columns[1].kind, CsvColumn::number);
+  EXPECT_EQ(table.columns[1].numbers, (Numbers{1.5, -2}));
+  EXPECT_EQ(table.columns[2].kind, CsvColumn::text);
+  EXPECT_EQ(table.columns[2].texts, (TextCells{"NNW", "N"}));
+  EXPECT_EQ(table.find("OT"), &table.columns[1]);
+  EXPECT_EQ(table.find("ot"), nullptr);
+}
+
+TEST(Csv, GivesTheSameCellsAsPythonsCsvModule) {
+  const auto vectors = load_vectors("csv.json");
+  for (const auto& test : vectors["tables"]) {
+    CsvOptions options;
+    options.delimiter = ',';
+    options.header = CsvOptions::yes;
+    const CsvTable table = table_of(test["text"].get<std::string>(), options);
+    EXPECT_EQ(names_of(table), test["header"].get<Names>());
+    ASSERT_EQ(table.rows, static_cast<int64_t>(test["rows"].size()));
+    for (size_t row = 0; row < test["rows"].size(); ++row) {
+      for (size_t c = 0; c < table.columns.size(); ++c) {
+        EXPECT_EQ(table.columns[c].texts[row], test["rows"][row][c].get<std::string>());
+      }
+    }
+  }
+}
+
+TEST(Csv, AcceptsEveryLineEnd) {
+  for (const char* text : {"a,b\n1,2\n3,4\n", "a,b\r\n1,2\r\n3,4\r\n", "a,b\r1,2\r3,4", "a,b\n1,2\n3,4",
+                           "\n\na,b\n\n1,2\r\n\r\n3,4\n\n\n",
+                           "\xEF\xBB\xBF"
+                           "a,b\n1,2\n3,4\n",
+                           "\"a\",\"b\"\n\"1\",\"2\" \n3,4\n", " a , b \n 1 , +2 \n 3 ,\t4\n"}) {
+    const CsvTable table = table_of(text);
+    EXPECT_EQ(names_of(table), (Names{"a", "b"})) << text;
+    ASSERT_EQ(table.rows, 2) << text;
+    EXPECT_EQ(table.columns[0].numbers, (Numbers{1, 3})) << text;
+    EXPECT_EQ(table.columns[1].numbers, (Numbers{2, 4})) << text;
+  }
+}
+
+TEST(Csv, GuessesTheDelimiter) {
+  EXPECT_EQ(table_of("a;b\n1;2\n").delimiter, ';');
+  EXPECT_EQ(table_of("a\tb\n1\t2\n").delimiter, '\t');
+  EXPECT_EQ(table_of("a|b\n1|2\n").delimiter, '|');
+  EXPECT_EQ(table_of("a,b\n1,2\n").delimiter, ',');
+  EXPECT_EQ(table_of("a\n1\n2\n").columns.size(), 1u);
+  EXPECT_EQ(table_of("time;x;y\n2016-07-01 00:00;1,5;2\n2016-07-01 01:00;1,75;3\n").delimiter, ';');
+  EXPECT_EQ(table_of("\"x;y\",b\n\"1;2\",5\n\"3;4\",6\n").delimiter, ',');
+}
+
+TEST(Csv, ReadsADecimalComma) {
+  const CsvTable table = table_of("time;x\n01.07.2016 00:00;1,5\n01.07.2016 01:00;-2\n01.07.2016 02:00;\n");
+  EXPECT_EQ(table.decimal, ',');
+  EXPECT_EQ(table.columns[1].numbers[0], 1.5);
+  EXPECT_EQ(table.columns[1].numbers[1], -2);
+  EXPECT_TRUE(std::isnan(table.columns[1].numbers[2]));
+  EXPECT_EQ(table.columns[0].date_style.order, DateStyle::day_first);
+}
+
+TEST(Csv, GuessesTheHeader) {
+  EXPECT_FALSE(table_of("0.7855,1.611\n0.7818,1.61\n").had_header);
+  EXPECT_EQ(names_of(table_of("0.7855,1.611\n0.7818,1.61\n")), (Names{"1", "2"}));
+  EXPECT_TRUE(table_of("date,0,1,OT\n2016-07-01,1,2,3\n").had_header);
+  EXPECT_FALSE(table_of("2016-07-01,1,x\n2016-07-02,1,y\n").had_header);
+  EXPECT_TRUE(table_of("name,kind\nx,y\n").had_header);
+  EXPECT_TRUE(table_of(",a,b\n0,1,2\n1,3,4\n").had_header);
+  EXPECT_EQ(table_of(",a,b\n0,1,2\n1,3,4\n").columns[0].name, "column 1");
+  EXPECT_TRUE(table_of("0,1,2\n0.5,1.25,2.5\n0.25,3.0,1.0\n").had_header);
+  EXPECT_FALSE(table_of("0,1,2\n3,4,5\n").had_header);
+  EXPECT_THAT(message_of(parse, "n/d,1.5,2\n3,4,5\n6,7,8\n"), testing::HasSubstr("file:1: column '1'"));
+  EXPECT_FALSE(table_of("5\n").had_header);
+  CsvOptions no;
+  no.header = CsvOptions::no;
+  EXPECT_EQ(table_of("a,b\nc,d\n", no).rows, 2);
+  CsvOptions yes;
+  yes.header = CsvOptions::yes;
+  EXPECT_EQ(names_of(table_of("1,2\n3,4\n", yes)), (Names{"1", "2"}));
+}
+
+TEST(Csv, TakesWholeNumbersUnlikeTheValuesBelowAsNames) {
+  const std::string values = "64.375,67.625,67\n62.5,68.5,65.25\n64,63.75,60\n";
+  const CsvTable sensors = table_of("773869,767541,767542\n" + values);
+  EXPECT_EQ(names_of(sensors), (Names{"773869", "767541", "767542"}));
+  EXPECT_EQ(sensors.rows, 3);
+  EXPECT_EQ(sensors.doubtful_row, "773869, 767541, 767542");
+  EXPECT_EQ(names_of(table_of(",773869,767541\n2012-03-01 00:00,64.375,67.5\n2012-03-01 00:05,62.5,68.5\n")),
+            (Names{"column 1", "773869", "767541"}));
+  const CsvTable above_dates = table_of("0,1\n2012-03-01,64\n2012-03-02,62\n");
+  EXPECT_EQ(names_of(above_dates), (Names{"0", "1"}));
+  EXPECT_EQ(above_dates.doubtful_row, "");
+  EXPECT_TRUE(table_of("773869\n64.375\n62.5\n64\n").had_header);
+  // The same with what the user says.
+  CsvOptions no;
+  no.header = CsvOptions::no;
+  const CsvTable data = table_of("773869,767541,767542\n" + values, no);
+  EXPECT_EQ(data.rows, 4);
+  EXPECT_EQ(data.columns[0].numbers[0], 773869);
+  EXPECT_EQ(data.doubtful_row, "");
+}
+
+TEST(Csv, TakesWholeNumbersLikeTheValuesBelowAsValuesAndSaysSo) {
+  const CsvTable counts = table_of("60,62,65,61,70\n61,63,64,62,71\n59,62,66,63,69\n60,61,65,64,70\n");
+  EXPECT_FALSE(counts.had_header);
+  EXPECT_EQ(counts.doubtful_row, "60, 62, 65, 61, …");
+  // One column proves nothing by its form, and equal numbers cannot be names.
+  EXPECT_EQ(table_of("100\n99.5\n98.25\n99.75\n").doubtful_row, "100");
+  EXPECT_FALSE(table_of("100\n99.5\n98.25\n99.75\n").had_header);
+  EXPECT_EQ(table_of("60,60\n61.5,63.5\n").doubtful_row, "");
+  EXPECT_FALSE(table_of("60,60\n61.5,63.5\n").had_header);
+  EXPECT_EQ(table_of("60,,7\n61.5,63.5,7.5\n").doubtful_row, "");
+}
+
+TEST(Csv, ReadsMissingCellsInEveryKind) {
+  const CsvTable table =
+      table_of("d,x,t\n2016-07-01,NA,a\nNA,2,\n2016-07-03, nan ,NA\n2016-07-04,\"\",b\n2016-07-05,NULL,c\n");
+  EXPECT_EQ(table.columns[0].dates[1], kMissingDate);
+  for (const size_t row : {0, 2, 3, 4}) EXPECT_TRUE(std::isnan(table.columns[1].numbers[row])) << row;
+  EXPECT_EQ(table.columns[1].numbers[1], 2);
+  EXPECT_EQ(table.columns[2].texts, (TextCells{"a", "", "", "b", "c"}));
+}
+
+TEST(Csv, ReadsMissingMarksThatAreNumbers) {
+  CsvOptions options;
+  options.missing.push_back("-9999");
+  const CsvTable table = table_of("x\n1\n-9999\n-9999.0\n2\n", options);
+  EXPECT_TRUE(std::isnan(table.columns[0].numbers[1]) && std::isnan(table.columns[0].numbers[2]));
+  EXPECT_EQ(table_of("x\n1\n-9999\n").columns[0].numbers[1], -9999);
+}
+
+TEST(Csv, AllowsAColumnThatIsMissingThroughout) {
+  const CsvTable table = table_of("a,b\n1,\n2,NA\n");
+  EXPECT_EQ(table.columns[1].kind, CsvColumn::number);
+  EXPECT_TRUE(std::isnan(table.columns[1].numbers[1]));
+}
+
+TEST(Csv, DropsTheEmptyColumnThatATrailingDelimiterLeaves) {
+  EXPECT_EQ(table_of("a,b,\n1,2,\n3,4,\n").columns.size(), 2u);
+  EXPECT_EQ(table_of("a,b,\n1,2,\n3,4,5\n").columns.size(), 3u);
+}
+
+// The first hundred rows mislead; the whole file decides.
+TEST(Csv, DecidesKindsOverTheWholeFile) {
+  std::string text = "x,y,z\n";
+  for (int i = 0; i < 150; ++i) text += "1,2016-07-01,01/02/2016\n";
+  for (int i = 0; i < 200; ++i) text += "a" + std::to_string(i) + ",b,x\n";
+  const CsvTable table = table_of(text);
+  EXPECT_EQ(table.columns[0].kind, CsvColumn::text);
+  EXPECT_EQ(table.columns[0].texts[0], "1");
+  EXPECT_EQ(table.columns[0].texts[349], "a199");
+  EXPECT_EQ(table.columns[1].kind, CsvColumn::text);
+  EXPECT_EQ(table.columns[2].kind, CsvColumn::text);
+  EXPECT_EQ(table.columns[2].texts[0], "01/02/2016");
+}
+
+TEST(Csv, NamesTheFirstTextOfANumberColumnThatBeginsWithText) {
+  std::string text = "x\n";
+  for (int i = 0; i < 101; ++i) text += "n/d\n";
+  for (int i = 0; i < 200; ++i) text += "5\n";
+  EXPECT_THAT(message_of(parse, text), testing::HasSubstr("file:2: column 'x' holds numbers, but 'n/d'"));
+}
+
+TEST(Csv, NamesTheFirstTextOfADateColumnThatBeginsWithText) {
+  std::string text = "x\n";
+  for (int i = 0; i < 101; ++i) text += "n/d\n";
+  for (int i = 0; i < 200; ++i) text += "2016-07-01\n";
+  EXPECT_THAT(message_of(parse, text), testing::HasSubstr("file:2: column 'x' holds dates like"));
+}
+
+TEST(Csv, KeepsMixedDateFormsAsText) {
+  std::string text = "d,x\n";
+  for (int i = 0; i < 3; ++i) text += "2016-07-01,1\n01/02/2016,2\n2016.07.01,3\n";
+  EXPECT_EQ(table_of(text).columns[0].kind, CsvColumn::text);
+}
+
+TEST(Csv, ReadsCompactDatesOnlyWhereTheNameSaysSo) {
+  const CsvTable table = table_of("Date,code\n20160701,20160701\n20160702,20160702\n");
+  EXPECT_EQ(table.columns[0].kind, CsvColumn::date);
+  EXPECT_EQ(format_date_time(table.columns[0].dates[1], table.columns[0].date_style), "20160702");
+  EXPECT_EQ(table.columns[1].kind, CsvColumn::number);
+  EXPECT_EQ(table_of("date,x\n1,5\n2,6\n").columns[0].kind, CsvColumn::number);
+  EXPECT_EQ(table_of("date,x\n20161332,5\n20160702,6\n").columns[0].kind, CsvColumn::number);
+}
+
+TEST(Csv, TellsWhichOrderOfDayAndMonthWasTaken) {
+  const CsvTable guessed = table_of("d,x\n01/02/2016,1\n01/03/2016,2\n");
+  EXPECT_TRUE(guessed.columns[0].date_style.order_guessed);
+  EXPECT_EQ(guessed.columns[0].date_style.order, DateStyle::month_first);
+  const CsvTable decided = table_of("d,x\n01/02/2016,1\n02/02/2016,1\n13/02/2016,2\n");
+  EXPECT_FALSE(decided.columns[0].date_style.order_guessed);
+  EXPECT_EQ(decided.columns[0].date_style.order, DateStyle::day_first);
+}
+
+TEST(Csv, ReadsDottedDatesDayFirstFromTheFirstRowOn) {
+  std::string text = "d,x\n";
+  for (int day = 1; day <= 13; ++day) text += fmt::format("{:02}.01.2020 00:00,{}\n", day, day);
+  const CsvColumn days = table_of(text).columns[0];
+  EXPECT_EQ(days.date_style.order, DateStyle::day_first);
+  EXPECT_FALSE(days.date_style.order_guessed);
+  for (int day = 1; day <= 13; ++day)
+    EXPECT_EQ(days.dates[static_cast<size_t>(day - 1)], to_seconds({2020, 1, day}));
+}
+
+TEST(Csv, KeepsReplacementCharactersInNames) {
+  EXPECT_EQ(table_of("date,PAR (\xEF\xBF\xBDmol)\n2016-07-01,1\n").columns[1].name, "PAR (\xEF\xBF\xBDmol)");
+}
+
+TEST(Csv, RefusesWithThePlace) {
+  const std::string rows = "a,b\n1,2\n3,4\n";
+  std::string wide;
+  for (int i = 0; i < 100'001; ++i) wide += i == 0 ? "x" : ",x";
+  const std::vector<Corruption> corruptions = {
+      {"empty", "", "file: the file is empty"},
+      {"only a byte order mark", "\xEF\xBB\xBF", "nothing but empty lines"},
+      {"blank lines", "\n\r\n\n", "nothing but empty lines"},
+      {"spaces", "   \n  ", "nothing but empty lines"},
+      {"only a header", "date,OT\n", "a header but no row"},
+      {"only a header without line end", "date,OT", "a header but no row"},
+      {"short row", rows + "5\n", "file:4: expected 2 cells as in the header, got 1"},
+      {"long row", rows + "5,6,7\n", "file:4: expected 2 cells as in the header, got 3"},
+      {"long row without header", "0.5,1\n0.5,1,2\n", "file:2: expected 2 cells as in the first row, got 3"},
+      {"short row after a quoted line end", "a,b\n\"x\ny\",2\n3\n", "file:4: expected 2 cells"},
+      {"text in numbers", rows + "x,6\n", "file:4: column 'a' holds numbers, but 'x' is no finite number"},
+      {"half a number", rows + "5 6,6\n", "'5 6'"},
+      {"infinity", rows + "inf,6\n", "'inf' is no finite number"},
+      {"1e999", rows + "1e999,6\n", "'1e999' is no finite number"},
+      {"decimal comma in quotes", rows + "\"1,5\",6\n", "'1,5'"},
+      {"thousands", rows + "\"1,000\",6\n", "'1,000'"},
+      {"date in numbers", rows + "2016-07-01,6\n", "'2016-07-01'"},
+      {"text in dates", "d,x\n2016-07-01,1\n2016-07-02,1\nsoon,1\n",
+       "file:4: column 'd' holds dates like year-month-day, but 'soon' is none"},
+      {"31 June", "d,x\n2016-06-29,1\n2016-06-30,1\n2016-06-31,1\n", "'2016-06-31' is none"},
+      {"29 February 2015", "d,x\n2015-02-27,1\n2015-02-28,1\n2015-02-29,1\n", "'2015-02-29' is none"},
+      {"number in dates", "d,x\n2016-06-29,1\n2016-06-30,1\n5,1\n", "'5' is none"},
+      {"date of another form", "d,x\n2016-06-29,1\n2016-06-30,1\n01.07.2016,1\n", "'01.07.2016' is none"},
+      {"orders mixed", "d,x\n13/01/2016,1\n01/13/2016,1\n", "mixes dates"},
+      {"open quote", rows + "\"5,6\n7,8\n", "file:4: the quote that opens cell 1"},
+      {"open quote in the header", "\"a,b\n1,2\n", "file:1: the quote"},
+      {"text after a quote", rows + "\"5\"x,6\n", "file:4: text follows the closing quote of cell 1: 'x'"},
+      {"NUL", std::string("a,b\n1,\0\n", 8), "file:2: a NUL byte at byte 6"},
+      {"latin-1", "a,b\n1,\xB5\n", "file:2: byte 6 (0xb5) is not UTF-8"},
+      {"latin-1 header", "a,W/m\xB2\n1,2\n", "file:1: byte 5 (0xb2) is not UTF-8"},
+      {"cut character", "a,b\n1,\xE2\x82", "file:2: byte 6 (0xe2)"},
+      {"UTF-16 LE",
+       std::string("\xFF\xFE"
+                   "a\0",
+                   4),
+       "UTF-16"},
+      {"UTF-16 BE", std::string("\xFE\xFF\0a", 4), "UTF-16"},
+      {"a zip file", std::string("PK\x03\x04\x14\x00", 6), "not a text file"},
+      {"two columns of one name", "a,b,a\n1,2,3\n", "file:1: columns 1 and 3 are both named 'a'"},
+      {"same name but for spaces", "a, a\n1,2\n", "columns 1 and 2 are both named 'a'"},
+      {"two unnamed that clash", "column 2,\n1,2\n", "both named 'column 2'"},
+      {"100,001 columns", wide + "\n" + wide + "\n", "file:1: 100001 columns"},
+  };
+  EXPECT_GE(corruptions.size(), 35u);
+  expect_refused(parse, corruptions);
+}
+
+TEST(Csv, QuotesLongTextsShort) {
+  const std::string message = message_of(parse, "a\n1\n2\n" + std::string(100'000, 'x') + "\n");
+  EXPECT_THAT(message, testing::HasSubstr("file:4"));
+  EXPECT_LT(message.size(), 200u);
+}
+
+TEST(Csv, SurvivesTruncationsAndFlips) {
+  const std::string text =
+      "date,\"a \"\"x\"\"\",wd\r\n2016-07-01 00:00,1.5e-3,\"N,\nW\"\r\n2016-07-01 "
+      "01:00,NA,NE\r\n01/02/2016,+7,\"\"\r\n";
+  for (size_t length = 0; length <= text.size(); ++length) message_of(parse, text.substr(0, length));
+  expect_flips_are_clean(parse, text);
+  expect_flips_are_clean(parse, "x;y\n1,5;2\n2,5;3\n");
+  expect_flips_are_clean(parse, "0.5,1\n1.5,2\n");
+}
+
+// One long line, as a hostile file has it, must not cost many times its size.
+TEST(Csv, ReadsAWideLineWithinBounds) {
+  EXPECT_THAT(message_of(parse, std::string(kLarge, ',')),
+              testing::HasSubstr(std::to_string(kLarge + 1) + " columns"));
+  EXPECT_THAT(message_of(parse, "\"" + std::string(kLarge, '\n')), testing::HasSubstr("never closed"));
+  EXPECT_THAT(message_of(parse, std::string(kLarge, '"')), testing::HasSubstr("file"));
+}
+
+class RealData : public testing::Test {
+ protected:
+  CsvTable read(const std::string& name) {
+    const std::string path = std::string(MODEWISE_SOURCE_DIR) + "/../shared/data/" + name;
+    if (!std::filesystem::exists(path)) return {};
+    return read_csv(path);
+  }
+};
+
+TEST_F(RealData, Etth1) {
+  const CsvTable table = read("forecasting/ETTh1.csv");
+  if (table.columns.empty()) GTEST_SKIP() << "the real data of ../shared/data is not here";
+  EXPECT_EQ(table.rows, 17420);
+  EXPECT_EQ(names_of(table), (Names{"date", "HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"}));
+  EXPECT_EQ(format_date_time(table.columns[0].dates.back(), table.columns[0].date_style),
+            "2018-06-26 19:00:00");
+  EXPECT_EQ(table.columns[7].numbers[0], 30.5310001373291);
+}
+
+TEST_F(RealData, WeatherWithReplacementCharacters) {
+  const CsvTable table = read("forecasting/weather.csv");
+  if (table.columns.empty()) GTEST_SKIP() << "the real data of ../shared/data is not here";
+  EXPECT_EQ(table.rows, 52696);
+  EXPECT_EQ(table.columns.size(), 22u);
+  EXPECT_EQ(table.columns[21].name, "OT");
+  EXPECT_EQ(table.columns[21].numbers.back(), 436.5);
+}
+
+TEST_F(RealData, BeijingAirWithMissingCells) {
+  const CsvTable table = read("order3/beijing-air/PRSA_Data_Aotizhongxin_20130301-20170228.csv");
+  if (table.columns.empty()) GTEST_SKIP() << "the real data of ../shared/data is not here";
+  EXPECT_EQ(table.rows, 35064);
+  EXPECT_EQ(table.find("wd")->kind, CsvColumn::text);
+  EXPECT_EQ(table.find("station")->texts[0], "Aotizhongxin");
+  int64_t missing = 0;
+  for (const CsvColumn& column : table.columns) {
+    for (const double number : column.numbers) missing += std::isnan(number);
+  }
+  EXPECT_EQ(missing, 7190);
+}
+
+}  // namespace
+}  // namespace modewise::io

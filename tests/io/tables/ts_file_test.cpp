@@ -1,0 +1,132 @@
+#include "modewise/io/tables/ts_file.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include "tests/io/damage.h"
+
+namespace modewise::io {
+namespace {
+
+using testing::ElementsAre;
+
+void parse(std::span<const std::byte> bytes) {
+  parse_ts(bytes, "file");
+}
+TsFile file_of(std::string_view text) {
+  return parse_ts(to_bytes(text), "file");
+}
+
+constexpr const char* small =
+    "#a comment\n@problemName Two words\n@timeStamps false\n@missing true\n@univariate false\n@dimensions 2\n"
+    "@equalLength true\n@seriesLength 3\n@classLabel true xx yy\n@data\n"
+    "1,2,3:4,?,6:yy\n-1e1,.5,+2:NaN,0,7.:xx\n";
+
+TEST(TsFile, ReadsDimensionsMissingValuesAndClasses) {
+  const TsFile file = file_of(small);
+  EXPECT_EQ(file.name, "Two words");
+  EXPECT_EQ(file.dimensions, 2);
+  EXPECT_EQ(file.missing, 2);
+  EXPECT_THAT(file.classes, ElementsAre("xx", "yy"));
+  EXPECT_THAT(file.labels, ElementsAre(1, 0));
+  EXPECT_THAT(file.lengths, ElementsAre(3, 3));
+  ASSERT_EQ(file.values.size(), 12u);
+  EXPECT_TRUE(std::isnan(file.values[4]) && std::isnan(file.values[9]));
+  EXPECT_THAT(std::span(file.values).first(4), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(std::span(file.values).subspan(5, 4), ElementsAre(6, -10, 0.5f, 2));
+}
+
+TEST(TsFile, ReadsUnequalLengthsAndCasesWithoutClasses) {
+  const TsFile file = file_of(
+      "\xEF\xBB\xBF@PROBLEMNAME p\r\n@Univariate TRUE\r\n@equallength false\r\n@CLASSLABEL false\r\n@DATA\r\n"
+      " 1 , 2 \r\n\r\n# between\r\n3\r\n");
+  EXPECT_THAT(file.lengths, ElementsAre(2, 1));
+  EXPECT_THAT(file.values, ElementsAre(1, 2, 3));
+  EXPECT_TRUE(file.labels.empty() && file.classes.empty());
+  EXPECT_EQ(file_of("@classLabel true a\n@note x y\n@data\n1:2:a\n").dimensions, 2);
+  EXPECT_EQ(file_of("@classLabel true a\n@note x y\n@data\n1:2:a\n").notes.size(), 1u);
+}
+
+TEST(TsFile, RefusesWithThePlace) {
+  const std::string head = "@classLabel true a b\n@data\n";
+  expect_refused(
+      parse,
+      {
+          {"empty", "", "file: the file is empty"},
+          {"no data line", "@classLabel false\n", "file: there is no line @data"},
+          {"no cases", head, "file: there are no cases after @data"},
+          {"no class line", "@data\n1:a\n", "no @classLabel"},
+          {"values before data", "1,2:a\n", "file:1: expected a header line such as @data, got '1,2:a'"},
+          {"bare at", "@ x\n@\n", "file:2: '@' without a name"},
+          {"twice", "@missing true\n@Missing true\n", "file:2: @Missing stands here a second time"},
+          {"dimension twice", "@dimension 1\n@dimensions 1\n", "a second time"},
+          {"data twice", head + "1:a\n@data\n", "file:4: expected values, ':' and a class"},
+          {"words after data", "@data now\n", "file:1: expected nothing after @data"},
+          {"no truth", "@missing maybe\n", "file:1: @missing must be true or false"},
+          {"two truths", "@univariate true false\n", "@univariate must be true or false"},
+          {"time stamps", "@timeStamps true\n", "file:1: series with time stamps are not read"},
+          {"a stamped value", head + "(0,1),(1,2):a\n", "file:3: '(0' is a value with a time stamp"},
+          {"regression", "@targetLabel true\n", "@targetLabel is for regression"},
+          {"no number of dimensions", "@dimensions two\n", "file:1: @dimensions must be one whole number"},
+          {"half a dimension", "@dimensions 1.5\n", "@dimensions must be one whole number"},
+          {"no dimension", "@dimensions 0\n", "@dimensions must be one whole number"},
+          {"huge length", "@seriesLength 1e300\n", "@serieslength must be one whole number"},
+          {"no classes", "@classLabel true\n", "file:1: @classLabel is true, but no class follows it"},
+          {"no truth of classes", "@classLabel\n", "file:1: @classLabel must be true, with the classes"},
+          {"classes of none", "@classLabel false a\n", "file:1: @classLabel is false, but 1 classes follow"},
+          {"class twice", "@classLabel true a b a\n", "file:1: class 'a' is declared twice"},
+          {"class not declared", head + "1,2:c\n", "file:3: class 'c' is none of the 2"},
+          {"no class", head + "1,2:\n", "file:3: class '' is none of the 2"},
+          {"no colon", head + "1,2\n", "file:3: expected values, ':' and a class, got no ':'"},
+          {"one and many", "@univariate true\n@dimensions 3\n" + head + "1:a\n", "@dimensions is 3"},
+          {"two of one", "@univariate true\n" + head + "1:2:a\n", "file:4: the case has 2 dimensions"},
+          {"one of many", "@univariate false\n" + head + "1:a\n", "but @univariate is false"},
+          {"two of three", "@dimensions 3\n" + head + "1:2:a\n", "2 dimensions, @dimensions says 3"},
+          {"dimensions vary", head + "1:2:a\n1:a\n",
+           "file:4: the case has 1 dimensions, the first case has 2"},
+          {"unequal dimensions", head + "1,2:3:a\n", "file:3: dimension 2 has 1 values, the first has 2"},
+          {"length and none", "@equalLength false\n@seriesLength 2\n" + head, "@seriesLength says 2"},
+          {"other length", "@seriesLength 3\n" + head + "1,2:a\n", "file:4: the case has 2 steps"},
+          {"unequal lengths", "@equalLength true\n" + head + "1,2:a\n1:b\n", "file:5: the case has 1 steps"},
+          {"missing after all", "@missing false\n" + head + "1,?:a\n",
+           "file:4: value 2 of dimension 1 is missing"},
+          {"empty value", head + "1,,2:a\n", "file:3: value 2 of dimension 1 is ''"},
+          {"empty dimension", head + "1,2::a\n", "file:3: dimension 2 holds no values"},
+          {"comma at the end", head + "1,2,:a\n", "file:3: value 3 of dimension 1 is ''"},
+          {"text", head + "1,x:a\n", "file:3: value 2 of dimension 1 is 'x'"},
+          {"infinite", head + "1,inf:a\n", "no finite number"},
+          {"too large", head + "1,1e60:a\n", "no finite number"},
+          {"NUL", std::string("@data\n\0", 7), "NUL"},
+      });
+}
+
+TEST(TsFile, RefusesEveryTruncationButThoseBetweenCases) {
+  const std::string text = small;
+  const size_t first_end = text.find("yy\n-1") + 2;
+  for (size_t length = 0; length < text.size() - 1; ++length) {
+    const std::string message = message_of(parse, text.substr(0, length));
+    // After a whole case, or that and the start of a line end, the file is whole.
+    EXPECT_EQ(message.empty(), length == first_end || length == first_end + 1) << length << " " << message;
+  }
+  EXPECT_EQ(message_of(parse, small), "");
+}
+
+TEST(TsFile, SurvivesFlips) {
+  expect_flips_are_clean(parse, small);
+}
+
+TEST(TsFile, ReadsTheArchive) {
+  const std::string folder = std::string(MODEWISE_SOURCE_DIR) + "/../shared/data/uea/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "the real data of ../shared/data is not here";
+  const TsFile motions = read_ts(folder + "BasicMotions/BasicMotions_TRAIN.ts");
+  EXPECT_EQ(motions.cases(), 40);
+  EXPECT_EQ(motions.values.size(), 40u * 6 * 100);
+  EXPECT_EQ(motions.values[0], 0.079106f);
+  const TsFile vowels = read_ts(folder + "JapaneseVowels/JapaneseVowels_TEST.ts");
+  EXPECT_EQ(vowels.cases(), 370);
+  EXPECT_EQ(vowels.classes.size(), 9u);
+  EXPECT_EQ(*std::max_element(vowels.lengths.begin(), vowels.lengths.end()), 29);
+}
+
+}  // namespace
+}  // namespace modewise::io

@@ -1,0 +1,296 @@
+// Language models against transformers (vectors/language.json), and against themselves: steps through caches,
+// recomputed activations, chunked losses.
+
+#include "modewise/models/language/language_model.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/randint.h>
+#include <gmock/gmock.h>
+
+#include "modewise/models/language/loss.h"
+#include "modewise/nn/dropout.h"
+#include "tests/models/language/language_vectors.h"
+
+namespace modewise::models {
+namespace {
+
+TEST(LanguageModel, LogitsAreThoseOfTransformers) {
+  const auto vectors = language_vectors("language.json");
+  for (const auto& test : vectors["cases"]) {
+    const LanguageModelConfig config = parse_language_json(test["config"].dump(), test["name"]);
+    const auto model = make_language_model(config, 1);
+    set_formula_weights(*model);
+    const at::Tensor tokens = token_tensor(test["tokens"].get<std::vector<int64_t>>());
+    const at::Tensor wanted = at::tensor(test["logits"].get<std::vector<double>>(), at::kDouble)
+                                  .view({1, vectors["tokens"].get<int64_t>(), config.vocabulary});
+    EXPECT_LE(largest_difference(model->forward(tokens), wanted), 2e-5) << test["name"];
+    model->to(at::kDouble);
+    // Transformers' rotary angles are float32 even in a float64 model.
+    EXPECT_LE(largest_difference(model->forward(tokens), wanted), 5e-6) << test["name"];
+  }
+}
+
+LanguageModelConfig small_config(const std::string& form) {
+  LanguageModelConfig c;
+  c.vocabulary = 31;
+  c.width = 24;
+  c.hidden = 32;
+  c.layers = 3;
+  c.heads = 4;
+  c.kv_heads = 2;
+  c.context = 64;
+  c.attention.form = form;
+  if (form == "causal" || form == "axial") c.attention.fold = {0, 3, 5};
+  if (form == "causal") c.attention.slots = 2;
+  if (form == "window" || form == "lambda") c.attention.window = 7;
+  if (form == "lambda") c.attention.sinks = 2;
+  return c;
+}
+
+class EveryForm : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryForm, StepsThroughTheCacheEqualTheWholeText) {
+  const auto model = make_language_model(small_config(GetParam()), 3);
+  set_formula_weights(*model);
+  model->eval();
+  const at::NoGradGuard no_grad;
+  const at::Tensor tokens = at::arange(67, at::kLong).mul(11).remainder(31).view({1, 67});
+  const at::Tensor whole = model->forward(tokens);
+  auto caches = model->new_cache();
+  int64_t place = 0;
+  for (const int64_t count : {1, 1, 17, 1, 2, 31, 1, 1, 12}) {
+    place += count;
+    const at::Tensor logits = model->step(tokens.narrow(1, place - count, count), caches);
+    EXPECT_LE(largest_difference(logits, whole.select(1, place - 1)), 1e-5) << place;
+  }
+  EXPECT_EQ(caches[0].length(), 67);
+}
+
+TEST_P(EveryForm, NoTokenSeesTheFuture) {
+  const auto model = make_language_model(small_config(GetParam()), 3);
+  set_formula_weights(*model);
+  const at::Tensor tokens = at::arange(40, at::kLong).mul(11).remainder(31).view({1, 40});
+  at::Tensor other = tokens.clone();
+  other.narrow(1, 23, 17).add_(5).remainder_(31);
+  const at::Tensor a = model->forward(tokens), b = model->forward(other);
+  EXPECT_EQ(largest_difference(a.narrow(1, 0, 23), b.narrow(1, 0, 23)), 0);
+  EXPECT_GT(largest_difference(a.narrow(1, 23, 17), b.narrow(1, 23, 17)), 1e-3);
+}
+
+std::vector<at::Tensor> loss_and_gradients(LanguageModel& model, const at::Tensor& tokens) {
+  model.zero_grad();
+  nn::set_dropout_step(model, 5, 7);
+  const at::Tensor loss = language_loss(model.hidden(tokens.narrow(1, 0, tokens.size(1) - 1)),
+                                        model.head_weight(), tokens.narrow(1, 1, tokens.size(1) - 1));
+  loss.backward();
+  std::vector<at::Tensor> out = {loss.detach()};
+  for (auto& item : model.named_parameters()) {
+    EXPECT_TRUE(item.value().grad().defined()) << item.key();
+    out.push_back(item.value().grad().clone());
+  }
+  return out;
+}
+
+TEST_P(EveryForm, RecomputedActivationsAndThreadsChangeNoBit) {
+  const at::Tensor tokens = at::arange(130, at::kLong).mul(7).remainder(31).view({2, 65});
+  for (const char* precision : {"float32", "bf16"})
+    for (const double dropout : {0.0, 0.2}) {
+      LanguageModelConfig config = small_config(GetParam());
+      config.precision = precision;
+      config.dropout = dropout;
+      const auto kept = make_language_model(config, 3);
+      config.recompute = true;
+      const auto again = make_language_model(config, 3);
+      at::set_num_threads(1);
+      const auto first = loss_and_gradients(*kept, tokens);
+      for (const int threads : {1, 3}) {
+        at::set_num_threads(threads);
+        const auto second = loss_and_gradients(*again, tokens);
+        ASSERT_EQ(first.size(), second.size());
+        for (size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(at::equal(first[i], second[i])) << i;
+      }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, EveryForm,
+                         testing::Values("causal", "full", "window", "lambda", "axial", "random", "topk"),
+                         [](const auto& param) { return std::string(param.param); });
+
+TEST(LanguageModel, Bfloat16IsNearFloat32) {
+  LanguageModelConfig config = small_config("causal");
+  const auto wide = make_language_model(config, 3);
+  config.precision = "bf16";
+  const auto narrow = make_language_model(config, 3);
+  const at::Tensor tokens = at::arange(64, at::kLong).mul(7).remainder(31).view({2, 32});
+  const at::Tensor exact = wide->forward(tokens), rounded = narrow->forward(tokens);
+  EXPECT_EQ(rounded.scalar_type(), at::kBFloat16);
+  EXPECT_LE(largest_difference(exact, rounded), 0.03 * exact.abs().max().item<double>());
+}
+
+TEST(LanguageModel, WeightsDependOnTheSeedAlone) {
+  const auto a = make_language_model(small_config("causal"), 3),
+             b = make_language_model(small_config("causal"), 3);
+  const auto c = make_language_model(small_config("causal"), 4);
+  const auto of = [](LanguageModel& m, const char* name) { return m.named_parameters()[name]; };
+  for (const auto& item : a->named_parameters())
+    EXPECT_TRUE(at::equal(item.value(), of(*b, item.key().c_str())));
+  EXPECT_FALSE(at::equal(of(*a, "model.embed_tokens.weight"), of(*c, "model.embed_tokens.weight")));
+  EXPECT_LT(of(*a, "model.layers.1.self_attn.latents").abs().max().item<double>(), 0.2);  // near mean pooling
+  EXPECT_NEAR(of(*a, "model.layers.0.mlp.gate_proj.weight").std().item<double>(), 1 / std::sqrt(24.0), 0.02);
+  EXPECT_NEAR(of(*a, "model.layers.0.mlp.down_proj.weight").std().item<double>(), 1 / std::sqrt(24.0 * 6.0),
+              0.008);
+  LanguageModelConfig given = small_config("causal");
+  given.deviation = 0.02;
+  EXPECT_NEAR(of(*make_language_model(given, 3), "model.layers.0.mlp.gate_proj.weight").std().item<double>(),
+              0.02, 0.002);
+}
+
+TEST(LanguageModel, ParametersAreCountedByFormula) {
+  for (const char* form : {"causal", "full", "axial"})
+    for (const bool tied : {true, false}) {
+      LanguageModelConfig config = small_config(form);
+      config.tied = tied;
+      int64_t count = 0;
+      for (const at::Tensor& parameter : make_language_model(config, 1)->parameters())
+        count += parameter.numel();
+      EXPECT_EQ(count, config.parameters());
+    }
+}
+
+TEST(LanguageModel, TokensOfAnotherVocabularyAreASentence) {
+  const auto model = make_language_model(small_config("full"), 1);
+  for (const int64_t wrong : {31, -1})
+    EXPECT_THAT(language_error(ErrorKind::data,
+                               [&] {
+                                 model->forward(token_tensor({1, wrong, 2}));
+                               }),
+                testing::HasSubstr("outside of the model's vocabulary of 31"));
+}
+
+TEST(LanguageLoss, EqualsCrossEntropyWithItsGradients) {
+  for (const at::ScalarType type : {at::kDouble, at::kFloat})
+    for (const int64_t chunk : {0, 1, 7, 64}) {
+      at::Tensor hidden = formula_weight(1, {33, 12}).to(type).view({3, 11, 12}).requires_grad_(true);
+      at::Tensor head = (formula_weight(2, {41, 12}) * 3).to(type).requires_grad_(true);
+      at::Tensor targets = at::arange(33, at::kLong).mul(5).remainder(41).view({3, 11}).clone();
+      targets[1].narrow(0, 2, 5).fill_(-100);
+      const auto gradients = [&](const at::Tensor& loss) {
+        hidden.mutable_grad() = at::Tensor();
+        head.mutable_grad() = at::Tensor();
+        (loss * 3).backward();
+        return std::pair(hidden.grad().clone(), head.grad().clone());
+      };
+      const at::Tensor ours = language_loss(hidden, head, targets, chunk);
+      const auto [ours_hidden, ours_head] = gradients(ours);
+      const at::Tensor wanted =
+          at::cross_entropy_loss(hidden.view({33, 12}).matmul(head.t()), targets.view({33}));
+      const auto [wanted_hidden, wanted_head] = gradients(wanted);
+      const double tolerance = type == at::kDouble ? 1e-13 : 2e-6;
+      EXPECT_LE(largest_difference(ours, wanted), tolerance);
+      EXPECT_LE(largest_difference(ours_hidden, wanted_hidden), tolerance);
+      EXPECT_LE(largest_difference(ours_head, wanted_head), tolerance);
+      const at::Tensor each = token_losses(hidden, head, targets, chunk);
+      EXPECT_EQ(each.sizes(), targets.sizes());
+      EXPECT_EQ(each[1][3].item<double>(), 0);
+      EXPECT_NEAR(each.sum().item<double>() / 28, wanted.item<double>(), tolerance);
+      const at::NoGradGuard no_grad;
+      EXPECT_TRUE(at::equal(language_loss(hidden, head, targets, chunk), ours.detach()));
+    }
+}
+
+TEST(LanguageLoss, SurvivesLargeLogitsAndNothingToCount) {
+  const at::Tensor hidden = at::tensor({100.0, -100.0}).view({1, 2}).to(at::kFloat).requires_grad_(true);
+  const at::Tensor head = at::tensor({100.0, 0.0, 0.0, 100.0}).view({2, 2}).to(at::kFloat);
+  EXPECT_EQ(language_loss(hidden, head, token_tensor({0})[0]).item<float>(), 0);
+  EXPECT_EQ(language_loss(hidden, head, token_tensor({1})[0]).item<float>(), 20000);
+  const at::Tensor nothing = language_loss(hidden, head, token_tensor({-100})[0]);
+  EXPECT_EQ(nothing.item<float>(), 0);
+  nothing.backward();
+  EXPECT_EQ(hidden.grad().abs().max().item<float>(), 0);
+  EXPECT_THAT(language_error(ErrorKind::data, [&] { language_loss(hidden, head, token_tensor({2})[0]); }),
+              testing::HasSubstr("token 2 is outside of the model's vocabulary of 2"));
+}
+
+TEST(LanguageLoss, SameBitsForAnyNumberOfThreads) {
+  const at::Tensor targets = at::arange(300, at::kLong).remainder(701);
+  std::vector<at::Tensor> first;
+  for (const int threads : {1, 2, 4}) {
+    at::set_num_threads(threads);
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+      at::Tensor hidden = formula_weight(1, {300, 65}).to(type).requires_grad_(true);
+      at::Tensor head = formula_weight(2, {701, 65}).to(at::kFloat).requires_grad_(true);
+      const at::Tensor loss = language_loss(hidden, head, targets);
+      loss.backward();
+      const std::vector<at::Tensor> now = {loss.detach(), hidden.grad(), head.grad()};
+      if (threads == 1)
+        first.insert(first.end(), now.begin(), now.end());
+      else
+        for (size_t i = 0; i < 3; ++i)
+          EXPECT_TRUE(at::equal(now[i], first[i + (type == at::kFloat ? 0 : 3)])) << threads << " " << i;
+    }
+  }
+}
+
+// The last token of a text of `context` tokens is number context − 1: what it sees is what training has
+// shown.
+TEST(LanguageConfig, CoarsestBlocksAreKnownThatTheLastTokenOfTheContextSaw) {
+  const auto known = [](int64_t context, std::vector<int64_t> fold) {
+    LanguageModelConfig config = small_config("causal");
+    config.context = context;
+    config.attention.fold = std::move(fold);
+    return config.resolved().attention_options().fold[0];
+  };
+  EXPECT_EQ(known(512, {0, 16, 16}), 1);
+  EXPECT_EQ(known(513, {0, 16, 16}), 2);
+  EXPECT_EQ(known(1024, {0, 16, 16}), 3);
+  EXPECT_EQ(known(64, {0, 8}), 7);
+  EXPECT_EQ(known(65, {0, 8}), 8);
+  EXPECT_EQ(known(16, {0, 16, 16}), 1);  // none was seen: the first weighs as it is
+  EXPECT_EQ(known(512, {5, 16, 16}), 5);
+}
+
+TEST(LanguageConfig, WhatDoesNotFitTogetherIsNamed) {
+  const auto message = [](auto change) {
+    LanguageModelConfig config = small_config("causal");
+    change(config);
+    return language_error(ErrorKind::config, [&] { make_language_model(config, 1); });
+  };
+  using C = LanguageModelConfig;
+  using testing::HasSubstr;
+  EXPECT_THAT(message([](C& c) { c.kv_heads = 3; }), HasSubstr("kv_heads = 3 must divide heads = 4"));
+  EXPECT_THAT(message([](C& c) {
+                c.heads = 5;
+                c.kv_heads = 0;
+              }),
+              HasSubstr("multiple of heads = 5"));
+  EXPECT_THAT(message([](C& c) { c.head_width = 5; }), HasSubstr("even head width, got 5"));
+  EXPECT_THAT(message([](C& c) { c.attention.form = "pooled"; }),
+              HasSubstr("is not causal, whatever its masks"));
+  EXPECT_THAT(message([](C& c) { c.attention.form = "full"; }), HasSubstr("attention.fold has no effect"));
+  EXPECT_THAT(message([](C& c) { c.attention.fold = {4, 0, 2}; }), HasSubstr("holds 0 at place 2"));
+  EXPECT_THAT(message([](C& c) {
+                c.attention.fold = {1 << 30, 1 << 30, 1 << 30};
+              }),
+              HasSubstr("beyond 62 bits"));
+  EXPECT_THAT(message([](C& c) { c.attention.window = 4; }), HasSubstr("smaller than the last size"));
+  EXPECT_THAT(message([](C& c) {
+                c.attention = LanguageAttentionConfig();
+                c.attention.form = "window";
+              }),
+              HasSubstr("needs attention.window"));
+  EXPECT_THAT(message([](C& c) { c.attention.sinks = 4; }), HasSubstr("attention.sinks has no effect"));
+  EXPECT_THAT(message([](C& c) { c.rope.scaling.kind = "yarn"; }), HasSubstr("needs rope.original_length"));
+  EXPECT_THAT(message([](C& c) { c.rope.scaled_level = 3; }), HasSubstr("positions of 3 levels"));
+  EXPECT_THAT(message([](C& c) {
+                c.rope.scaling.kind = "linear";
+                c.rope.scaling.factor = 0.5;
+              }),
+              HasSubstr("rope.factor must be at least 1"));
+}
+
+}  // namespace
+}  // namespace modewise::models

@@ -1,0 +1,164 @@
+#include "modewise/tasks/forecast/conformal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "modewise/core/error.h"
+#include "modewise/core/random.h"
+
+namespace modewise::tasks {
+namespace {
+
+constexpr int64_t series = 2, horizon = 3;
+
+/// Errors of a point model: normal, `spread(window, s)` wide.
+template <class Spread>
+CalibrationSample sample_of(int64_t windows, uint64_t seed, Spread spread) {
+  CalibrationSample sample;
+  sample.windows = windows;
+  sample.series = series;
+  sample.horizon = horizon;
+  sample.nominal = {0.8, 0.95};
+  sample.below.resize(static_cast<size_t>(windows * series * horizon));
+  sample.above.resize(sample.below.size());
+  sample.deviation.resize(static_cast<size_t>(windows * series));
+  const RandomStream stream{seed, RandomSite{99}, 0};
+  for (int64_t s = 0; s < series; ++s)
+    for (int64_t window = 0; window < windows; ++window) {
+      sample.deviation[static_cast<size_t>(s * windows + window)] = static_cast<float>(spread(window, s));
+      for (int64_t step = 0; step < horizon; ++step) {
+        const size_t at = sample.at(0, s, step, window);
+        const double error = stream.normal(at) * spread(window, s) * static_cast<double>(step + 1);
+        sample.below[at] = static_cast<float>(-error);
+        sample.above[at] = static_cast<float>(error);
+      }
+    }
+  return sample;
+}
+
+/// Share of the sample's targets inside the calibrated interval, through calibrated_quantiles.
+double coverage(const Calibration& calibration, const CalibrationSample& sample, size_t interval) {
+  int64_t inside = 0, count = 0;
+  for (int64_t window = 0; window < sample.windows; ++window) {
+    std::vector<float> deviation, forecast(series * horizon, 0.0f);
+    for (int64_t s = 0; s < series; ++s)
+      deviation.push_back(sample.deviation[static_cast<size_t>(s * sample.windows + window)]);
+    const std::vector<float> quantiles = calibrated_quantiles(calibration, forecast, {}, deviation);
+    const size_t levels = 2 * calibration.nominal.size() + 1, middle = calibration.nominal.size();
+    for (int64_t s = 0; s < series; ++s)
+      for (int64_t step = 0; step < horizon; ++step) {
+        const float truth = sample.above[sample.at(0, s, step, window)];  // the forecast is 0
+        const float* q = &quantiles[static_cast<size_t>(s * horizon + step) * levels];
+        inside += q[middle - 1 - interval] <= truth && truth <= q[middle + 1 + interval];
+        ++count;
+      }
+  }
+  return static_cast<double>(inside) / static_cast<double>(count);
+}
+
+TEST(Conformal, HoldsWhatItPromisesOnFreshData) {
+  const auto even = [](int64_t, int64_t s) { return 0.5 + static_cast<double>(s); };
+  const Calibration calibration = calibrate(sample_of(2000, 1, even), {});
+  const CalibrationSample fresh = sample_of(4000, 2, even);
+  EXPECT_NEAR(coverage(calibration, fresh, 0), 0.80, 0.01);
+  EXPECT_NEAR(coverage(calibration, fresh, 1), 0.95, 0.01);
+}
+
+TEST(Conformal, FindsThatErrorsGrowWithTheWindowsDeviation) {
+  // Calm windows first, then ever wilder ones; the fresh data are wilder still.
+  const auto growing = [](int64_t window, int64_t) { return 0.2 + 0.001 * static_cast<double>(window); };
+  const Calibration calibration = calibrate(sample_of(2000, 1, growing), {});
+  EXPECT_EQ(calibration.exponent, 1);
+  const CalibrationSample wild = sample_of(4000, 3, [](int64_t, int64_t) { return 4.0; });
+  EXPECT_NEAR(coverage(calibration, wild, 0), 0.80, 0.015);
+  CalibrationConfig fixed;
+  fixed.scale = "none";
+  EXPECT_LT(coverage(calibrate(sample_of(2000, 1, growing), fixed), wild, 0), 0.5);
+}
+
+TEST(Conformal, UsesTheFiniteSampleRank) {
+  // Scores 1 … 99 at one cell: the ⌈100·0.8⌉-th smallest is 80, the ⌈100·0.95⌉-th 95.
+  CalibrationSample sample;
+  sample.windows = 99;
+  sample.series = sample.horizon = 1;
+  sample.nominal = {0.8, 0.95};
+  sample.deviation.assign(99, 1.0f);
+  for (int i = 1; i <= 99; ++i) {
+    sample.below.push_back(static_cast<float>(-i));
+    sample.above.push_back(static_cast<float>(i));
+  }
+  CalibrationConfig config;
+  config.sides = "shared";
+  config.scale = "none";
+  const Calibration calibration = calibrate(sample, config);
+  EXPECT_EQ(calibration.upper, (std::vector<float>{80, 95}));
+  EXPECT_EQ(calibration.lower, calibration.upper);
+  EXPECT_THAT(calibration.levels(), testing::ElementsAre(0.025, 0.1, 0.5, 0.9, 0.975));
+}
+
+TEST(Conformal, LeavesMissingTargetsOut) {
+  const auto even = [](int64_t, int64_t) { return 1.0; };
+  CalibrationSample sample = sample_of(800, 1, even);
+  CalibrationSample half = sample;
+  for (int64_t window = 0; window < sample.windows; window += 2)
+    for (int64_t s = 0; s < series; ++s)
+      for (int64_t step = 0; step < horizon; ++step)
+        half.below[half.at(0, s, step, window)] = half.above[half.at(0, s, step, window)] =
+            std::numeric_limits<float>::quiet_NaN();
+  const Calibration calibration = calibrate(half, {});
+  EXPECT_NEAR(coverage(calibration, sample_of(4000, 5, even), 0), 0.80, 0.02);
+  for (float& score : half.below) score = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THROW(calibrate(half, {}), Error);
+}
+
+TEST(Conformal, CorrectsQuantilesThatAreTooNarrow) {
+  // A quantile model that claims ±0.5 and ±0.8 around 0 for standard normal truth.
+  CalibrationSample sample = sample_of(2000, 1, [](int64_t, int64_t) { return 1.0; });
+  sample.shared_forecast = false;
+  const std::vector<float> error = sample.above;
+  sample.below.clear();
+  sample.above.clear();
+  for (const float reach : {0.5f, 0.8f})
+    for (const float e : error) {
+      sample.below.push_back(-reach - e);
+      sample.above.push_back(e - reach);
+    }
+  const Calibration calibration = calibrate(sample, {});
+  const std::vector<float> raw = {-0.8f, -0.5f, 0, 0.5f, 0.8f};
+  std::vector<float> raw_block;
+  for (int64_t cell = 0; cell < series * horizon; ++cell)
+    raw_block.insert(raw_block.end(), raw.begin(), raw.end());
+  const std::vector<float> deviation(series, 1.0f);
+  const std::vector<float> q = calibrated_quantiles(calibration, {}, raw_block, deviation);
+  EXPECT_NEAR(q[3], 1.2816, 0.1);  // step 1 has deviation 1: its 90 % and 97.5 % points
+  EXPECT_NEAR(q[4], 1.9600, 0.15);
+  EXPECT_TRUE(std::is_sorted(q.begin(), q.begin() + 5));
+}
+
+TEST(Conformal, ComesBackFromItsFile) {
+  const std::filesystem::path path = testing::TempDir() + "calibration_roundtrip.npz";
+  const Calibration written = calibrate(sample_of(200, 1, [](int64_t, int64_t) { return 1.0; }), {});
+  write_calibration(path, written);
+  const Calibration read = read_calibration(path);
+  EXPECT_EQ(read.nominal, written.nominal);
+  EXPECT_EQ(read.lower, written.lower);
+  EXPECT_EQ(read.upper, written.upper);
+  EXPECT_EQ(read.exponent, written.exponent);
+  EXPECT_EQ(read.shared, written.shared);
+  EXPECT_EQ(read.levels(), written.levels());
+}
+
+TEST(WindowDeviation, IsOverObservedValuesAndNeverZero) {
+  const float past[] = {1, 3, 1000};
+  const bool observed[] = {true, true, false};
+  EXPECT_NEAR(window_deviation(past, observed), std::sqrt(1 + 0.03 * 0.03), 1e-9);
+  const float constant[] = {5, 5, 5};
+  EXPECT_NEAR(window_deviation(constant, {}), 0.03, 1e-9);
+}
+
+}  // namespace
+}  // namespace modewise::tasks

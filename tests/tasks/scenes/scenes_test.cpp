@@ -1,0 +1,230 @@
+// Segmentation's metrics against scikit-learn, its loss against PyTorch, and areas covered by windows.
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/tasks/scenes/metrics.h"
+#include "modewise/tasks/scenes/task.h"
+#include "modewise/tasks/scenes/tiles.h"
+
+namespace modewise::tasks {
+namespace {
+
+using nlohmann::json;
+
+const json& vectors() {
+  static const json all =
+      json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/tasks/vectors/segment_metrics.json"));
+  return all;
+}
+
+void expect_as(double value, const json& wanted, const std::string& what) {
+  if (wanted.is_null())
+    EXPECT_TRUE(std::isnan(value)) << what << " " << value;
+  else
+    EXPECT_NEAR(value, wanted.get<double>(), 1e-12) << what;
+}
+
+TEST(SegmentMetrics, AgreeWithScikitLearn) {
+  for (const json& one : vectors()["cases"]) {
+    ConfusionMatrix matrix(one["classes"]);
+    const auto truth = one["truth"].get<std::vector<int16_t>>(),
+               called = one["called"].get<std::vector<int16_t>>();
+    const size_t half = truth.size() / 2;
+    matrix.add(std::span(truth).first(half), std::span(called).first(half));
+    matrix.add(std::span(truth).subspan(half), std::span(called).subspan(half));
+    expect_as(matrix.accuracy(), one["accuracy"], "accuracy");
+    expect_as(matrix.mean_iou(), one["mean_iou"], "mean_iou");
+    expect_as(matrix.micro_iou(), one["micro_iou"], "micro_iou");
+    expect_as(matrix.mean_recall(), one["mean_recall"], "mean_recall");
+    expect_as(matrix.kappa(), one["kappa"], "kappa");
+    for (int64_t c = 0; c < matrix.classes(); ++c) {
+      const auto i = static_cast<size_t>(c);
+      expect_as(matrix.iou(c), one["iou"][i], "iou");
+      expect_as(matrix.recall(c), one["recall"][i], "recall");
+      expect_as(matrix.precision(c), one["precision"][i], "precision");
+      expect_as(matrix.f1(c), one["f1"][i], "f1");
+      for (int64_t p = 0; p < matrix.classes(); ++p)
+        EXPECT_EQ(matrix.count(c, p), one["confusion"][i][static_cast<size_t>(p)].get<int64_t>());
+    }
+  }
+}
+
+TEST(SegmentMetrics, KnowThePublishedPairOfAccuracyAndMicroIou) {
+  // 63.65 % accuracy and 46.68 % IoU of a published row are one number (facts/imaging 2.7).
+  EXPECT_NEAR(0.6365 / (2 - 0.6365), 0.4668, 5e-5);
+  ConfusionMatrix matrix(2);
+  matrix.add(std::vector<int16_t>{0, 0, 1, 1, 1}, std::vector<int16_t>{0, 1, 1, 1, 0});
+  EXPECT_NEAR(matrix.micro_iou(), matrix.accuracy() / (2 - matrix.accuracy()), 1e-15);
+}
+
+TEST(SegmentLoss, IsPyTorchsCrossEntropy) {
+  const json& record = vectors()["loss"];
+  const auto sizes = record["sizes"].get<std::vector<int64_t>>();
+  const at::Tensor labels = at::tensor(record["labels"].get<std::vector<int64_t>>(), at::kLong)
+                                .view({sizes[0], sizes[1], sizes[2]});
+  const at::Tensor weights = at::tensor(record["weights"].get<std::vector<double>>(), at::kDouble);
+  for (const char* name : {"plain", "weighted"}) {
+    const at::Tensor logits = at::tensor(record["logits"].get<std::vector<double>>(), at::kDouble)
+                                  .view(sizes)
+                                  .clone()
+                                  .requires_grad_();
+    const at::Tensor loss =
+        segment_loss(logits, labels, std::string(name) == "plain" ? at::Tensor() : weights);
+    EXPECT_NEAR(loss.item<double>(), record[name]["loss"].get<double>(), 1e-12);
+    loss.backward();
+    const auto gradient = record[name]["gradient"].get<std::vector<double>>();
+    for (size_t i = 0; i < gradient.size(); ++i)
+      EXPECT_NEAR(logits.grad().flatten()[static_cast<int64_t>(i)].item<double>(), gradient[i], 1e-12);
+  }
+}
+
+TEST(SegmentLoss, IsNothingWhereNothingIsLabelled) {
+  const at::Tensor logits = at::zeros({1, 2, 2, 3}).requires_grad_();
+  const at::Tensor loss = segment_loss(logits, at::zeros({1, 2, 2}, at::kLong).sub(1), {});
+  EXPECT_EQ(loss.item<double>(), 0);
+  loss.backward();
+  EXPECT_EQ(logits.grad().abs().max().item<double>(), 0);
+}
+
+TEST(ClassWeights, AverageToOneOverTheTrainingPixels) {
+  const std::vector<int64_t> pixels = {900, 90, 0, 10};
+  for (const char* rule : {"balanced", "root"}) {
+    const std::vector<double> weights = class_weights(rule, pixels);
+    double sum = 0;
+    for (size_t c = 0; c < pixels.size(); ++c) sum += weights[c] * static_cast<double>(pixels[c]);
+    EXPECT_NEAR(sum, 1000, 1e-9);
+    EXPECT_EQ(weights[2], 0);
+    EXPECT_NEAR(weights[3] / weights[0], std::string(rule) == "balanced" ? 90 : std::sqrt(90), 1e-9);
+  }
+  EXPECT_TRUE(class_weights("none", pixels).empty());
+}
+
+/// Logits that are functions of the pixel alone: band 0, and 1 minus it.
+class PointwiseModel : public models::Segmenter {
+ public:
+  explicit PointwiseModel(int64_t window) : Segmenter({1, 1, 2, window, false}) {}
+  at::Tensor forward(const models::SceneInput& input) override {
+    const at::Tensor band = checked_image(input).squeeze(1);
+    largest_batch = std::max(largest_batch, band.size(0));
+    return at::cat({band, 1 - band}, -1);
+  }
+  int64_t largest_batch = 0;
+};
+
+float value_at(int64_t row, int64_t column) {
+  return static_cast<float>((row * 31 + column * 17) % 101) / 101;
+}
+
+TEST(SegmentTiles, BlendWindowsOfAnAreaOfAnySize) {
+  for (const auto& [height, width] :
+       std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {7, 33}, {8, 8}, {9, 5}, {17, 8}, {31, 65}, {64, 63}})
+    for (const double overlap : {0.0, 0.25, 0.5}) {
+      PointwiseModel model(8);
+      const data::PixelRect area{3, 5, height, width};
+      int64_t next = 0;
+      classify_area(
+          model, area, {overlap, 3},
+          [&, w = width, h = height](const data::PixelRect& part) {
+            EXPECT_GE(part.row, 3);
+            EXPECT_GE(part.column, 5);
+            EXPECT_LE(part.row + part.height, 3 + h);
+            EXPECT_LE(part.column + part.width, 5 + w);
+            data::SceneWindow window(1, part.height, part.width, 1, false);
+            for (int64_t row = 0; row < part.height; ++row)
+              for (int64_t column = 0; column < part.width; ++column) {
+                const auto pixel = static_cast<size_t>(row * part.width + column);
+                window.image[pixel] = value_at(part.row + row, part.column + column);
+                window.valid[pixel] = (part.row + row) % 5 != 2;
+                if (window.valid[pixel] == 0) window.image[pixel] = 0;
+              }
+            return window;
+          },
+          [&, w = width](const FinishedRows& rows) {
+            EXPECT_EQ(rows.first_row, next);
+            next += rows.rows;
+            ASSERT_EQ(std::ssize(rows.logits), rows.rows * w * 2);
+            for (int64_t i = 0; i < rows.rows * w; ++i) {
+              const int64_t row = 3 + rows.first_row + i / w, column = 5 + i % w;
+              EXPECT_EQ(rows.valid[static_cast<size_t>(i)], row % 5 != 2);
+              if (row % 5 == 2) continue;
+              EXPECT_NEAR(rows.logits[static_cast<size_t>(2 * i)], value_at(row, column), 1e-6);
+              EXPECT_NEAR(rows.logits[static_cast<size_t>(2 * i + 1)], 1 - value_at(row, column), 1e-6);
+            }
+          });
+      EXPECT_EQ(next, height);
+      EXPECT_LE(model.largest_batch, 3);
+    }
+}
+
+TEST(SegmentTiles, EndForTheSmallestWindowsAndTheLargestOverlap) {
+  for (const int64_t window : {1, 2, 3})
+    for (const double overlap : {0.75, 0.99}) {
+      PointwiseModel model(window);
+      int64_t rows = 0;
+      classify_area(
+          model, {0, 0, 5, 7}, {overlap, 4},
+          [](const data::PixelRect& part) {
+            data::SceneWindow read(1, part.height, part.width, 1, false);
+            for (int64_t i = 0; i < part.pixels(); ++i) {
+              read.image[static_cast<size_t>(i)] =
+                  value_at(part.row + i / part.width, part.column + i % part.width);
+              read.valid[static_cast<size_t>(i)] = 1;
+            }
+            return read;
+          },
+          [&](const FinishedRows& done) {
+            ASSERT_EQ(done.first_row, rows);
+            for (int64_t i = 0; i < done.rows * 7; ++i)
+              EXPECT_NEAR(done.logits[static_cast<size_t>(2 * i)], value_at(rows + i / 7, i % 7), 1e-6);
+            rows += done.rows;
+          });
+      EXPECT_EQ(rows, 5);
+    }
+}
+
+TEST(SegmentTiles, SayWhatAnOverlapMustBe) {
+  for (const double overlap : {1.0, -0.25, std::nan("")}) {
+    PointwiseModel model(8);
+    try {
+      classify_area(
+          model, {0, 0, 8, 8}, {overlap, 1}, [](const data::PixelRect&) { return data::SceneWindow(); },
+          [](const FinishedRows&) {});
+      FAIL() << overlap;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::config);
+      EXPECT_THAT(error.what(), testing::HasSubstr("a share of the window, from 0 to below 1, got"));
+    }
+  }
+}
+
+TEST(SegmentTiles, StopAtASignal) {
+  PointwiseModel model(8);
+  set_stop_signal(15);
+  EXPECT_THROW(
+      classify_area(
+          model, {0, 0, 8, 8}, {0, 1},
+          [](const data::PixelRect& part) { return data::SceneWindow(1, part.height, part.width, 1, false); },
+          [](const FinishedRows&) {}),
+      train::EvaluationInterrupted);
+  set_stop_signal(0);
+}
+
+TEST(SegmentTiles, NameTheHighestClass) {
+  std::vector<int16_t> out(3);
+  highest_classes(std::vector<float>{1, 2, 2, -1, -3, -2, 0, 0, 5}, 3, out);
+  EXPECT_EQ(out, (std::vector<int16_t>{1, 0, 2}));
+}
+
+}  // namespace
+}  // namespace modewise::tasks
