@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
 #include "modewise/core/output_file.h"
 #include "modewise/core/system_call.h"
@@ -23,7 +22,6 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
@@ -42,10 +40,9 @@ void write_file_atomically(const fs::path& path, std::string_view text) {
 }
 
 void write_file_synced(const fs::path& path, std::span<const std::byte> bytes) {
-  Descriptor file(open_new_file(path, 0644));
-  write_all(file.get(), bytes, path.native());
-  require_call(::fsync(file.get()) == 0, ErrorKind::io, "cannot sync", path.native());
-  require_call(::close(file.release()) == 0, ErrorKind::io, "cannot close", path.native());
+  OutputFile file(path, Appears::at_once);
+  file.write(bytes);
+  file.finish();
 }
 
 void sync_directory(const fs::path& path) {

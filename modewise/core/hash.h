@@ -2,12 +2,26 @@
 // Content hashes for manifests: XXH3, 128 bits, in hexadecimal.
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
+
+struct XXH3_state_s;
 
 namespace modewise {
 
 /// 32 hexadecimal digits.
 std::string content_hash(std::span<const std::byte> bytes);
+
+/// The same hash of bytes that come part by part, however they are cut.
+class ContentHash {
+ public:
+  ContentHash();
+  void add(std::span<const std::byte> bytes);
+  std::string text() const;
+
+ private:
+  std::unique_ptr<XXH3_state_s, void (*)(XXH3_state_s*)> state_;
+};
 
 }  // namespace modewise

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr mode_t kNewFileMode = 0644;
+constexpr size_t kGathered = size_t{1} << 16;
 
 /// The link of /proc/PID/fd to which `path` leads; empty where it leads to none. What the descriptor has open
 /// may be a plain file.
@@ -42,8 +43,11 @@ int open_stream(const fs::path& path) {
 
 }  // namespace
 
-OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
-  if (is_stream(path_)) {
+OutputFile::OutputFile(fs::path path, Appears appears) : path_(std::move(path)) {
+  if (appears == Appears::at_once) {
+    descriptor_ = open_new_file(path_, kNewFileMode);
+    unfinished_ = path_;
+  } else if (is_stream(path_)) {
     descriptor_ = open_stream(path_);
     require_call(descriptor_ >= 0, ErrorKind::io, "cannot open", path_.native());
   } else {
@@ -56,7 +60,7 @@ void OutputFile::open_beside() {
   const bool replaces = ::stat(path_.c_str(), &old) == 0 && S_ISREG(old.st_mode);
   const fs::path temporary = temporary_beside(path_);
   descriptor_ = open_new_file(temporary, replaces ? old.st_mode & 0777 : kNewFileMode);
-  temporary_ = temporary;
+  unfinished_ = temporary;
   if (!replaces) return;
   // Another's file stays theirs where this user may give files away; elsewhere it becomes this user's.
   if (old.st_uid != ::geteuid() || old.st_gid != ::getegid())
@@ -66,24 +70,38 @@ void OutputFile::open_beside() {
 
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!unfinished_.empty()) ::unlink(unfinished_.c_str());
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
-  write_all(descriptor_, bytes, path_.native());
+  if (gathered_.size() + bytes.size() > kGathered) flush();
+  if (bytes.size() > kGathered)
+    write_all(descriptor_, bytes, path_.native());
+  else
+    gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());
 }
 
 void OutputFile::finish() {
-  if (temporary_.empty()) {
+  flush();
+  if (unfinished_.empty()) {
     close();
     return;
   }
-  require_call(::fsync(descriptor_) == 0, ErrorKind::io, "cannot sync", temporary_.native());
+  require_call(::fsync(descriptor_) == 0, ErrorKind::io, "cannot sync", unfinished_.native());
   close();
-  require_call(::rename(temporary_.c_str(), path_.c_str()) == 0, ErrorKind::io,
+  if (unfinished_ == path_) {
+    unfinished_.clear();
+    return;
+  }
+  require_call(::rename(unfinished_.c_str(), path_.c_str()) == 0, ErrorKind::io,
                "cannot rename a temporary to", path_.native());
-  temporary_.clear();
+  unfinished_.clear();
   sync_directory(path_.parent_path());
+}
+
+void OutputFile::flush() {
+  write_all(descriptor_, gathered_, path_.native());
+  gathered_.clear();
 }
 
 void OutputFile::close() {

@@ -1,5 +1,5 @@
 #pragma once
-// A file that is written piece by piece and appears as a whole: what write_file_atomically is made of.
+// A file that is written piece by piece: what write_file_atomically and write_file_synced are made of.
 
 #include <sys/types.h>
 
@@ -7,8 +7,13 @@
 #include <filesystem>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace modewise {
+
+/// When a file has its name: as a whole once it is finished, or from the beginning, where nothing else may
+/// have it, for a folder that is renamed as a whole afterwards.
+enum class Appears { finished, at_once };
 
 /// A file on its way to `path`: beside it, under a name that nobody else has, until finish() gives it its
 /// own. It keeps the permissions of the file whose place it takes, and its owner where the system lets it.
@@ -16,24 +21,28 @@ namespace modewise {
 class OutputFile {
  public:
   /// Throws cannot_create where the folder does not exist, io otherwise, with the system's reason.
-  explicit OutputFile(std::filesystem::path path);
-  /// Removes the temporary when the file was not finished.
+  explicit OutputFile(std::filesystem::path path, Appears appears = Appears::finished);
+  /// Removes what was written when the file was not finished.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   /// Open for reading and writing.
   int descriptor() const { return descriptor_; }
+  /// Small pieces are gathered before they reach the descriptor, large ones go there from where they are.
   void write(std::span<const std::byte> bytes);
   /// Makes it durable and gives it its name.
   void finish();
 
  private:
   void open_beside();
+  void flush();
   void close();
 
-  std::filesystem::path path_, temporary_;  // no temporary: a stream, or finished
+  std::filesystem::path path_,
+      unfinished_;  // what must not stay as it is: none for a stream, or when finished
   int descriptor_ = -1;
+  std::vector<std::byte> gathered_;
 };
 
 /// Devices, pipes and open descriptors (/dev/null, /dev/stdout, /dev/fd/3): they are written to, and nothing

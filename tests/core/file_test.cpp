@@ -91,6 +91,45 @@ TEST_F(File, AnUnfinishedFileLeavesNothing) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
+TEST_F(File, PiecesOfAnySizeStandInTheirOrder) {
+  std::string wanted;
+  OutputFile file(folder_ / "pieces");
+  for (const size_t size : {1, 0, 65535, 65536, 1, 65537, 300000, 17, 65519, 2}) {
+    const std::string piece(size, static_cast<char>('a' + wanted.size() % 23));
+    file.write(as_bytes(piece));
+    wanted += piece;
+  }
+  file.finish();
+  EXPECT_EQ(read_file(folder_ / "pieces"), wanted);
+}
+
+TEST_F(File, AFullDiskIsAnIoErrorForSmallPiecesAndLargeOnes) {
+  for (const size_t size : {1, 100000}) {
+    try {
+      OutputFile file("/dev/full");
+      file.write(as_bytes(std::string(size, 'x')));
+      file.finish();
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::io);
+      EXPECT_STREQ(error.what(), "cannot write /dev/full: No space left on device");
+    }
+  }
+}
+
+TEST_F(File, AFileThatAppearsAtOnceGoesWhenItIsNotFinished) {
+  {
+    OutputFile file(folder_ / "a.txt", Appears::at_once);
+    file.write(as_bytes("half"));
+    EXPECT_TRUE(fs::exists(folder_ / "a.txt"));
+  }
+  EXPECT_TRUE(fs::is_empty(folder_));
+  OutputFile file(folder_ / "a.txt", Appears::at_once);
+  file.write(as_bytes("whole"));
+  file.finish();
+  EXPECT_EQ(read_file(folder_ / "a.txt"), "whole");
+}
+
 TEST_F(File, WhatIsWrittenInANewFolderTakesNobodysPlace) {
   std::ofstream(folder_ / "victim") << "mine";
   fs::create_symlink(folder_ / "victim", folder_ / "planted");
@@ -143,6 +182,18 @@ TEST_F(File, ReadingAFolderOrNothingIsNoInput) {
 TEST(ContentHash, MatchesXxh3OfTheEmptyInput) {
   EXPECT_EQ(content_hash({}), "99aa06d3014798d86001c324468d497f");
   EXPECT_NE(content_hash(as_bytes("a")), content_hash(as_bytes("b")));
+}
+
+TEST(ContentHash, OfPartsIsThatOfTheWhole) {
+  EXPECT_EQ(ContentHash().text(), content_hash({}));
+  std::string text;
+  for (int i = 0; i < 3001; ++i) text += static_cast<char>(i * i % 251);
+  for (const size_t part : {1, 7, 63, 256, 1024, 3001}) {
+    ContentHash hash;
+    for (size_t first = 0; first < text.size(); first += part)
+      hash.add(as_bytes(std::string_view(text).substr(first, part)));
+    EXPECT_EQ(hash.text(), content_hash(as_bytes(text))) << part;
+  }
 }
 
 TEST(NearestName, OffersOnlyNearNames) {
