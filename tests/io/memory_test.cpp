@@ -222,6 +222,23 @@ void expect_clean_without_memory(const Parse& parse, const std::string& content)
   FAIL() << "still allocating";
 }
 
+TEST(Memory, IsBoundedForFilesOfTensors) {
+  const std::vector<float> values(kLarge / 4, 1.5F);
+  const auto bytes = std::as_bytes(std::span(values));
+  const auto count = static_cast<int64_t>(values.size());
+  const auto path = std::filesystem::path(testing::TempDir()) / "large.safetensors";
+  int64_t peak = 0;
+  {
+    const AllocationMeter meter;
+    write_safetensors(
+        path, std::vector<TensorView>{{"a", "F32", {count / 8, 8}, bytes}, {"b", "I32", {count}, bytes}});
+    peak = meter.peak();
+  }
+  EXPECT_LT(peak, kMiB);
+  EXPECT_GT(std::filesystem::file_size(path), 2 * bytes.size());
+  std::filesystem::remove(path);
+}
+
 TEST(Memory, RunsOutCleanlyAtEveryAllocation) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6};
   const Array array = make_array({2, 3}, std::span(values));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "modewise/core/error.h"
+#include "modewise/core/file.h"
 
 namespace modewise::io {
 namespace {
@@ -22,12 +23,12 @@ constexpr unsigned __int128 kMostTables = 64 << 20;
 
 /// A weight's place in the file: `bytes` of it at `weights.*part`.
 struct Part {
-  std::span<const std::byte> Llama2cWeights::*part;
+  Llama2cPart part;
   const char* name;
   unsigned __int128 floats;
 };
 
-constexpr std::span<const std::byte> Llama2cWeights::*kTables = nullptr;
+constexpr Llama2cPart kTables = nullptr;
 
 /// The weights in the order of the file; the tables of version 0 are a part without a name.
 std::vector<Part> parts_of(const Llama2cHeader& h) {
@@ -140,17 +141,32 @@ void append_ints(std::string& out, std::span<const int32_t> values) {
   out.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
 }
 
+std::string format_header(const Llama2cHeader& h) {
+  std::string out;
+  const bool negative = h.version == 0 && !h.tied;
+  const std::array<int32_t, 7> sizes = {
+      h.width, h.hidden, h.layers, h.heads, h.kv_heads, negative ? -h.vocabulary : h.vocabulary, h.context};
+  if (h.version == 1) append_ints(out, std::array<int32_t, 2>{static_cast<int32_t>(kLlama2cMagic), 1});
+  append_ints(out, sizes);
+  if (h.version == 1) {
+    out.push_back(h.tied ? 1 : 0);
+    out.resize(kVersionedHeader, '\0');
+  }
+  return out;
+}
+
 /// Cosines, then sines, of positions × frequencies, as llama2.c writes and ignores them.
-void append_tables(std::string& out, const Llama2cHeader& h) {
-  const int64_t half = h.head_width() / 2;
+void give_tables(const Llama2cHeader& h, const ByteSink& sink) {
+  std::vector<float> row(static_cast<size_t>(h.head_width() / 2));
   for (const bool sines : {false, true})
-    for (int64_t position = 0; position < h.context; ++position)
-      for (int64_t i = 0; i < half; ++i) {
+    for (int64_t position = 0; position < h.context; ++position) {
+      for (size_t i = 0; i < row.size(); ++i) {
         const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(h.head_width());
         const double angle = static_cast<double>(position) * std::pow(kLlama2cRotaryBase, exponent);
-        const auto value = static_cast<float>(sines ? std::sin(angle) : std::cos(angle));
-        out.append(reinterpret_cast<const char*>(&value), sizeof value);
+        row[i] = static_cast<float>(sines ? std::sin(angle) : std::cos(angle));
       }
+      sink(std::as_bytes(std::span(row)));
+    }
 }
 
 /// The tables follow from the context alone, a number that a file of any size can declare.
@@ -193,34 +209,35 @@ Llama2cCheckpoint parse_llama2c(std::span<const std::byte> bytes, const std::str
   return out;
 }
 
-std::string format_llama2c(const Llama2cCheckpoint& checkpoint) {
-  const Llama2cHeader& h = checkpoint.header;
+void write_llama2c(const Llama2cHeader& h, const GiveLlama2cPart& give, const ByteSink& sink) {
   require(h.version == 0 || h.version == 1, ErrorKind::data,
           "llama2.c checkpoints of version {} are not written", h.version);
   check_llama2c_sizes(h, "llama2.c checkpoint");
   const std::vector<Part> parts = parts_of(h);
   check_tables(parts, h);
-  std::string out;
-  const bool negative = h.version == 0 && !h.tied;
-  const std::array<int32_t, 7> sizes = {
-      h.width, h.hidden, h.layers, h.heads, h.kv_heads, negative ? -h.vocabulary : h.vocabulary, h.context};
-  if (h.version == 1) append_ints(out, std::array<int32_t, 2>{static_cast<int32_t>(kLlama2cMagic), 1});
-  append_ints(out, sizes);
-  if (h.version == 1) {
-    out.push_back(h.tied ? 1 : 0);
-    out.resize(kVersionedHeader, '\0');
-  }
+  sink(as_bytes(format_header(h)));
   for (const Part& part : parts) {
     if (part.part == kTables) {
-      append_tables(out, h);
+      give_tables(h, sink);
       continue;
     }
-    const auto bytes = checkpoint.weights.*part.part;
-    require(4 * part.floats == bytes.size(), ErrorKind::data,
+    uint64_t given = 0;
+    give(part.part, [&](std::span<const std::byte> bytes) {
+      given += bytes.size();
+      sink(bytes);
+    });
+    require(4 * part.floats == given, ErrorKind::data,
             "the {} weights of a llama2.c checkpoint take {} bytes by its header, got {}", part.name,
-            static_cast<uint64_t>(4 * part.floats), bytes.size());
-    out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+            static_cast<uint64_t>(4 * part.floats), given);
   }
+}
+
+std::string format_llama2c(const Llama2cCheckpoint& checkpoint) {
+  std::string out;
+  const auto give = [&](Llama2cPart part, const ByteSink& sink) { sink(checkpoint.weights.*part); };
+  write_llama2c(checkpoint.header, give, [&](std::span<const std::byte> bytes) {
+    out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  });
   return out;
 }
 

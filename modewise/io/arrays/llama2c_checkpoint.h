@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
+
+#include "modewise/core/byte_sink.h"
 
 namespace modewise::io {
 
@@ -40,7 +42,15 @@ struct Llama2cCheckpoint {
 /// the file must hold the declared weights and nothing else.
 Llama2cCheckpoint parse_llama2c(std::span<const std::byte> bytes, const std::string& source);
 
-/// The bytes of a file of header.version (0 or 1). Throws data errors where weights do not fit the header.
+/// One of the weights.
+using Llama2cPart = std::span<const std::byte> Llama2cWeights::*;
+/// Gives the bytes of one of the weights to a sink.
+using GiveLlama2cPart = std::function<void(Llama2cPart, const ByteSink&)>;
+
+/// A file of header.version (0 or 1), weights after weights as `give` gives them: it is never in memory as a
+/// whole. Throws data errors where weights do not fit the header.
+void write_llama2c(const Llama2cHeader& header, const GiveLlama2cPart& give, const ByteSink& sink);
+/// The same as bytes.
 std::string format_llama2c(const Llama2cCheckpoint& checkpoint);
 
 /// Whether `bytes` might be such a file: its magic number, or a header of seven plausible sizes.

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "modewise/core/byte_sink.h"
 #include "modewise/io/mapped_file.h"
 
 namespace modewise::io {
@@ -79,12 +80,40 @@ class SafetensorsFile {
   SafetensorsIndex index_;
 };
 
-/// The content of a file: tensors sorted by alignment (widest first), then name; header padded to 8 bytes.
-/// Throws data errors for a duplicate name, an unknown dtype, or bytes that do not match the shape.
-std::string format_safetensors(std::span<const TensorView> tensors,
-                               const std::map<std::string, std::string>& metadata = {});
+/// A tensor to be written, whose bytes come when it is its turn: a file is never in memory as a whole.
+struct TensorSource {
+  std::string name;
+  std::string dtype;
+  std::vector<int64_t> shape;
+  ByteSource give;  // as TensorView::bytes
+
+  /// By dtype and shape. Throws data errors for an unknown dtype and a shape that has no size in bytes.
+  uint64_t size() const;
+};
+/// Throws data errors for bytes that do not match the shape. The bytes must outlive the sources.
+std::vector<TensorSource> sources_of(std::span<const TensorView> tensors);
+
+/// A file to be written: tensors sorted by alignment (widest first), then name; header padded to 8 bytes.
+class SafetensorsWriter {
+ public:
+  /// Throws data errors for a duplicate name, an unknown dtype, a shape without a size.
+  explicit SafetensorsWriter(std::vector<TensorSource> tensors,
+                             const std::map<std::string, std::string>& metadata = {});
+  uint64_t size() const;
+  /// The file from its first byte to its last, each tensor as its source gives it.
+  void write(const ByteSink& sink) const;
+
+ private:
+  std::vector<TensorSource> tensors_;  // in the order of the file
+  std::string header_;                 // with its length before it
+};
+
 /// Written atomically and durably.
+void write_safetensors(const std::filesystem::path& path, const SafetensorsWriter& writer);
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
                        const std::map<std::string, std::string>& metadata = {});
+/// The content of a file.
+std::string format_safetensors(std::span<const TensorView> tensors,
+                               const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace modewise::io

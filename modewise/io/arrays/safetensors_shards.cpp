@@ -94,17 +94,23 @@ std::string shard_name(size_t index, size_t count) {
 }
 
 /// Where each shard begins in the list of tensors.
-std::vector<size_t> shard_starts(std::span<const TensorView> tensors, uint64_t shard_bytes) {
+std::vector<size_t> shard_starts(std::span<const TensorSource> tensors, uint64_t shard_bytes) {
   std::vector<size_t> starts = {0};
   uint64_t used = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    if (i > starts.back() && used + tensors[i].bytes.size() > shard_bytes) {
+    const uint64_t size = tensors[i].size();
+    if (i > starts.back() && used + size > shard_bytes) {
       starts.push_back(i);
       used = 0;
     }
-    used += tensors[i].bytes.size();
+    used += size;
   }
   return starts;
+}
+
+SafetensorsWriter writer_of(std::span<const TensorSource> tensors,
+                            const std::map<std::string, std::string>& metadata) {
+  return SafetensorsWriter({tensors.begin(), tensors.end()}, metadata);
 }
 
 }  // namespace
@@ -178,11 +184,11 @@ size_t SafetensorsFolder::size() const {
   return count;
 }
 
-void write_safetensors_folder(const fs::path& folder, std::span<const TensorView> tensors,
+void write_safetensors_folder(const fs::path& folder, std::span<const TensorSource> tensors,
                               const std::map<std::string, std::string>& metadata, uint64_t shard_bytes) {
   const std::vector<size_t> starts = shard_starts(tensors, shard_bytes);
   if (starts.size() == 1) {
-    write_safetensors(folder / kSingleFile, tensors, metadata);
+    write_safetensors(folder / kSingleFile, writer_of(tensors, metadata));
     return;
   }
   nlohmann::ordered_json map = nlohmann::ordered_json::object();
@@ -191,10 +197,10 @@ void write_safetensors_folder(const fs::path& folder, std::span<const TensorView
     const size_t end = shard + 1 < starts.size() ? starts[shard + 1] : tensors.size();
     const auto part = tensors.subspan(starts[shard], end - starts[shard]);
     const std::string name = shard_name(shard, starts.size());
-    write_safetensors(folder / name, part, metadata);
-    for (const TensorView& tensor : part) {
+    write_safetensors(folder / name, writer_of(part, metadata));
+    for (const TensorSource& tensor : part) {
       map[tensor.name] = name;
-      total += tensor.bytes.size();
+      total += tensor.size();
     }
   }
   const nlohmann::ordered_json index = {{"metadata", {{"total_size", total}}},

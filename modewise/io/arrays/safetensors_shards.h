@@ -48,7 +48,7 @@ class SafetensorsFolder {
 /// Writes the tensors as model.safetensors, or, when they take more than `shard_bytes`, as
 /// model-00001-of-0000N.safetensors … and their index, in the order given. A tensor is never cut. Metadata
 /// goes into every file. Each file is written atomically, the index last.
-void write_safetensors_folder(const std::filesystem::path& folder, std::span<const TensorView> tensors,
+void write_safetensors_folder(const std::filesystem::path& folder, std::span<const TensorSource> tensors,
                               const std::map<std::string, std::string>& metadata, uint64_t shard_bytes);
 
 }  // namespace modewise::io

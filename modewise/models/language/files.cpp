@@ -15,6 +15,7 @@
 #include "modewise/core/memory.h"
 #include "modewise/io/arrays/safetensors_shards.h"
 #include "modewise/models/language/config_json.h"
+#include "modewise/models/language/give_bytes.h"
 #include "modewise/models/language/latents.h"
 #include "modewise/models/language/llama2c_model.h"
 #include "modewise/text/load_tokenizer.h"
@@ -220,17 +221,15 @@ void save_language_model(const fs::path& folder, const LanguageModel& model,
           "models are saved as float32 or bfloat16, not as {}", options.dtype);
   fs::create_directories(folder);
   const auto parameters = model.named_parameters();
-  std::vector<at::Tensor> alive;
-  std::vector<io::TensorView> views;
+  std::vector<io::TensorSource> sources;
   for (const LanguageTensor& entry : language_tensors(model.config())) {
-    alive.push_back(parameters[entry.name].detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous());
-    const at::Tensor& tensor = alive.back();
-    views.push_back({entry.name,
-                     narrow ? "BF16" : "F32",
-                     tensor.sizes().vec(),
-                     {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}});
+    const at::Tensor tensor = parameters[entry.name].detach();
+    sources.push_back({entry.name, narrow ? "BF16" : "F32", tensor.sizes().vec(),
+                       [tensor, type = narrow ? at::kBFloat16 : at::kFloat](const ByteSink& sink) {
+                         give_bytes(tensor, type, sink);
+                       }});
   }
-  io::write_safetensors_folder(folder, views, {{"format", "pt"}}, options.shard_bytes);
+  io::write_safetensors_folder(folder, sources, {{"format", "pt"}}, options.shard_bytes);
   std::optional<int64_t> begin, end;
   if (options.tokenizer) {
     text::keep_tokenizer(*options.tokenizer, folder);

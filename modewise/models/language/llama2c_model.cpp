@@ -2,15 +2,15 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/stack.h>
 
 #include <cstring>
 #include <limits>
 #include <vector>
 
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
+#include "modewise/core/output_file.h"
 #include "modewise/models/language/files.h"
+#include "modewise/models/language/give_bytes.h"
 
 namespace modewise::models {
 namespace {
@@ -28,16 +28,16 @@ at::Tensor tensor_of(std::span<const std::byte> bytes, at::IntArrayRef sizes) {
 at::Tensor pairs_to_halves(const at::Tensor& weight, int64_t head_width) {
   return weight.unflatten(0, {-1, head_width / 2, 2}).transpose(1, 2).flatten(0, 2);
 }
-/// [L, H·d, D] back.
+/// [H·d, D] back.
 at::Tensor halves_to_pairs(const at::Tensor& weight, int64_t head_width) {
-  return weight.unflatten(1, {-1, 2, head_width / 2}).transpose(2, 3).flatten(1, 3);
+  return weight.unflatten(0, {-1, 2, head_width / 2}).transpose(1, 2).flatten(0, 2);
 }
 
-struct LayerPart {
+struct NamedPart {
   const char* name;
-  std::span<const std::byte> io::Llama2cWeights::*part;
+  io::Llama2cPart part;
 };
-constexpr LayerPart kLayerParts[] = {
+constexpr NamedPart kLayerParts[] = {
     {"input_layernorm.weight", &io::Llama2cWeights::attention_norm},
     {"self_attn.q_proj.weight", &io::Llama2cWeights::query},
     {"self_attn.k_proj.weight", &io::Llama2cWeights::key},
@@ -49,11 +49,17 @@ constexpr LayerPart kLayerParts[] = {
     {"mlp.up_proj.weight", &io::Llama2cWeights::up},
 };
 
-bool is_rotated(const LayerPart& part) {
+constexpr NamedPart kOtherParts[] = {
+    {"model.embed_tokens.weight", &io::Llama2cWeights::embedding},
+    {"model.norm.weight", &io::Llama2cWeights::final_norm},
+    {"lm_head.weight", &io::Llama2cWeights::classifier},
+};
+
+bool is_rotated(const NamedPart& part) {
   return part.part == &io::Llama2cWeights::query || part.part == &io::Llama2cWeights::key;
 }
 
-std::string layer_name(int64_t layer, const LayerPart& part) {
+std::string layer_name(int64_t layer, const NamedPart& part) {
   return fmt::format("model.layers.{}.{}", layer, part.name);
 }
 
@@ -106,7 +112,7 @@ void set_llama2c_weights(const io::Llama2cCheckpoint& checkpoint, LanguageModel&
   const at::NoGradGuard no_grad;
   auto parameters = model.named_parameters();
   const io::Llama2cHeader& h = checkpoint.header;
-  for (const LayerPart& part : kLayerParts) {
+  for (const NamedPart& part : kLayerParts) {
     const std::span<const std::byte> all = checkpoint.weights.*part.part;
     const size_t bytes = all.size() / static_cast<size_t>(h.layers);
     for (int64_t layer = 0; layer < h.layers; ++layer) {
@@ -116,36 +122,32 @@ void set_llama2c_weights(const io::Llama2cCheckpoint& checkpoint, LanguageModel&
       parameter.copy_(is_rotated(part) ? pairs_to_halves(loaded, h.head_width()) : loaded);
     }
   }
-  const auto set = [&](const char* name, std::span<const std::byte> bytes) {
-    at::Tensor& parameter = parameters[name];
-    parameter.copy_(tensor_of(bytes, parameter.sizes()));
-  };
-  set("model.embed_tokens.weight", checkpoint.weights.embedding);
-  set("model.norm.weight", checkpoint.weights.final_norm);
-  if (!h.tied) set("lm_head.weight", checkpoint.weights.classifier);
+  for (const NamedPart& part : kOtherParts) {
+    if (h.tied && part.part == &io::Llama2cWeights::classifier) continue;
+    at::Tensor& parameter = parameters[part.name];
+    parameter.copy_(tensor_of(checkpoint.weights.*part.part, parameter.sizes()));
+  }
 }
 
 void save_llama2c(const std::filesystem::path& path, const LanguageModel& model, int version) {
   const at::NoGradGuard no_grad;
-  io::Llama2cCheckpoint checkpoint{.header = header_of(model.config(), version), .weights = {}};
+  const io::Llama2cHeader header = header_of(model.config(), version);
   const auto parameters = model.named_parameters();
-  std::vector<at::Tensor> alive;
-  const auto bytes_of = [&](const at::Tensor& tensor) {
-    alive.push_back(tensor.detach().to(at::kFloat).contiguous());
-    return std::span(static_cast<const std::byte*>(alive.back().const_data_ptr()), alive.back().nbytes());
+  const auto give = [&](io::Llama2cPart wanted, const ByteSink& sink) {
+    for (const NamedPart& part : kOtherParts)
+      if (part.part == wanted) give_bytes(parameters[part.name], at::kFloat, sink);
+    for (const NamedPart& part : kLayerParts) {
+      if (part.part != wanted) continue;
+      for (int64_t layer = 0; layer < header.layers; ++layer) {
+        const at::Tensor& weight = parameters[layer_name(layer, part)];
+        give_bytes(is_rotated(part) ? halves_to_pairs(weight, header.head_width()) : weight, at::kFloat,
+                   sink);
+      }
+    }
   };
-  for (const LayerPart& part : kLayerParts) {
-    std::vector<at::Tensor> layers;
-    for (int64_t layer = 0; layer < checkpoint.header.layers; ++layer)
-      layers.push_back(parameters[layer_name(layer, part)].detach());
-    at::Tensor all = at::stack(layers);
-    if (is_rotated(part)) all = halves_to_pairs(all, checkpoint.header.head_width());
-    checkpoint.weights.*part.part = bytes_of(all);
-  }
-  checkpoint.weights.embedding = bytes_of(parameters["model.embed_tokens.weight"]);
-  checkpoint.weights.final_norm = bytes_of(parameters["model.norm.weight"]);
-  if (!model.config().tied) checkpoint.weights.classifier = bytes_of(parameters["lm_head.weight"]);
-  write_file_atomically(path, io::format_llama2c(checkpoint));
+  OutputFile file(path);
+  io::write_llama2c(header, give, [&](std::span<const std::byte> bytes) { file.write(bytes); });
+  file.finish();
 }
 
 }  // namespace modewise::models

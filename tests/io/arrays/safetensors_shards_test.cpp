@@ -46,7 +46,7 @@ class ShardFolder : public testing::Test {
 TEST_F(ShardFolder, OneFileWhenItFits) {
   const std::vector<TensorView> tensors = {view("a", one_), view("b", two_)};
   EXPECT_FALSE(SafetensorsFolder::is_one(folder_));
-  write_safetensors_folder(folder_, tensors, {{"format", "pt"}}, 1000);
+  write_safetensors_folder(folder_, sources_of(tensors), {{"format", "pt"}}, 1000);
   EXPECT_TRUE(SafetensorsFolder::is_one(folder_));
   EXPECT_TRUE(fs::exists(folder_ / "model.safetensors"));
   EXPECT_FALSE(fs::exists(folder_ / "model.safetensors.index.json"));
@@ -58,7 +58,7 @@ TEST_F(ShardFolder, OneFileWhenItFits) {
 
 TEST_F(ShardFolder, ShardsKeepTheOrderAndTheSize) {
   const std::vector<TensorView> tensors = {view("a", one_), view("b", two_), view("c", three_)};
-  write_safetensors_folder(folder_, tensors, {{"format", "pt"}}, 13);
+  write_safetensors_folder(folder_, sources_of(tensors), {{"format", "pt"}}, 13);
   const auto index = nlohmann::json::parse(read_file(folder_ / "model.safetensors.index.json"));
   EXPECT_EQ(index["metadata"]["total_size"], 24);
   EXPECT_EQ(index["weight_map"]["a"], "model-00001-of-00002.safetensors");
@@ -75,7 +75,7 @@ TEST_F(ShardFolder, ShardsKeepTheOrderAndTheSize) {
   // Larger than a shard may be: a tensor stands alone, uncut.
   fs::remove_all(folder_);
   fs::create_directory(folder_);
-  write_safetensors_folder(folder_, tensors, {}, 1);
+  write_safetensors_folder(folder_, sources_of(tensors), {}, 1);
   EXPECT_EQ(SafetensorsFolder(folder_).size(), 3u);
   EXPECT_TRUE(fs::exists(folder_ / "model-00003-of-00003.safetensors"));
 }

@@ -241,6 +241,26 @@ TEST(Safetensors, RefusesToWriteWhatIsInconsistent) {
                Error);
 }
 
+TEST(Safetensors, WritesWhatSourcesGiveInParts) {
+  const std::vector<std::byte> data = to_bytes("0123456789abcdef");
+  const auto in_parts = [&](size_t size, size_t part) {
+    return [&data, size, part](const ByteSink& sink) {
+      for (size_t i = 0; i < size; i += part) sink(std::span(data).subspan(i, std::min(part, size - i)));
+    };
+  };
+  const SafetensorsWriter writer({{"b", "U8", {5}, in_parts(5, 2)}, {"a", "F32", {2, 2}, in_parts(16, 3)}},
+                                 {{"k", "v"}});
+  std::string written;
+  writer.write([&](std::span<const std::byte> bytes) { written += to_text(bytes); });
+  const std::vector<TensorView> views = {{"a", "F32", {2, 2}, data},
+                                         {"b", "U8", {5}, std::span(data).first(5)}};
+  EXPECT_EQ(written, format_safetensors(views, {{"k", "v"}}));
+  EXPECT_EQ(written.size(), writer.size());
+  // A source that gives something else than its shape says.
+  const SafetensorsWriter wrong({{"b", "U8", {5}, in_parts(6, 2)}});
+  EXPECT_THROW(wrong.write([](std::span<const std::byte>) {}), Error);
+}
+
 TEST(Safetensors, GoesThroughAFile) {
   const auto path = std::filesystem::path(testing::TempDir()) / "tensors.safetensors";
   const std::vector<std::byte> data = to_bytes("12345678");

@@ -64,6 +64,25 @@ LanguageModelConfig wide_config() {
   return c;
 }
 
+TEST(LanguageMemory, ASaveHoldsAPartOfATensor) {
+  LanguageModelConfig config = wide_config();
+  config.attention = {};
+  config.attention.form = "full";
+  const auto model = make_language_model(config, 3);
+  const ScratchFolder scratch;
+  constexpr int64_t kPart = 2 << 20;
+  TensorMeter::begin();
+  {
+    const TensorMeter meter;
+    save_language_model(scratch / "wide", *model);
+    EXPECT_EQ(TensorMeter::peak(), 0);
+    save_language_model(scratch / "narrow", *model, {.dtype = "bfloat16"});
+    EXPECT_EQ(TensorMeter::peak(), kPart);
+    save_llama2c(scratch / "m.bin", *model);
+    EXPECT_EQ(TensorMeter::peak(), kPart);
+  }
+}
+
 TEST(LanguageMemory, WeightsOfAModelRunInBfloat16AreNeverWidened) {
   const auto model = make_language_model(wide_config(), 3);
   const ScratchFolder scratch;
