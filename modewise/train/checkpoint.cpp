@@ -12,8 +12,10 @@
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/hash.h"
+#include "modewise/core/output_file.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/io/mapped_file.h"
+#include "modewise/train/tensor_file.h"
 
 namespace modewise::train {
 namespace fs = std::filesystem;
@@ -43,6 +45,20 @@ void io_check(const std::error_code& error, std::string_view what, const fs::pat
   require(!error, ErrorKind::io, "cannot {} {}: {}", what, path.string(), error.message());
 }
 
+/// Writes the file into the new folder; its entry in the manifest.
+Json write_content(const fs::path& folder, const CheckpointFile& file) {
+  OutputFile output(folder / file.name, Appears::at_once);
+  ContentHash hash;
+  uint64_t size = 0;
+  file.content([&](std::span<const std::byte> bytes) {
+    output.write(bytes);
+    hash.add(bytes);
+    size += bytes.size();
+  });
+  output.finish();
+  return {{"size", size}, {"hash", hash.text()}};
+}
+
 /// Writes all files of a checkpoint into the new folder `temporary`, the manifest last.
 void write_folder(const fs::path& temporary, int64_t step, const std::vector<CheckpointFile>& files) {
   std::error_code error;
@@ -50,10 +66,7 @@ void write_folder(const fs::path& temporary, int64_t step, const std::vector<Che
   io_check(error, "create folder", temporary);
   require(made, ErrorKind::io, "cannot create folder {}: something has that name", temporary.string());
   Json entries = Json::object();
-  for (const CheckpointFile& file : files) {
-    write_file_synced(temporary / file.name, as_bytes(file.bytes));
-    entries[file.name] = {{"size", file.bytes.size()}, {"hash", content_hash(as_bytes(file.bytes))}};
-  }
+  for (const CheckpointFile& file : files) entries[file.name] = write_content(temporary, file);
   write_file_synced(temporary / kManifest,
                     as_bytes(manifest_text({{"format", 1}, {"step", step}, {"files", entries}})));
   sync_directory(temporary);
@@ -83,6 +96,14 @@ std::string read_state(const fs::path& path, Json& state) {
 }
 
 }  // namespace
+
+CheckpointFile text_file(std::string name, std::string text) {
+  return {std::move(name), [text = std::move(text)](const ByteSink& sink) { sink(as_bytes(text)); }};
+}
+
+CheckpointFile weight_file(std::string name, std::span<const NamedTensor> tensors) {
+  return {std::move(name), [writer = writer_of(tensors)](const ByteSink& sink) { writer.write(sink); }};
+}
 
 std::string checkpoint_damage(const fs::path& folder) {
   const fs::path path = folder / kManifest;
@@ -136,7 +157,7 @@ void CheckpointStore::save(int64_t step, const Json& state, const std::vector<Ch
       fmt::format("{}{}{}", kStep, step, revision > 0 ? fmt::format(".{}", revision) : "");
   const fs::path temporary = temporary_beside(folder_ / name);
   std::vector<CheckpointFile> all = files;
-  all.push_back({kState, state.dump(1) + "\n"});
+  all.push_back(text_file(kState, state.dump(1) + "\n"));
   try {
     make_folders(folder_);
     write_folder(temporary, step, all);

@@ -12,16 +12,23 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "modewise/core/byte_sink.h"
+#include "modewise/train/task.h"
+
 namespace modewise::train {
 
-/// A file of a checkpoint to be written.
+/// A file of a checkpoint to be written: its bytes go to the disk as they come.
 struct CheckpointFile {
   std::string name;
-  std::string bytes;
+  ByteSource content;
 };
+CheckpointFile text_file(std::string name, std::string text);
+/// A safetensors file: the tensors must not change until it is written.
+CheckpointFile weight_file(std::string name, std::span<const NamedTensor> tensors);
 
 /// A checkpoint whose files are whole.
 struct Checkpoint {

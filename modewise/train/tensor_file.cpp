@@ -9,7 +9,6 @@
 #include <set>
 
 #include "modewise/core/error.h"
-#include "modewise/io/arrays/safetensors.h"
 
 namespace modewise::train {
 namespace {
@@ -70,18 +69,15 @@ std::vector<NamedTensor> floating_buffers(const torch::nn::Module& module) {
   return buffers;
 }
 
-std::string format_tensors(std::span<const NamedTensor> tensors) {
-  std::vector<at::Tensor> alive;
-  std::vector<io::TensorView> views;
-  for (const NamedTensor& entry : tensors) {
-    alive.push_back(entry.tensor.detach().cpu().contiguous());
-    const at::Tensor& tensor = alive.back();
-    views.push_back({entry.name,
-                     type_name(tensor.scalar_type()),
-                     tensor.sizes().vec(),
-                     {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}});
-  }
-  return io::format_safetensors(views);
+io::SafetensorsWriter writer_of(std::span<const NamedTensor> tensors) {
+  std::vector<io::TensorSource> sources;
+  for (const NamedTensor& entry : tensors)
+    sources.push_back({entry.name, type_name(entry.tensor.scalar_type()), entry.tensor.sizes().vec(),
+                       [tensor = entry.tensor.detach()](const ByteSink& sink) {
+                         const at::Tensor ready = tensor.cpu().contiguous();  // a copy only of what is not
+                         sink({static_cast<const std::byte*>(ready.const_data_ptr()), ready.nbytes()});
+                       }});
+  return io::SafetensorsWriter(std::move(sources));
 }
 
 void load_tensors(const std::filesystem::path& path, std::span<const NamedTensor> into) {

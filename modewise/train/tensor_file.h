@@ -3,8 +3,9 @@
 
 #include <filesystem>
 #include <span>
-#include <string>
+#include <vector>
 
+#include "modewise/io/arrays/safetensors.h"
 #include "modewise/train/task.h"
 
 namespace modewise::train {
@@ -16,8 +17,8 @@ std::vector<NamedTensor> trainable_parameters(const torch::nn::Module& module);
 /// The buffers of floating point, each once: such as the running statistics of batch normalisation.
 std::vector<NamedTensor> floating_buffers(const torch::nn::Module& module);
 
-/// The bytes of a safetensors file.
-std::string format_tensors(std::span<const NamedTensor> tensors);
+/// A safetensors file, which is written from the tensors' own memory.
+io::SafetensorsWriter writer_of(std::span<const NamedTensor> tensors);
 
 /// Copies the file's tensors into `into`. The same names, dtypes and shapes are wanted in both; else a data
 /// error that names the file and the tensor, before anything was changed.

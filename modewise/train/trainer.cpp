@@ -366,13 +366,12 @@ void Trainer::save() {
   json["data_hash"] = task_.data_hash();
   json["config"] = config_to_json(config_);
   json["task"] = task_.state();
-  std::vector<CheckpointFile> files;
-  files.push_back({"model.safetensors", format_tensors(module_tensors(task_.module()))});
-  files.push_back({"optimizer.safetensors", format_tensors(optimizer_.state())});
-  if (average_) files.push_back({"ema.safetensors", format_tensors(average_->state())});
-  if (state_.best_step >= 0) files.push_back({"best.safetensors", format_tensors(best_weights_)});
+  std::vector<CheckpointFile> files = {weight_file("model.safetensors", module_tensors(task_.module())),
+                                       weight_file("optimizer.safetensors", optimizer_.state())};
+  if (average_) files.push_back(weight_file("ema.safetensors", average_->state()));
+  if (state_.best_step >= 0) files.push_back(weight_file("best.safetensors", best_weights_));
   if (const auto extra = task_.extra_tensors(); !extra.empty())
-    files.push_back({"task.safetensors", format_tensors(extra)});
+    files.push_back(weight_file("task.safetensors", extra));
   store_.save(state_.step, json, files, config_.keep_checkpoints);
   saved_ = now;
   saved_at_ = Clock::now();

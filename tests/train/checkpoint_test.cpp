@@ -29,7 +29,8 @@ class Checkpoints : public testing::Test {
   }
   void save(int64_t step, int64_t keep = 2) {
     store.save(step, {{"step", step}},
-               {{"model.safetensors", "model " + std::to_string(step)}, {"empty", ""}}, keep);
+               {text_file("model.safetensors", "model " + std::to_string(step)), text_file("empty", "")},
+               keep);
   }
   std::vector<std::string> names() const {
     std::vector<std::string> list;

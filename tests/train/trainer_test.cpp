@@ -437,7 +437,7 @@ TEST(TensorFile, LoadsNothingUnlessEverythingFits) {
   const ScratchFolder scratch;
   const ToyNet saved(1);
   ToyNet other(2);
-  write_file_atomically(scratch / "model", format_tensors(module_tensors(saved)));
+  io::write_safetensors(scratch / "model", writer_of(module_tensors(saved)));
   const auto tensors = module_tensors(other);
   std::vector<NamedTensor> wrong(tensors.begin(), tensors.end() - 1);
   const at::Tensor before = other.first_weight.detach().clone();
