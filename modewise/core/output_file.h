@@ -39,8 +39,8 @@ class OutputFile {
   void flush();
   void close();
 
-  std::filesystem::path path_,
-      unfinished_;  // what must not stay as it is: none for a stream, or when finished
+  std::filesystem::path path_;
+  std::filesystem::path unfinished_;  // what is removed unless it is finished; none for a stream
   int descriptor_ = -1;
   std::vector<std::byte> gathered_;
 };
