@@ -15,7 +15,8 @@ struct ClassifyConfigOptions : ConfigOptions {
 tasks::ClassifyConfig load_classify_options(const std::string& file,
                                             const std::vector<std::string>& assignments);
 
-/// An evaluation (tasks/labelled/class_metrics.h to_json) for the terminal; `detail` adds the confusion matrix.
+/// An evaluation (tasks/labelled/class_metrics.h to_json) for the terminal; `detail` adds the confusion
+/// matrix.
 std::string classify_text(const nlohmann::ordered_json& evaluation, bool detail);
 
 }  // namespace modewise::cli

@@ -19,7 +19,8 @@ struct SeriesConfigOptions : ConfigOptions {
 tasks::LabelledSeriesConfig load_series_options(const std::string& file,
                                                 const std::vector<std::string>& assignments);
 
-/// An evaluation (tasks/labelled/class_metrics.h to_json) for the terminal; `detail` adds the confusion matrix.
+/// An evaluation (tasks/labelled/class_metrics.h to_json) for the terminal; `detail` adds the confusion
+/// matrix.
 std::string series_text(const nlohmann::ordered_json& evaluation, bool detail);
 
 }  // namespace modewise::cli
