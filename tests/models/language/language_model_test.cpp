@@ -120,15 +120,42 @@ INSTANTIATE_TEST_SUITE_P(Forms, EveryForm,
                          testing::Values("causal", "full", "window", "lambda", "axial", "random", "topk"),
                          [](const auto& param) { return std::string(param.param); });
 
-TEST(LanguageModel, Bfloat16IsNearFloat32) {
-  LanguageModelConfig config = small_config("causal");
-  const auto wide = make_language_model(config, 3);
-  config.precision = "bf16";
-  const auto narrow = make_language_model(config, 3);
+double root_mean_square(const at::Tensor& x) {
+  return x.to(at::kDouble).square().mean().sqrt().item<double>();
+}
+
+// Rounding to 8 significant bits adds an error of 2^-7 / m · uniform(−1/2, 1/2) to a significand m in [1, 2);
+// with m log-uniform its root mean square is 2^-7 · sqrt(3 / (8 ln 2) / 12) of the value. On the way to the
+// logits stand 15 roundings a layer (norm, weights and values of q|k|v, rotation, attention, weights and
+// values of out, sum; norm, weights and values of gate|up, product, weights and values of down, sum) and the
+// embedding, the last norm, weights and values of the head. They are independent, so their squares add, and
+// none weighs more than if all of the signal passed through it.
+TEST(LanguageModel, Bfloat16DiffersByTheRoundingOfActivationsAlone) {
+  const double one = 0x1p-7 * std::sqrt(3 / (8 * std::log(2.0)) / 12), all = one * std::sqrt(15.0 * 3 + 4);
   const at::Tensor tokens = at::arange(64, at::kLong).mul(7).remainder(31).view({2, 32});
-  const at::Tensor exact = wide->forward(tokens), rounded = narrow->forward(tokens);
-  EXPECT_EQ(rounded.scalar_type(), at::kBFloat16);
-  EXPECT_LE(largest_difference(exact, rounded), 0.03 * exact.abs().max().item<double>());
+  for (const char* form : {"causal", "full"}) {
+    LanguageModelConfig config = small_config(form);
+    const auto exact = make_language_model(config, 3);
+    config.precision = "bf16";
+    const auto narrow = make_language_model(config, 3);
+    exact->to(at::kDouble);
+    const at::NoGradGuard no_grad;
+    const at::Tensor wanted = exact->forward(tokens), rounded = narrow->forward(tokens);
+    EXPECT_EQ(rounded.scalar_type(), at::kBFloat16);
+    const double error = root_mean_square(rounded.to(at::kDouble) - wanted) / root_mean_square(wanted);
+    EXPECT_LE(error, all) << form;
+    EXPECT_GE(error, one) << form;  // the last rounding alone
+    // One matrix of one layer that is wrong by 3 % is more than that.
+    for (const char* name : {"self_attn.o_proj", "mlp.down_proj"}) {
+      const at::Tensor weight = narrow->named_parameters()["model.layers.1." + std::string(name) + ".weight"];
+      const at::Tensor before = weight.clone();
+      weight.mul_(1.03);
+      const at::Tensor other = narrow->forward(tokens);
+      weight.copy_(before);
+      EXPECT_GT(root_mean_square(other.to(at::kDouble) - wanted) / root_mean_square(wanted), all)
+          << form << name;
+    }
+  }
 }
 
 TEST(LanguageModel, WeightsDependOnTheSeedAlone) {

@@ -172,15 +172,31 @@ TEST(TextGeneration, StepsHaveTheSameBitsForAnyNumberOfThreads) {
   at::set_num_threads(before);
 }
 
+/// Of the bytes, without a mark that opens or closes a text.
+class UnmarkedTokenizer final : public text::Tokenizer {
+ public:
+  UnmarkedTokenizer() : Tokenizer("unmarked", {}) {}
+  int64_t size() const override { return 256; }
+  std::vector<Id> encode(std::string_view text) const override { return {text.begin(), text.end()}; }
+  std::optional<Id> begin_id() const override { return std::nullopt; }
+  std::optional<Id> end_id() const override { return std::nullopt; }
+  std::string name() const override { return "bytes without marks"; }
+
+ private:
+  void append_known(Id id, bool& start, std::string& text) const override {
+    text += static_cast<char>(id);
+    start = false;
+  }
+};
+
 TEST(TextGeneration, WhatCannotBeDoneIsASentence) {
   const auto tokenizer = text::load_tokenizer("bytes");
   LanguageModelConfig config = byte_config("full");
   config.vocabulary = tokenizer->size();
   const auto model = make_language_model(config, 1);
-  if (!tokenizer->begin_id()) {
-    EXPECT_THAT(language_error(ErrorKind::usage, [&] { generate_text(*model, tokenizer, "", {}); }),
-                HasSubstr("a prompt is needed"));
-  }
+  const auto unmarked = std::make_shared<UnmarkedTokenizer>();
+  EXPECT_EQ(language_error(ErrorKind::usage, [&] { generate_text(*model, unmarked, "", {}); }),
+            "a prompt is needed: the tokenizer (bytes without marks) has no mark that opens a text");
   EXPECT_THAT(language_error(ErrorKind::general,
                              [&] { generate_text(*model, tokenizer, "a", {.tokens = int64_t{1} << 50}); }),
               HasSubstr("of memory are free; --attention causal needs hardly any"));
