@@ -7,6 +7,8 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace modewise::nn {
 namespace {
 
@@ -56,6 +58,16 @@ TEST(WindowNormalization, AWindowOfOneValueOrOfNoneStaysFinite) {
   EXPECT_EQ(largest(out.values), 0);
   EXPECT_EQ(window.denormalize(at::zeros({1, 2, 4}), out)[0][0][0].item<float>(), 5);
   EXPECT_EQ(window.denormalize(at::zeros({1, 2, 4}), out)[0][1][0].item<float>(), 0);
+}
+
+TEST(WindowNormalization, OneObservedCellIsItsOwnMean) {
+  const WindowNormalization window({1}, {});
+  const at::Tensor past = at::tensor({0.0f, 5.0f, 0.0f}).view({1, 1, 3});
+  const at::Tensor observed = at::tensor({0, 1, 0}, at::kLong).to(at::kBool).view({1, 1, 3});
+  const NormalizedWindow out = window.normalize(past, observed, {});
+  EXPECT_EQ(out.centre.item<float>(), 5);
+  EXPECT_FLOAT_EQ(out.deviation.item<float>(), std::sqrt(1e-5f));
+  EXPECT_EQ(largest(out.values), 0);
 }
 
 TEST(WindowNormalization, CycleIsTakenOffAndPutBackAtTheRightRows) {

@@ -6,6 +6,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
@@ -18,6 +19,7 @@
 #include <string>
 
 #include "modewise/core/random.h"
+#include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/kernel_info.h"
 #include "modewise/ops/linear.h"
 #include "modewise/ops/matmul.h"
@@ -112,13 +114,16 @@ class GemmOnEveryInstructionSet : public testing::TestWithParam<std::string> {
     at::set_num_threads(threads_);
   }
 
+  static bool fused() {
+#if defined(__x86_64__)
+    return GetParam() != "scalar";
+#else
+    return true;
+#endif
+  }
+
   template <class F>
   void check(at::ScalarType type) {
-#if defined(__x86_64__)
-    const bool fused = GetParam() != "scalar";
-#else
-    const bool fused = true;
-#endif
     const bool pairs = type == at::kBFloat16 && GetParam() == "avx512bf16";
     uint64_t place = 0;
     for (const Case& c : cases()) {
@@ -130,7 +135,7 @@ class GemmOnEveryInstructionSet : public testing::TestWithParam<std::string> {
       gemm(type, {gemm_plan(a, b, bias, out)});
       for (int64_t at = 0; at < std::min<int64_t>(c.m * c.n, 40); ++at) {
         const int64_t cell = at * 7919 % (c.m * c.n), m = cell / c.n, n = cell % c.n;
-        F wanted = element(values<F>(a[m]), values<F>(b.select(1, n)), fused, pairs);
+        F wanted = element(values<F>(a[m]), values<F>(b.select(1, n)), fused(), pairs);
         if (c.bias) wanted += values<F>(bias)[static_cast<size_t>(n)];
         const at::Tensor rounded = at::full({}, static_cast<double>(wanted), at::kDouble).to(type);
         ASSERT_TRUE(at::equal(out[m][n], rounded))
@@ -196,6 +201,31 @@ TEST_P(GemmOnEveryInstructionSet, AddsToWhatIsThere) {
   plan.add = true;
   gemm(at::kBFloat16, {plan});
   EXPECT_TRUE(at::equal(once, product + 0.5));
+}
+
+// b is packed in rounds of 8 MiB. A panel of such a depth is larger, and makes a round of its own.
+TEST_P(GemmOnEveryInstructionSet, MultipliesPanelsThatNoRoundHolds) {
+  const GemmLoops<float>& gemm_loops = *loops().of<float>().gemm;
+  const int64_t depth = (int64_t{8} << 20) / gemm_loops.panel_bytes(1) + 1, columns = gemm_loops.panel + 1;
+  ASSERT_GT(gemm_loops.panel_bytes(depth), int64_t{8} << 20);
+  const at::Tensor line = noise({depth + 193}, at::kFloat, 8),
+                   other = noise({depth + columns}, at::kFloat, 9);
+  const at::Tensor a = at::as_strided(line, {193, depth}, {1, 1}),
+                   b = at::as_strided(other, {depth, columns}, {1, 1});
+  const at::Tensor out = at::full({193, columns}, 77, at::kFloat),
+                   before = at::full({193, 3}, 77, at::kFloat);
+  const at::Tensor short_a = a.narrow(1, 0, 5), short_b = b.narrow(0, 0, 5).narrow(1, 0, 3);
+  gemm(at::kFloat, {gemm_plan(short_a, short_b, {}, before), gemm_plan(a, b, {}, out)});
+  const auto expect_element = [&](const at::Tensor& x, const at::Tensor& y, const at::Tensor& of, int64_t m,
+                                  int64_t n) {
+    EXPECT_EQ(of[m][n].item<float>(),
+              element(values<float>(x[m]), values<float>(y.select(1, n)), fused(), false))
+        << m << ", " << n;
+  };
+  for (const int64_t m : {0, 95, 96, 192}) {
+    expect_element(short_a, short_b, before, m, 2);
+    for (const int64_t n : {int64_t{0}, columns - 2, columns - 1}) expect_element(a, b, out, m, n);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Isa, GemmOnEveryInstructionSet, testing::ValuesIn(available_isas()),

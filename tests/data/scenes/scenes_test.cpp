@@ -275,6 +275,26 @@ TEST(Scenes, TakeTheSplitOfFolders) {
                                                   : "te");
 }
 
+TEST(Scenes, TakeTheLegendsOfTheBenchmarkByName) {
+  const ScratchFolder folder;
+  write_image(folder, "image.npy", 64, 64, 1);
+  const std::vector<std::pair<std::string, ClassMap>> legends = {{"nlcd", nlcd_classes()},
+                                                                 {"cdl", cdl_classes()}};
+  for (const auto& [name, legend] : legends) {
+    // The first two classes and what is ignored; the others have no pixel.
+    const std::vector<int64_t> ids = {legend.classes()[0].id, legend.classes()[1].id, 0};
+    write_mask(folder, "mask.npy", 64, 64,
+               [&](int64_t row, int64_t) { return ids[static_cast<size_t>(row % 3)]; });
+    SceneConfig config = plain(folder.path("image.npy"), folder.path("mask.npy"));
+    config.classes = name;
+    config.window = 16;
+    EXPECT_EQ(SceneSet(config, 1).classes(), legend) << name;
+    config.ignore = {255};
+    EXPECT_THAT(error_of(ErrorKind::config, [&] { SceneSet(config, 1); }),
+                HasSubstr("data.ignore must stay empty"));
+  }
+}
+
 TEST(Scenes, SayWhatIsWrongWithAPair) {
   const ScratchFolder folder;
   const auto even = [](int64_t row, int64_t) { return row % 2; };

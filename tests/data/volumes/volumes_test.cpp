@@ -276,6 +276,13 @@ TEST_F(Volumes, OfAFolderOfNiftiFollowTheirTable) {
   EXPECT_FALSE(load_volumes(config).masked());
 }
 
+TEST_F(Volumes, NeedAPath) {
+  EXPECT_EQ(error_of(ErrorKind::config, [] { load_volumes({}); }),
+            "data.path: expected a file or folder of volumes, got none");
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_volumes(config_of("/nowhere/scan.npz")); }),
+            "there is no file or folder /nowhere/scan.npz");
+}
+
 TEST_F(Volumes, OfAFolderNeedATableThatFits) {
   EXPECT_THAT(refusal(config_of(scratch_.path(""))), HasSubstr("found none"));
   scratch_.write("scans/a.nii", nifti_bytes(2, 2, 2));

@@ -103,6 +103,27 @@ TEST_F(TiffWriterTest, GivesEqualBytesForEqualImages) {
   EXPECT_EQ(read_file(folder_ / "a.tif"), read_file(folder_ / "b.tif"));
 }
 
+// Offsets of the plain format have 32 bits. Its header holds the number 42, that of the large one 43.
+TEST_F(TiffWriterTest, TakesTheLargeFormatBeyondThirtyNineHundredMillionBytes) {
+  const auto magic_number = [&](const TiffInfo& info) {
+    const TiffWriter writer(folder_ / "image.tif", info);
+    EXPECT_EQ(files(), 1u);
+    const std::string bytes = read_file(fs::directory_iterator(folder_)->path());
+    EXPECT_GE(bytes.size(), 4u);
+    return static_cast<int>(bytes.at(2)) + 256 * static_cast<int>(bytes.at(3));
+  };
+  TiffInfo info;
+  info.width = 39000;
+  info.height = 100000;
+  EXPECT_EQ(magic_number(info), 42);
+  info.height = 100001;
+  EXPECT_EQ(magic_number(info), 43);
+  info.width = 9750;
+  EXPECT_EQ(magic_number(info), 42);
+  info.dtype = "f32";
+  EXPECT_EQ(magic_number(info), 43);
+}
+
 TEST_F(TiffWriterTest, AppearsWhenClosedAndLeavesNothingOtherwise) {
   const fs::path path = folder_ / "image.tif";
   write_file_atomically(path, std::string_view("old"));

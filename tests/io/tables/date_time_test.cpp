@@ -275,6 +275,15 @@ TEST(DateColumn, KeepsTheFullestClock) {
   EXPECT_EQ(column.take_dates().back(), DateColumn::missing);
 }
 
+TEST(DateColumn, TakesTheFormOfTheFirstClock) {
+  DateColumn column = column_of({"2016-07-01", "2016-07-01T09:30"});
+  ASSERT_TRUE(column.decide());
+  EXPECT_EQ(format_date_time(at(2016, 7, 2, 8, 15), column.style()), "2016-07-02T08:15");
+  DateColumn spaced = column_of({"2016-07-01", "2016-07-01 9:30"});
+  ASSERT_TRUE(spaced.decide());
+  EXPECT_EQ(format_date_time(at(2016, 7, 2, 8, 15), spaced.style()), "2016-07-02 8:15");
+}
+
 TEST(DateColumn, KeepsTheLocalClockOfOneOffsetAndElseUsesUtc) {
   DateColumn same = column_of({"2016-07-01 09:00+02:00", "2016-07-01 10:00+02:00"});
   ASSERT_TRUE(same.decide());

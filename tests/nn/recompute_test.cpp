@@ -1,0 +1,32 @@
+// Blocks that run again in the backward pass, against gradients worked out by hand.
+
+#include "modewise/nn/recompute.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+namespace modewise::nn {
+namespace {
+
+struct Weights : torch::nn::Module {
+  Weights() {
+    used = register_parameter("used", at::tensor({2.0, 3.0}));
+    unused = register_parameter("unused", at::tensor({5.0}));
+  }
+  at::Tensor used, unused;
+};
+
+TEST(Recomputed, LeavesAParameterAloneThatTakesNoPart) {
+  Weights weights;
+  const at::Tensor x = at::tensor({7.0, 11.0}).requires_grad_(true);
+  const at::Tensor y = recomputed(x, weights, [&](const at::Tensor& in) { return in * in * weights.used; });
+  EXPECT_TRUE(y.equal(at::tensor({98.0, 363.0})));
+  y.sum().backward();
+  EXPECT_TRUE(x.grad().equal(at::tensor({28.0, 66.0})));              // 2 x w
+  EXPECT_TRUE(weights.used.grad().equal(at::tensor({49.0, 121.0})));  // x²
+  EXPECT_FALSE(weights.unused.grad().defined());
+}
+
+}  // namespace
+}  // namespace modewise::nn
