@@ -46,7 +46,7 @@ def python(*files, k=None):
 STAGES = {
     "io": [program("io_test", "*{word}*"), program("io_test"), python("test_io_oracle", "test_image_oracle")],
     "text": [program("text_test"), python("test_tokenizers")],
-    "ops": [program("ops_test"), python("test_ops", k="{focus}"), python("test_ops_attention", "test_ops_sequence"),
+    "ops": [python("test_ops", k="{focus}"), program("ops_test"), python("test_ops_attention", "test_ops_sequence"),
             python("test_ops")],
     "nn": [program("nn_test"), program("models_test")],
     "data": [program("data_test", "*{word}*"), program("data_test")],
