@@ -57,6 +57,14 @@ TEST(Initializer, DrawsByParameterNumberFromTheWeightStream) {
   EXPECT_EQ(init.dropout_site(), 17u);
 }
 
+TEST(Initializer, WithoutValuesGivesTensorsOfItsType) {
+  Initializer init = Initializer::without_values(at::kBFloat16);
+  for (const at::Tensor& unset : {init.uniform({3, 5}, 0.5), init.normal({3, 5}, 0.5)}) {
+    EXPECT_EQ(unset.scalar_type(), at::kBFloat16);
+    EXPECT_EQ(unset.sizes().vec(), (std::vector<int64_t>{3, 5}));
+  }
+}
+
 TEST(Linear, HasTorchsDefaultDistribution) {
   Initializer init(1);
   const Linear linear(init, 64, 500);
@@ -232,6 +240,23 @@ TEST(TimeHead, MeanCountsValidTokensAlone) {
   tokens[0][1][2].copy_(at::arange(6) * 100);  // a constant would be taken off by the norm
   EXPECT_EQ(difference(head.forward(tokens, mask), out), 0);
   EXPECT_GT(difference(head.forward(tokens, {}), out), 1e-3);
+}
+
+TEST(TimeHead, AttentionWeighsValidTokensHeadByHead) {
+  Initializer init(1);
+  TimeHead head(init, TimePooling::attention, 4, 6, 2, 3, 0.0);
+  head.to(at::kDouble);
+  const at::Tensor tokens = at::randn({2, 3, 4, 6}, at::kDouble);
+  at::Tensor mask = at::ones({2, 3, 4}, at::kBool);
+  mask[0][1][2] = false;
+  const at::Tensor normal =
+      at::layer_norm(tokens, {6}, parameter(head, "0.weight"), parameter(head, "0.bias"));
+  const at::Tensor shares =
+      at::linear(normal, parameter(head, "score.weight")).exp() * mask.unsqueeze(-1).to(at::kDouble);
+  const at::Tensor weights = shares / shares.sum(-2, true);
+  const at::Tensor pooled = (normal.view({2, 3, 4, 2, 3}) * weights.unsqueeze(-1)).sum(2).flatten(-2);
+  const at::Tensor wanted = at::linear(pooled, parameter(head, "2.weight"), parameter(head, "2.bias"));
+  EXPECT_LT(difference(head.forward(tokens, mask), wanted), 1e-14);
 }
 
 TEST(Dropout, KeepsItsShareAndFollowsItsKey) {

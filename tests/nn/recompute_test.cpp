@@ -28,5 +28,16 @@ TEST(Recomputed, LeavesAParameterAloneThatTakesNoPart) {
   EXPECT_FALSE(weights.unused.grad().defined());
 }
 
+TEST(Recomputed, PassesOverABlockWhoseResultIsNotUsed) {
+  Weights first, second;
+  const at::Tensor x = at::tensor({7.0, 11.0}).requires_grad_(true);
+  const at::Tensor y = recomputed(x, first, [&](const at::Tensor& in) { return in * first.used; });
+  const at::Tensor z = recomputed(y, second, [&](const at::Tensor&) { return second.used * second.used; });
+  z.sum().backward();
+  EXPECT_TRUE(second.used.grad().equal(at::tensor({4.0, 6.0})));
+  EXPECT_FALSE(first.used.grad().defined());
+  EXPECT_FALSE(x.grad().defined());
+}
+
 }  // namespace
 }  // namespace modewise::nn

@@ -153,6 +153,12 @@ TEST_F(Checkpoints, DamagedOnesAreSetAside) {
   EXPECT_EQ(store.newest()->step, 20);
 }
 
+TEST_F(Checkpoints, AFolderWithoutARevisionBehindItsDotIsNone) {
+  fs::create_directory(folder / "step_30.");
+  store.set_aside_newer_than(*store.newest());
+  EXPECT_THAT(names(), testing::ElementsAre("latest", "step_10", "step_20", "step_30."));
+}
+
 TEST_F(Checkpoints, LeftoversAreRemovedAndOtherFilesAreNot) {
   const fs::path unfinished = temporary_beside(folder / "step_30");
   fs::create_directory(unfinished);

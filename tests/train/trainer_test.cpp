@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full_like.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -224,6 +225,41 @@ TEST_F(TrainerTest, AccumulationEqualsALargeBatch) {
   EXPECT_LT((second.net->second_weight.detach() - start - moved).abs().max().item<double>(), 1e-6);
 }
 
+// torch's clip_grad_norm_ scales by clip / (norm + 1e-6). Adam's first step is rate · g / (|g| + ε).
+TEST_F(TrainerTest, ClippingScalesByTheNormAndAMillionth) {
+  TrainConfig config = small_config();
+  config.max_steps = 1;
+  config.schedule.name = "constant";
+  config.optimizer.name = "adam";
+  config.optimizer.weight_decay = 0;
+  config.optimizer.learning_rate = 1000;
+  config.optimizer.epsilon = 1;
+  config.clip_norm = 1e-6;
+  const int64_t entries = task.net->second_bias.numel();
+  const double each = 1e-6 / std::sqrt(static_cast<double>(entries));  // all together: a norm of 1e-6
+  for (at::Tensor& parameter : task.net->parameters()) {
+    const double value = parameter.is_same(task.net->second_bias) ? each : 0.0;
+    parameter.register_hook([value](const at::Tensor& gradient) { return at::full_like(gradient, value); });
+  }
+  const at::Tensor before = task.net->second_bias.detach().clone();
+  train(config);
+  const at::Tensor moved = before.to(at::kDouble) - task.net->second_bias.detach().to(at::kDouble);
+  for (int64_t i = 0; i < entries; ++i) EXPECT_NEAR(moved[i].item<double>(), 1000 * each / 2, 1e-9);
+}
+
+TEST_F(TrainerTest, LinesHaveTheRateOfTheStepThatEndsThere) {
+  TrainConfig config = small_config();
+  config.epochs = 2;
+  config.schedule.name = "constant";
+  config.schedule.warmup_steps = 10;
+  config.optimizer.learning_rate = 0.01;
+  train(config);
+  const auto lines = run.read_metric_lines();
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_DOUBLE_EQ(lines[0].at("learning_rate").get<double>(), 0.005);  // the fifth of ten
+  EXPECT_DOUBLE_EQ(lines[1].at("learning_rate").get<double>(), 0.01);
+}
+
 TEST_F(TrainerTest, AveragedWeightsAreEvaluatedAndKept) {
   TrainConfig config = small_config();
   config.ema_decay = 0.6;
@@ -349,6 +385,21 @@ TEST_F(TrainerTest, RefusesAFolderInUse) {
   const RunFolder other = run;  // holds the lock
   run = RunFolder::open(other.path());
   EXPECT_THAT(error_of(small_config()).what(), HasSubstr("another process is training"));
+}
+
+TEST_F(TrainerTest, ResumeNeedsTheLinesThatTheCheckpointKnows) {
+  train(small_config());
+  const std::filesystem::path path = run.file("metrics.jsonl");
+  const std::string lines = read_file(path);
+  std::filesystem::resize_file(path, lines.size() - 1);  // that of step 15, not that of step 10
+  ToyTask other;
+  EXPECT_EQ(train::train(other, small_config(), run, true).steps, 15);
+  EXPECT_EQ(other.evaluations, 3);
+  EXPECT_EQ(read_file(path), lines);
+  std::filesystem::remove(path);
+  const Error error = error_of(small_config(), true);
+  EXPECT_EQ(error.kind(), ErrorKind::data);
+  EXPECT_THAT(error.what(), HasSubstr("metrics.jsonl is shorter than the checkpoint of step 15 recorded"));
 }
 
 TEST_F(TrainerTest, ResumeWithOtherSettingsNamesThem) {

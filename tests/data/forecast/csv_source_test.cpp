@@ -120,6 +120,8 @@ TEST_F(CsvSource, ColumnsAskedForMustBeNumbers) {
   config.columns = {"wd"};
   EXPECT_EQ(load_error(ErrorKind::data, "date,wd\n2020-01-01,\n2020-01-02,NW\n2020-01-03,N\n", config),
             "f.csv: column 'wd' must hold numbers, it holds text ('NW' in line 3)");
+  EXPECT_EQ(load_error(ErrorKind::data, "date,wd\n2020-01-01,2019-05-05\n2020-01-02,2019-05-06\n", config),
+            "f.csv: column 'wd' must hold numbers, it holds dates");
   config = {};
   config.time_column = "a";
   EXPECT_EQ(load_error(ErrorKind::data, "date,a\n2020-01-01,1\n2020-01-02,2\n", config),
@@ -250,6 +252,8 @@ TEST_F(CsvSource, StartAndStepDateTheRowsOfSourcesWithoutDates) {
   config.start = "2019-01-31";
   config.step = "1 month";
   EXPECT_EQ(load("a\n1\n2\n3\n", config).time.text_at(1), "2019-02-28");
+  config.step = "90 s";
+  EXPECT_EQ(load("a\n1\n2\n3\n", config).time.text_at(2), "2019-01-31 00:03:00");
   config.step = "";
   EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", config),
               HasSubstr("belong together, only data.start"));

@@ -100,6 +100,7 @@ TEST(TokenFile, ComesBackFromDisk) {
     EXPECT_TRUE(is_token_file(folder.path("t.safetensors")));
     const TokenFile read(folder.path("t.safetensors"));
     EXPECT_EQ(read.hash(), made.hash());
+    EXPECT_EQ(made.source(), "made");
     EXPECT_EQ(read.tokenizer().path, "/where/it/was");
     EXPECT_EQ(read.tokenizer().vocabulary, vocabulary);
     ASSERT_EQ(read.documents().size(), 3u);

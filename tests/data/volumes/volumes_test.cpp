@@ -71,6 +71,10 @@ TEST_F(Volumes, OfMedMnistKeepTheirSplitsAndBytes) {
   EXPECT_THAT(set.train, ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(set.validation, ElementsAre(4, 5));
   EXPECT_THAT(set.test, ElementsAre(6, 7, 8));
+  EXPECT_EQ(set.split("train"), set.train);
+  EXPECT_EQ(set.split("validation"), set.validation);
+  EXPECT_EQ(set.split("test"), set.test);
+  EXPECT_THAT(set.split("all"), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_THAT(set.labels, ElementsAre(0, 1, 2, 1, 2, 0, 1, 1, 0));
   EXPECT_THAT(set.size(), ElementsAre(3, 4, 5));
   EXPECT_EQ(set.channels(), 1);
@@ -147,6 +151,15 @@ TEST(MedMnist, KnowsSixSetsWithTheirClasses) {
   EXPECT_EQ(find_medmnist("/data/organmnist3d_64.npz")->classes.size(), 11U);
   EXPECT_EQ(find_medmnist("fracturemnist3d.npz")->counts[2], 240);
   EXPECT_EQ(find_medmnist("organmnist3d_32.npz"), nullptr);
+  // Samples as the paper's table of MedMNIST v2 has them; release 2.2.4 took one of two sets away.
+  const std::vector<int64_t> published = {1743, 1633, 1584, 1370, 1909, 1759}, removed = {1, 0, 0, 0, 1, 0};
+  for (size_t i = 0; i < 6; ++i) {
+    const MedMnistSet& set = medmnist_sets()[i];
+    EXPECT_EQ(std::accumulate(set.older_counts.begin(), set.older_counts.end(), int64_t{0}), published[i])
+        << set.flag;
+    EXPECT_EQ(std::accumulate(set.counts.begin(), set.counts.end(), int64_t{0}), published[i] - removed[i])
+        << set.flag;
+  }
 }
 
 TEST_F(Volumes, WithoutASplitAreCutClassByClass) {
@@ -171,6 +184,17 @@ TEST_F(Volumes, WithoutASplitAreCutClassByClass) {
   const at::Tensor volume = gather_volumes(set, first).values;
   EXPECT_NEAR(volume.mean().item<double>(), 0, 1e-6);
   EXPECT_NEAR(volume.square().mean().item<double>(), 1, 1e-5);
+}
+
+TEST_F(Volumes, InARangeOfIntensitiesAreClippedToIt) {
+  VolumeConfig config = config_of(write("some3d.npz", six_arrays()));
+  config.intensity = "range";
+  config.intensity_range = {10, 30};
+  const std::vector<int64_t> first = {0};  // bytes 0, 1, 2 …
+  const at::Tensor values = gather_volumes(load_volumes(config), first).values.flatten();
+  const std::vector<std::pair<int64_t, float>> wanted = {{0, 0},    {10, 0}, {15, 0.25},
+                                                         {20, 0.5}, {30, 1}, {59, 1}};
+  for (const auto& [at, value] : wanted) EXPECT_EQ(values[at].item<float>(), value) << at;
 }
 
 TEST_F(Volumes, OfNpyFindTheirLabels) {
@@ -281,6 +305,15 @@ TEST_F(Volumes, NeedAPath) {
             "data.path: expected a file or folder of volumes, got none");
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_volumes(config_of("/nowhere/scan.npz")); }),
             "there is no file or folder /nowhere/scan.npz");
+}
+
+TEST_F(Volumes, OfAFolderMayHaveNumbersAsClasses) {
+  scratch_.write("scans/a.nii", nifti_bytes(2, 2, 2));
+  scratch_.write("scans/b.nii", nifti_bytes(2, 2, 2));
+  scratch_.write("scans/labels.csv", "file,label,split\na,7,train\nb,3,test\n");
+  const VolumeSet set = load_volumes(config_of(scratch_.path("scans")));
+  EXPECT_THAT(set.classes, ElementsAre("3", "7"));
+  EXPECT_THAT(set.labels, ElementsAre(1, 0));
 }
 
 TEST_F(Volumes, OfAFolderNeedATableThatFits) {
