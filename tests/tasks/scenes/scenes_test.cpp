@@ -71,7 +71,7 @@ TEST(SegmentMetrics, KnowThePublishedPairOfAccuracyAndMicroIou) {
   }
   matrix.add(truth, called);
   EXPECT_EQ(matrix.accuracy(), 0.6365);
-  EXPECT_EQ(matrix.micro_iou(), 1273.0 / 2727.0);
+  EXPECT_NEAR(matrix.micro_iou(), 1273.0 / 2727.0, 1e-15);
   EXPECT_EQ(std::round(1e4 * matrix.micro_iou()), 4668);
 }
 
