@@ -1,17 +1,12 @@
 #pragma once
 // Each command adds itself to the program; its file is named like it. What a command does for the runs of one
-// task is in that task's verbs (task_verbs.h).
+// task is in that task's Kind (modewise/tasks/kind.h).
 
 #include "cli/program.h"
 
 namespace modewise::cli {
 
 void add_train(Program& program);
-void add_train_forecast(Program& program, CLI::App& parent);
-void add_train_classify(Program& program, CLI::App& parent);
-void add_train_segment(Program& program, CLI::App& parent);
-void add_train_language(Program& program, CLI::App& parent);
-void add_train_series(Program& program, CLI::App& parent);
 void add_evaluate(Program& program);
 void add_predict(Program& program);
 void add_backtest(Program& program);

@@ -1,5 +1,5 @@
 #include "cli/commands.h"
-#include "cli/task_verbs.h"
+#include "modewise/tasks/kinds.h"
 
 namespace modewise::cli {
 namespace {
@@ -10,7 +10,7 @@ struct CompareOptions {
 };
 
 int compare(const Program& program, const CompareOptions& options) {
-  const tasks::Comparison& comparison = verbs_of_runs(options.runs).comparison();
+  const tasks::Comparison& comparison = tasks::kind_of_runs(options.runs).comparison();
   const std::vector<tasks::RunGroup> groups = tasks::group_runs(read_finished_runs(comparison, options.runs));
   const report::Table table = comparison_table(comparison, groups);
   if (program.json())

@@ -1,15 +1,43 @@
+#include <nlohmann/json.hpp>
+
 #include "cli/commands.h"
-#include "cli/task_verbs.h"
+#include "cli/config_options.h"
 #include "modewise/core/error.h"
+#include "modewise/tasks/kinds.h"
 
 namespace modewise::cli {
 namespace {
 
+struct ShowConfigOptions {
+  std::string task = "forecast";
+  ConfigOptions config;
+  std::string run;
+  bool help_text = false;
+};
+
+nlohmann::ordered_json fields_json(const Fields& fields, bool help_text) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const Field& field : fields.list()) {
+    const auto value = std::visit([](const auto* v) { return nlohmann::ordered_json(*v); }, field.value);
+    if (help_text)
+      json[field.path] = {{"value", value}, {"help", field.help}};
+    else
+      json[field.path] = value;
+  }
+  return json;
+}
+
 int show(const Program& program, const ShowConfigOptions& options) {
   require(options.run.empty() || options.config.config.empty(), ErrorKind::usage,
           "give --run or --config, not both");
-  return (options.run.empty() ? verbs_of(options.task) : verbs_of_run(options.run))
-      .show_config(program, options);
+  const tasks::Kind& kind =
+      options.run.empty() ? tasks::kind_of(options.task) : tasks::kind_of_run(options.run);
+  const tasks::AnyConfig config =
+      kind.config(options.run.empty() ? options.config.config : options.run + "/config.toml",
+                  options.config.all_assignments());
+  program.print(
+      tasks::Result(fields_json(config.fields, options.help_text), config.fields.to_toml(options.help_text)));
+  return 0;
 }
 
 }  // namespace
@@ -23,7 +51,7 @@ void add_config(Program& program) {
       "modewise config show --model dlinear > dlinear.toml",
       [&program, options] { return show(program, *options); });
   command->add_option("task", options->task, "the task whose settings to show; forecast without it")
-      ->check(CLI::IsMember(task_names()));
+      ->check(CLI::IsMember(tasks::kind_names()));
   options->config.add_to(*command, "data file or folder (data.path)", "model (model.name)");
   command->add_option("--run", options->run, "a run's settings");
   command->add_flag("--help-text", options->help_text, "what each setting means");

@@ -1,13 +1,33 @@
 #include "cli/config_options.h"
 
+#include <fmt/ranges.h>
+
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
 namespace modewise::cli {
 
+void add_short_options(CLI::App& command, const std::vector<tasks::ShortOption>& options,
+                       std::vector<std::string>& to) {
+  using Takes = tasks::ShortOption::Takes;
+  for (const tasks::ShortOption& option : options) {
+    const auto set = [&to, key = option.key](const std::string& value) { to.push_back(key + "=" + value); };
+    if (option.takes == Takes::nothing)
+      command.add_flag_callback(
+          option.flag, [set] { set("true"); }, option.help);
+    else if (option.takes == Takes::list)
+      command.add_option_function<std::vector<std::string>>(
+          option.flag,
+          [set](const std::vector<std::string>& values) { set(fmt::format("{}", fmt::join(values, ","))); },
+          option.help);
+    else
+      command.add_option_function<std::string>(option.flag, set, option.help);
+  }
+}
+
 void ConfigOptions::add_to(CLI::App& command, const std::string& data_help, const std::string& model_help) {
   command.add_option("--data", data, data_help);
-  command.add_option("--model", model, model_help);
+  if (!model_help.empty()) command.add_option("--model", model, model_help);
   command.add_option("--config", config, "TOML file with any of the keys");
   command.add_option("--set", assignments, "one key, as in --set train.epochs=5; may be repeated")
       ->allow_extra_args(false);
@@ -15,16 +35,12 @@ void ConfigOptions::add_to(CLI::App& command, const std::string& data_help, cons
 }
 
 std::vector<std::string> ConfigOptions::all_assignments() const {
-  std::vector<std::string> all;
+  std::vector<std::string> all = short_forms;
   if (!model.empty()) all.push_back("model.name=" + model);
   if (!data.empty()) all.push_back("data.path=" + data);
   if (seed >= 0) all.push_back("train.seed=" + std::to_string(seed));
   all.insert(all.end(), assignments.begin(), assignments.end());
   return all;
-}
-
-std::string absolute_path(const std::string& path) {
-  return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
 }
 
 }  // namespace modewise::cli

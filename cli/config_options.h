@@ -3,35 +3,27 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "modewise/core/fields.h"
+#include "modewise/tasks/kind.h"
 
 namespace modewise::cli {
 
+/// Adds each option; the assignments "key=value" that it stands for go into `to`, which must outlive the
+/// command.
+void add_short_options(CLI::App& command, const std::vector<tasks::ShortOption>& options,
+                       std::vector<std::string>& to);
+
 struct ConfigOptions {
   std::string config, data, model;
-  std::vector<std::string> assignments;
+  std::vector<std::string> assignments, short_forms;
   int64_t seed = -1;
 
-  virtual ~ConfigOptions() = default;
-
-  /// `data_help` says what --data takes, `model_help` which models there are.
+  /// --data, --model, --config, --set and --seed; `model_help` "" leaves --model out.
   void add_to(CLI::App& command, const std::string& data_help, const std::string& model_help);
-  /// --model, --data, --seed and --set as assignments; a task with more short forms adds them.
-  virtual std::vector<std::string> all_assignments() const;
+  /// All of them as assignments.
+  std::vector<std::string> all_assignments() const;
 };
-
-/// Absolute, so that a run finds its data from any folder; "" stays "".
-std::string absolute_path(const std::string& path);
-
-/// Every key of a task's config with its help and default, for --help.
-template <class Config>
-std::string config_help() {
-  Config defaults;
-  return "Keys of --config and --set, with their defaults:\n\n" + fields_of(defaults).to_toml(true);
-}
 
 }  // namespace modewise::cli

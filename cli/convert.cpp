@@ -7,8 +7,8 @@
 
 #include "cli/commands.h"
 #include "cli/model_options.h"
-#include "cli/task_verbs.h"
 #include "modewise/core/error.h"
+#include "modewise/core/output_file.h"
 #include "modewise/report/table.h"
 
 namespace modewise::cli {

@@ -3,17 +3,27 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/task_verbs.h"
+#include "cli/config_options.h"
 #include "modewise/core/file.h"
+#include "modewise/core/output_file.h"
+#include "modewise/tasks/kinds.h"
 #include "modewise/tasks/language/passkey.h"
 
 namespace modewise::cli {
 namespace {
 
-int show(const Program& program, ShowDataOptions options) {
-  if (!options.file.empty()) options.config.data = options.file;
-  if (options.task == "auto") options.task = task_of_data(options.config.data);
-  return verbs_of(options.task).show_data(program, options);
+struct ShowDataOptions {
+  std::string task = "auto", file;
+  ConfigOptions config;
+};
+
+int show(const Program& program, const ShowDataOptions& options) {
+  ConfigOptions config = options.config;
+  if (!options.file.empty()) config.data = options.file;
+  const tasks::Kind& kind =
+      options.task == "auto" ? tasks::kind_of_data(config.data) : tasks::kind_of(options.task);
+  program.print(kind.describe_data(config.config, config.all_assignments()));
+  return 0;
 }
 
 struct PasskeyTexts {
@@ -32,8 +42,8 @@ int write_passkeys(const Program& program, const PasskeyTexts& options) {
     lines += line.dump() + "\n";
   }
   write_file_atomically(options.file, lines);
-  print_result(program, {{"file", options.file}, {"texts", options.count}, {"bytes", lines.size()}},
-               fmt::format("{}: {} texts\n", options.file, options.count));
+  program.print(tasks::Result({{"file", options.file}, {"texts", options.count}, {"bytes", lines.size()}},
+                              fmt::format("{}: {} texts\n", options.file, options.count)));
   return 0;
 }
 
@@ -65,10 +75,10 @@ void add_data(Program& program) {
                                           "modewise data show ETTh1.csv",
                                           [&program, options] { return show(program, *options); });
   command->add_option("file", options->file, "CSV, numeric text, NPY, NPZ, NIfTI, GeoTIFF, or a folder");
-  std::vector<std::string> tasks = {"auto"};
-  tasks.insert(tasks.end(), task_names().begin(), task_names().end());
+  std::vector<std::string> names = tasks::kind_names();
+  names.insert(names.begin(), "auto");
   command->add_option("--task", options->task, "for which task to look at it; auto goes by the file")
-      ->check(CLI::IsMember(tasks));
+      ->check(CLI::IsMember(names));
   options->config.add_to(*command, "data file or folder (data.path)", "model (model.name)");
   add_passkeys(program, *data);
 }

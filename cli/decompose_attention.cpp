@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "cli/decompose.h"
-#include "cli/task_verbs.h"
 #include "modewise/analysis/stable_rank.h"
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
+#include "modewise/tasks/kinds.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::cli {
@@ -22,16 +22,16 @@ tasks::AttentionMatrices attention_of(const DecomposeOptions& options) {
   require(options.member.empty() && options.index.empty(), ErrorKind::usage,
           "--member and --index are for files of matrices; of {} choose by --layer, --head and --sample",
           options.input);
-  const TaskVerbs& verbs = verbs_of_run(options.input);
+  const tasks::Kind& kind = tasks::kind_of_run(options.input);
   require(
-      verbs.attention != nullptr, ErrorKind::usage,
+      kind.attention != nullptr, ErrorKind::usage,
       "{0} is of the task '{1}': modewise explain {0} writes its attention matrices into explain.npz, whose "
       "arrays decompose takes by --member",
-      options.input, verbs.task);
+      options.input, kind.name);
   tasks::AttentionRequest request = options.attention;
   request.run = options.input;
   request.modes = options.modes;
-  return verbs.attention(request);
+  return kind.attention(request);
 }
 
 /// 0 … count − 1, or the one that was asked for from 1.

@@ -7,8 +7,7 @@
 #include "cli/commands.h"
 #include "modewise/core/log.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/forecast/compare.h"
-#include "modewise/tasks/forecast/report.h"
+#include "modewise/tasks/forecast/kind.h"
 
 namespace modewise::cli {
 namespace {
@@ -17,7 +16,7 @@ namespace fs = std::filesystem;
 
 // A chaotic system on a ring of sites with two time scales: what comes next depends on the neighbours, which
 // repeat, seasonal and linear forecasts do not see.
-const std::vector<std::string> shared_settings = {
+const std::vector<std::string> kSharedSettings = {
     "data.simulate=lorenz96", "data.simulate_rows=6000", "forecast.lookback=24",   "forecast.horizon=12",
     "forecast.loss=mse",      "train.batch_size=64",     "output.predictions=200",
 };
@@ -26,7 +25,7 @@ struct Contestant {
   std::string name;
   std::vector<std::string> settings;
 };
-const std::vector<Contestant> contestants = {
+const std::vector<Contestant> kContestants = {
     {"hot",
      {"model.name=hot", "model.patch.length=4", "model.patch.stride=4", "model.dropout=0", "train.epochs=12",
       "train.optimizer.learning_rate=0.002", "train.patience=12"}},
@@ -48,30 +47,27 @@ void make_run(const Program& program, const Contestant& contestant, const DemoOp
     spdlog::info("{}: kept from an earlier demo", path.string());
     return;
   }
-  std::vector<std::string> settings = contestant.settings;
-  settings.insert(settings.end(), shared_settings.begin(), shared_settings.end());
-  settings.push_back(fmt::format("train.seed={}", options.seed));
-  tasks::ForecastConfig config = tasks::load_forecast_config("", settings);
-  const bool resume = fs::exists(path / "config.toml");
-  const tasks::ForecastData data = tasks::load_forecast_data(config);
-  // Where a start was cut off there is a manifest without a config: that start is made anew.
-  train::RunFolder folder = resume ? train::RunFolder::open(path) : train::RunFolder::create(path, true);
-  folder.lock();
-  if (!resume)
-    folder.begin({"forecast", program.command_line(), config.train.seed, program.threads(), data.hash},
-                 fields_of(config).to_toml(), to_json(tasks::summarize(data)));
-  folder.start_log();
   spdlog::info("{}:", path.string());
-  const tasks::TrainedRun result = tasks::train_forecast(config, data, folder, resume);
-  if (result.training.stopped_by_signal()) throw Stopped{result.training.signal};
-  tasks::write_forecast_report(tasks::open_forecast_run(path), data, folder.file("report.html"));
+  tasks::JobRequest request;
+  request.command_line = program.command_line();
+  if (fs::exists(path / "config.toml")) {
+    request.resume = path.string();
+  } else {
+    request.assignments = contestant.settings;
+    request.assignments.insert(request.assignments.end(), kSharedSettings.begin(), kSharedSettings.end());
+    request.assignments.push_back(fmt::format("train.seed={}", options.seed));
+    request.out = path.string();
+    // Where a start was cut off there is a manifest without a config: that start is made anew.
+    request.exist_ok = true;
+  }
+  tasks::run_job(tasks::forecast_kind, request);
 }
 
 int demo(const Program& program, const DemoOptions& options) {
   install_stop_handlers();
-  const tasks::Comparison& comparison = tasks::forecast_comparison();
+  const tasks::Comparison& comparison = tasks::forecast_kind.comparison();
   std::vector<tasks::FinishedRun> runs;
-  for (const Contestant& contestant : contestants) {
+  for (const Contestant& contestant : kContestants) {
     const fs::path path = fs::path(options.out) / contestant.name;
     make_run(program, contestant, options, path);
     runs.push_back(comparison.read(path));

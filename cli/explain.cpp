@@ -4,23 +4,27 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/task_verbs.h"
 #include "modewise/core/error.h"
+#include "modewise/tasks/kinds.h"
 
 namespace modewise::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+struct ExplainCommandOptions : tasks::ExplainRequest {
+  std::string out;
+};
+
 int explain(const Program& program, const ExplainCommandOptions& options) {
-  const TaskVerbs& verbs = verbs_of_run(options.run);
+  const tasks::Kind& kind = tasks::kind_of_run(options.run);
   require(
-      verbs.explain != nullptr, ErrorKind::usage,
+      kind.explain != nullptr, ErrorKind::usage,
       "{0} is of the task '{1}', which explain does not know: modewise decompose {0} measures its attention, "
       "layer by layer and head by head",
-      options.run, verbs.task);
+      options.run, kind.name);
   const fs::path out = options.out.empty() ? fs::path(options.run) / "explain" : fs::path(options.out);
-  const tasks::Explanation explanation = verbs.explain(options);
+  const tasks::Explanation explanation = kind.explain(options);
   std::error_code error;
   fs::create_directories(out, error);
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", out.string(), error.message());

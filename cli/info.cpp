@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/forecast_options.h"
+#include "cli/config_options.h"
 #include "modewise/analysis/forecaster_cost.h"
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
 #include "modewise/ops/kernel_info.h"
+#include "modewise/tasks/forecast/config.h"
+#include "modewise/tasks/forecast/kind.h"
 
 namespace modewise::cli {
 namespace {
@@ -19,7 +21,7 @@ using Json = nlohmann::ordered_json;
 using report::Cell;
 
 struct InfoOptions {
-  ForecastConfigOptions config;
+  ConfigOptions config;
   std::vector<int64_t> series;
   bool released = false;
 };
@@ -79,7 +81,7 @@ models::ForecastShape shape_of(const InfoOptions& options, const tasks::Forecast
 }
 
 int model_info(const Program& program, const InfoOptions& options) {
-  ForecastConfigOptions config_options = options.config;
+  ConfigOptions config_options = options.config;
   if (options.released) {
     // The forecaster whose cost the paper prints: 100 variables × 96 rows, patches of 4, 720 outputs.
     std::vector<std::string> settings = {"model.preset=release", "forecast.lookback=96",
@@ -88,7 +90,7 @@ int model_info(const Program& program, const InfoOptions& options) {
     config_options.assignments = settings;
   }
   const tasks::ForecastConfig config =
-      load_forecast_options(config_options.config, config_options.all_assignments());
+      tasks::load_forecast_config(config_options.config, config_options.all_assignments());
   const models::ForecastShape shape = shape_of(options, config);
   const std::vector<NamedCost> costs = costs_of(config.model, shape);
   if (program.json()) {
@@ -160,7 +162,7 @@ void add_info(Program& program) {
                                           "Build, machine and kernels; with a model its parameters and cost.",
                                           "modewise info --model hot --series 21 --set forecast.horizon=720",
                                           [&program, options] { return info(program, *options); });
-  options->config.add_to(*command);
+  options->config.add_to(*command, tasks::forecast_kind.data_help, tasks::forecast_kind.model_help);
   command->add_option("--series", options->series, "sizes of the series modes, such as 21, or 12 11")
       ->check(CLI::PositiveNumber);
   command->add_flag("--released", options->released,

@@ -33,12 +33,12 @@ void ModelOptions::add_to(CLI::App& command) {
 void ModelOptions::adjust(models::LanguageModelConfig& config) const {
   if (!attention.empty()) {
     config.attention = models::LanguageAttentionConfig();
-    config.attention.form = attention == "tensor" ? "causal" : attention;
   }
   Fields fields = fields_of(config);
   const auto set = [&](const char* key, const std::string& value) {
     if (!value.empty()) fields.set(std::string(key) + "=" + value);
   };
+  set("attention.form", attention);
   set("attention.fold", fold);
   set("attention.window", window);
   set("attention.slots", slots);

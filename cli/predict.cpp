@@ -1,18 +1,19 @@
 #include "cli/commands.h"
-#include "cli/task_verbs.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/tasks/kinds.h"
 
 namespace modewise::cli {
 
 void add_predict(Program& program) {
-  const auto options = std::make_shared<PredictOptions>();
+  const auto options = std::make_shared<tasks::PredictRequest>();
   CLI::App* command =
       program.add_command(program.app(), "predict",
                           "Forecasts beyond the end of the data, in its units, with its dates continued; the "
                           "classes of volumes; or the class maps of scenes.",
                           "modewise predict runs/ETTh1-hot --out forecast.csv", [&program, options] {
                             install_stop_handlers();
-                            return verbs_of_run(options->run).predict(program, *options);
+                            program.print(tasks::kind_of_run(options->run).predict(*options));
+                            return 0;
                           });
   command->add_option("run,--run", options->run, "run folder")->required();
   command->add_option(

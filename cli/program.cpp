@@ -221,7 +221,14 @@ void Program::print(const std::string& text) const {
 }
 
 void Program::print(const nlohmann::ordered_json& result) const {
-  print(result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  print(tasks::json_text(result));
+}
+
+void Program::print(const tasks::Result& result) const {
+  if (json())
+    print(result.json);
+  else if (!result.text.empty())
+    print(result.text);
 }
 
 void Program::print(const report::Table& table) const {

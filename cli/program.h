@@ -6,18 +6,13 @@
 #include <CLI/Formatter.hpp>
 #include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "modewise/report/table.h"
+#include "modewise/tasks/result.h"
 
 namespace modewise::cli {
-
-/// Raised by a command that a signal stopped: the program exits 128 + signal.
-struct Stopped {
-  int signal;
-};
 
 class Program {
  public:
@@ -43,6 +38,7 @@ class Program {
   void print(const nlohmann::ordered_json& result) const;
   void print(const std::string& text) const;
   void print(const report::Table& table) const;
+  void print(const tasks::Result& result) const;
 
  private:
   class Help;

@@ -1,8 +1,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/task_verbs.h"
 #include "modewise/core/error.h"
+#include "modewise/core/output_file.h"
+#include "modewise/tasks/kinds.h"
 
 namespace modewise::cli {
 namespace {
@@ -16,7 +17,7 @@ struct ReportOptions {
 };
 
 int report(const Program& program, const ReportOptions& options) {
-  const TaskVerbs& verbs = verbs_of_runs(options.runs);
+  const tasks::Kind& kind = tasks::kind_of_runs(options.runs);
   require(options.runs.size() == 1 || !options.out.empty(), ErrorKind::usage,
           "a report of several runs needs --out FILE.html");
   // A run's own report is made from the run and may be made again; any other file is somebody's.
@@ -24,12 +25,12 @@ int report(const Program& program, const ReportOptions& options) {
   const fs::path out =
       options.out.empty() ? fs::path(options.runs.front()) / "report.html" : fs::path(options.out);
   if (options.runs.size() == 1) {
-    verbs.write_report(options.runs.front(), options.data, out);
+    kind.write_report(options.runs.front(), options.data, out);
   } else {
-    const tasks::Comparison& comparison = verbs.comparison();
+    const tasks::Comparison& comparison = kind.comparison();
     tasks::write_comparison(comparison, read_finished_runs(comparison, options.runs), out);
   }
-  print_result(program, {{"report", out.string()}}, out.string());
+  program.print(tasks::Result({{"report", out.string()}}, out.string()));
   return 0;
 }
 

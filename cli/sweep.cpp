@@ -11,6 +11,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/sweep_table.h"
+#include "modewise/tasks/kinds.h"
 
 namespace modewise::cli {
 namespace {
@@ -56,9 +57,20 @@ sweep::SweepOptions budget(const Program& program, const SweepCommandOptions& op
   return out;
 }
 
+std::vector<sweep::SweepTask> sweep_tasks() {
+  std::vector<sweep::SweepTask> all;
+  for (const tasks::Kind* kind : tasks::kinds()) {
+    sweep::SweepTask task{kind->name, {}};
+    for (const tasks::ValidationFigure& figure : kind->validation)
+      task.metrics.push_back({figure.path, figure.name, figure.best, figure.decimals, figure.factor});
+    all.push_back(std::move(task));
+  }
+  return all;
+}
+
 int run(const Program& program, const SweepCommandOptions& options) {
   install_stop_handlers();
-  const sweep::SweepPlan plan = sweep::read_sweep_plan(options.file, options.overrides);
+  const sweep::SweepPlan plan = sweep::read_sweep_plan(options.file, sweep_tasks(), options.overrides);
   const sweep::SweepOptions sweep_options = budget(program, options, plan);
   if (options.dry_run) return list_runs(program, plan, sweep_options);
   fs::create_directories(sweep_options.out);

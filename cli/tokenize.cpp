@@ -13,10 +13,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/config_options.h"
-#include "cli/task_verbs.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/output_file.h"
 #include "modewise/core/system_call.h"
 #include "modewise/data/language/token_set.h"
 #include "modewise/io/utf8.h"

@@ -1,15 +1,74 @@
+#include <fmt/ranges.h>
+
 #include "cli/commands.h"
+#include "cli/config_options.h"
+#include "modewise/core/error.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/tasks/kinds.h"
 
 namespace modewise::cli {
+namespace {
+
+struct TrainOptions {
+  ConfigOptions config;
+  tasks::JobRequest job;
+  std::vector<std::string> track;
+  bool no_test = false;
+};
+
+int train(const Program& program, const tasks::Kind& kind, const TrainOptions& options) {
+  install_stop_handlers();
+  tasks::JobRequest request = options.job;
+  request.config = options.config.config;
+  request.assignments = options.config.all_assignments();
+  request.command_line = program.command_line();
+  if (!options.track.empty())
+    request.assignments.push_back(fmt::format("train.track={}", fmt::join(options.track, ",")));
+  if (options.no_test) request.assignments.push_back("train.test=false");
+  if (!request.resume.empty()) {
+    require(request.config.empty() && request.out.empty(), ErrorKind::usage,
+            "--resume takes the config and the folder of its run; --config and --out start another run");
+    require(!options.no_test, ErrorKind::usage,
+            "--resume reads the test part or not as its run began; --no-test starts another run");
+  }
+  program.print(tasks::run_job(kind, request));
+  return 0;
+}
+
+void add_run_options(CLI::App& command, TrainOptions& options) {
+  command.add_option("--out,--run", options.job.out, "run folder to make; runs/DATA-MODEL without it");
+  command.add_flag("--exist-ok", options.job.exist_ok, "start anew in a folder that holds a run");
+  command.add_option("--track", options.track, "recorded at each evaluation: stable_rank (train.track)")
+      ->delimiter(',');
+  command.add_flag(
+      "--no-test", options.no_test,
+      "leave the test part unread, to choose among settings by validation (train.test); evaluate "
+      "RUN reads it when all is chosen");
+  command.add_option("--resume", options.job.resume, "run folder to go on with; needs nothing else");
+  command.add_flag("--override", options.job.accept_changes, "with --resume: accept changed settings");
+}
+
+void add_training(Program& program, CLI::App& parent, const tasks::Kind& kind) {
+  const auto options = std::make_shared<TrainOptions>();
+  CLI::App* command =
+      program.add_command(parent, kind.name, kind.summary, kind.example,
+                          [&program, &kind, options] { return train(program, kind, *options); });
+  std::vector<tasks::ShortOption> short_options = kind.options;
+  for (tasks::ShortOption& one : short_options) one.help += fmt::format(" ({})", one.key);
+  options->config.add_to(*command, kind.data_help, kind.model_help);
+  add_short_options(*command, short_options, options->config.short_forms);
+  add_run_options(*command, *options);
+  program.add_help_text(command, [&kind] {
+    return "Keys of --config and --set, with their defaults:\n\n" + kind.defaults().fields.to_toml(true);
+  });
+}
+
+}  // namespace
 
 void add_train(Program& program) {
-  CLI::App* train = program.app().add_subcommand("train", "Trains a model on a data set");
-  train->require_subcommand(1);
-  add_train_forecast(program, *train);
-  add_train_classify(program, *train);
-  add_train_segment(program, *train);
-  add_train_language(program, *train);
-  add_train_series(program, *train);
+  CLI::App* command = program.app().add_subcommand("train", "Trains a model on a data set");
+  command->require_subcommand(1);
+  for (const tasks::Kind* kind : tasks::kinds()) add_training(program, *command, *kind);
 }
 
 }  // namespace modewise::cli

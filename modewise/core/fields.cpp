@@ -222,6 +222,14 @@ void Fields::set(std::string_view assignment) {
   if (field.after) field.after();
 }
 
+void Fields::make_paths_absolute() {
+  for (const Field& field : list_) {
+    if (field.rule.is_path == nullptr) continue;
+    std::string& text = **std::get_if<std::string*>(&field.value);
+    if (field.rule.is_path(text)) text = absolute_path(text);
+  }
+}
+
 void Fields::validate(const std::string& source) const {
   for (const Field& field : list_)
     std::visit(

@@ -27,7 +27,14 @@ struct Rule {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   std::vector<std::string> one_of = {};
+  /// Whether a text is a path, which make_paths_absolute() changes; null: never.
+  bool (*is_path)(const std::string&) = nullptr;
 };
+
+/// For Rule::is_path.
+inline bool always(const std::string&) {
+  return true;
+}
 
 struct Field {
   using Value = std::variant<bool*, int64_t*, double*, std::string*, std::vector<int64_t>*,
@@ -70,6 +77,8 @@ class Fields {
   void load_toml(std::string_view text, const std::string& source);
   /// Applies one `a.b=value` (`--set`); lists are written `[1, 2]` or `1,2`. Errors are usage errors.
   void set(std::string_view assignment);
+  /// So that a run finds its data from any folder; "" stays "".
+  void make_paths_absolute();
   /// Checks every rule; called by the loaders, and to be called after values were set from code.
   void validate(const std::string& source) const;
   /// The whole config as TOML, `[group]` by group; `with_help` puts each field's help above it.

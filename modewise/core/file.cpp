@@ -69,4 +69,8 @@ std::string read_file(const fs::path& path) {
   }
 }
 
+std::string absolute_path(const std::string& path) {
+  return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
+}
+
 }  // namespace modewise

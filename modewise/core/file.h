@@ -23,6 +23,9 @@ void sync_directory(const std::filesystem::path& path);
 /// The whole file. Throws no_input when it is missing or unreadable, io when a read fails.
 std::string read_file(const std::filesystem::path& path);
 
+/// Absolute and without "." and ".."; "" stays "".
+std::string absolute_path(const std::string& path);
+
 inline std::span<const std::byte> as_bytes(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }

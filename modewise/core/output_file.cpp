@@ -116,6 +116,11 @@ bool is_stream(const fs::path& path) {
   return !plain || !descriptor_link(path).empty();
 }
 
+void require_new(const std::filesystem::path& file, bool force) {
+  require(file.empty() || force || !std::filesystem::exists(file) || is_stream(file),
+          ErrorKind::cannot_create, "{} exists already: --force overwrites it", file.string());
+}
+
 int open_new_file(const fs::path& path, mode_t mode) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   const ErrorKind kind = fd < 0 && errno == ENOENT ? ErrorKind::cannot_create : ErrorKind::io;

@@ -49,6 +49,10 @@ class OutputFile {
 /// takes their place.
 bool is_stream(const std::filesystem::path& path);
 
+/// cannot_create error for a file that is there, unless `force` says to overwrite it; "" is no file, and
+/// streams hold nothing that could be lost.
+void require_new(const std::filesystem::path& file, bool force);
+
 /// Opens a file that must not be there yet, not even as a link to somewhere else. Throws as OutputFile does.
 int open_new_file(const std::filesystem::path& path, mode_t mode);
 /// All bytes, to an open descriptor; `place` names it in errors.

@@ -3,6 +3,11 @@
 
 namespace modewise {
 
+/// Raised by work that a signal stopped: the program exits 128 + signal.
+struct Stopped {
+  int signal;
+};
+
 /// Installs the handlers; a second SIGINT ends the process at once, as users expect.
 void install_stop_handlers();
 

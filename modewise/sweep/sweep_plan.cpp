@@ -183,20 +183,15 @@ class Reader {
   toml::table root_;
 };
 
-/// What each task validates by.
-std::vector<SweepMetric> usual_metrics(const std::string& task) {
-  if (task == "forecast") return {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}};
-  if (task == "classify")
-    return {{"/validation/auc", "validation AUC %", "highest", 1, 100},
-            {"/validation/accuracy", "validation accuracy %", "highest", 1, 100}};
-  if (task == "series")
-    return {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
-            {"/validation/loss", "validation loss", "lowest", 3}};
-  if (task == "language")
-    return {{"/validation/loss", "validation loss", "lowest", 4},
-            {"/validation/bits_per_byte", "validation bits a byte", "lowest", 4}};
-  return {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
-          {"/validation/mean_iou", "validation mean IoU %", "highest", 1, 100}};
+const SweepTask& task_called(const std::string& name, const std::vector<SweepTask>& tasks,
+                             const std::string& path) {
+  std::vector<std::string> names;
+  for (const SweepTask& task : tasks) {
+    if (task.name == name) return task;
+    names.push_back(task.name);
+  }
+  fail(ErrorKind::config, "{}: task must be one of {}, got '{}'{}", path, fmt::join(names, ", "), name,
+       nearest_name_hint(name, names));
 }
 
 void require_validation(const std::vector<SweepMetric>& metrics, const std::string& path) {
@@ -253,16 +248,14 @@ std::vector<SweepRun> grid(const std::vector<Axis>& axes, const std::vector<int6
 
 }  // namespace
 
-SweepPlan read_sweep_plan(const std::string& path, const SweepOverrides& overrides) {
+SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>& tasks,
+                          const SweepOverrides& overrides) {
   const Reader reader(path, read_file(path));
   reader.only_keys(reader.root(), {"name", "task", "config", "data", "seeds", "settings", "axis", "metric"});
   SweepPlan plan;
   plan.name = file_name_of(reader.text(reader.root(), "name", fs::path(path).stem().string()));
-  plan.task = reader.text(reader.root(), "task", "forecast");
-  const std::vector<std::string> tasks = {"forecast", "classify", "segment", "language", "series"};
-  require(std::find(tasks.begin(), tasks.end(), plan.task) != tasks.end(), ErrorKind::config,
-          "{}: task must be one of {}, got '{}'{}", path, fmt::join(tasks, ", "), plan.task,
-          nearest_name_hint(plan.task, tasks));
+  plan.task = reader.text(reader.root(), "task", tasks.front().name);
+  const SweepTask& task = task_called(plan.task, tasks, path);
   plan.config = beside(path, reader.text(reader.root(), "config"));
   plan.data = overrides.data.empty() ? beside(path, reader.text(reader.root(), "data"))
                                      : fs::absolute(overrides.data).lexically_normal().string();
@@ -272,7 +265,7 @@ SweepPlan read_sweep_plan(const std::string& path, const SweepOverrides& overrid
     plan.axes.push_back(axes.back().name);
   }
   for (const toml::table* table : reader.tables("metric")) plan.metrics.push_back(reader.metric(*table));
-  if (plan.metrics.empty()) plan.metrics = usual_metrics(plan.task);
+  if (plan.metrics.empty()) plan.metrics = task.metrics;
   if (!overrides.metrics.empty()) {
     std::vector<SweepMetric> chosen;
     for (const std::string& one : overrides.metrics) chosen.push_back(chosen_metric(one, plan.metrics));

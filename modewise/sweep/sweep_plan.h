@@ -43,6 +43,12 @@ struct SweepMetric {
   bool operator==(const SweepMetric&) const = default;
 };
 
+/// A word behind `train`, and the figures that its runs are validated by.
+struct SweepTask {
+  std::string name;
+  std::vector<SweepMetric> metrics;
+};
+
 struct SweepRun {
   std::string name;                 // letters, digits, '.', '_', '-': folder of the run
   std::vector<std::string> labels;  // the choice on each axis
@@ -52,7 +58,7 @@ struct SweepRun {
 
 struct SweepPlan {
   std::string name;  // the file's name, or `name` in it
-  std::string task;  // forecast | classify | segment | language
+  std::string task;  // a SweepTask's name
   std::string config, data;
   std::vector<std::string> axes;
   std::vector<SweepMetric> metrics;
@@ -67,9 +73,11 @@ struct SweepOverrides {
   std::vector<std::string> metrics;   // paths, "validation.auc" or "/validation/auc"; empty: the file's
 };
 
-/// Config errors with file and line for what does not read as a sweep, and for metrics of the test part;
-/// settings are checked by the runs themselves.
-SweepPlan read_sweep_plan(const std::string& path, const SweepOverrides& overrides = {});
+/// `tasks` are those that there are, the first one where the file names none. Config errors with file and
+/// line for what does not read as a sweep, and for metrics of the test part; settings are checked by the runs
+/// themselves.
+SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>& tasks,
+                          const SweepOverrides& overrides = {});
 
 /// The arguments behind the program's name that start `run` in `folder`, or go on with it there.
 std::vector<std::string> training_arguments(const SweepPlan& plan, const SweepRun& run,

@@ -11,7 +11,8 @@
 namespace modewise::tasks {
 
 /// Defaults < `file` ("" for none) < `assignments` ("a.b=c"). Among the assignments the model's name and
-/// preset act first, since they set other fields. Config has fields() and validate(source).
+/// preset act first, since they set other fields; paths become absolute. Config has fields() and
+/// validate(source).
 template <class Config>
 Config load_config(const std::string& file, std::vector<std::string> assignments) {
   Config config;
@@ -24,6 +25,7 @@ Config load_config(const std::string& file, std::vector<std::string> assignments
   first("model.preset=", first("model.name=", assignments.begin()));
   for (const std::string& assignment : assignments) fields.set(assignment);
   const std::string source = file.empty() ? "options" : file;
+  fields.make_paths_absolute();
   fields.validate(source);
   config.validate(source);
   return config;

@@ -5,6 +5,7 @@
 
 #include "modewise/core/error.h"
 #include "tests/scratch_folder.h"
+#include "tests/sweep/tasks.h"
 
 namespace modewise::sweep {
 namespace {
@@ -39,7 +40,7 @@ factor = 100
 
 TEST(SweepPlan, IsTheGridInOrder) {
   const ScratchFolder folder;
-  const SweepPlan plan = read_sweep_plan(folder.write("my sweep.toml", kGrid));
+  const SweepPlan plan = read_sweep_plan(folder.write("my sweep.toml", kGrid), kTasks);
   EXPECT_EQ(plan.name, "my-sweep");
   EXPECT_EQ(plan.task, "classify");
   EXPECT_EQ(plan.config, (folder / "base.toml").string());
@@ -60,11 +61,11 @@ TEST(SweepPlan, IsTheGridInOrder) {
 
 TEST(SweepPlan, TakesWhatTheCommandLineSays) {
   const ScratchFolder folder;
-  const SweepPlan plan =
-      read_sweep_plan(folder.write("a.toml", kGrid), {.data = "/data/x.npz",
-                                                      .seeds = {7},
-                                                      .settings = {"train.epochs=9"},
-                                                      .metrics = {"validation.auc", "best.val_loss"}});
+  const SweepPlan plan = read_sweep_plan(folder.write("a.toml", kGrid), kTasks,
+                                         {.data = "/data/x.npz",
+                                          .seeds = {7},
+                                          .settings = {"train.epochs=9"},
+                                          .metrics = {"validation.auc", "best.val_loss"}});
   ASSERT_EQ(plan.runs.size(), 6u);
   EXPECT_EQ(plan.runs[0].seed, 7);
   EXPECT_EQ(plan.runs[0].settings.back(), "train.epochs=9");
@@ -84,7 +85,7 @@ TEST(SweepPlan, TakesWhatTheCommandLineSays) {
 
 TEST(SweepPlan, WithoutAxesIsItsSeeds) {
   const ScratchFolder folder;
-  const SweepPlan plan = read_sweep_plan(folder.write("a.toml", "seeds = [1, 2, 3]\n"));
+  const SweepPlan plan = read_sweep_plan(folder.write("a.toml", "seeds = [1, 2, 3]\n"), kTasks);
   ASSERT_EQ(plan.runs.size(), 3u);
   EXPECT_EQ(plan.runs[2].name, "run_s3");
   EXPECT_EQ(plan.task, "forecast");
@@ -93,16 +94,15 @@ TEST(SweepPlan, WithoutAxesIsItsSeeds) {
 
 TEST(SweepPlan, ValidatesAndNeverTests) {
   const ScratchFolder folder;
-  for (const char* task : {"forecast", "classify", "series", "language", "segment"}) {
-    const SweepPlan plan = read_sweep_plan(folder.write("a.toml", "task = \"" + std::string(task) + "\"\n"));
-    for (const SweepMetric& metric : plan.metrics)
-      EXPECT_THAT(metric.path, testing::ContainsRegex("^/(best/val_|validation/)")) << task;
+  for (const auto& [task, metrics] : kTasks) {
+    const SweepPlan plan = read_sweep_plan(folder.write("a.toml", "task = \"" + task + "\"\n"), kTasks);
+    EXPECT_EQ(plan.metrics, metrics);
     EXPECT_THAT(training_arguments(plan, plan.runs.front(), "/runs/x", 1, false),
                 testing::Contains("--no-test"));
   }
   SweepOverrides of_test;
   of_test.metrics = {"test.auc"};
-  EXPECT_THROW(read_sweep_plan(folder.write("b.toml", ""), of_test), Error);
+  EXPECT_THROW(read_sweep_plan(folder.write("b.toml", ""), kTasks, of_test), Error);
 }
 
 struct Bad {
@@ -118,7 +118,7 @@ class BadPlan : public testing::TestWithParam<Bad> {};
 TEST_P(BadPlan, IsASentenceWithThePlace) {
   const ScratchFolder folder;
   try {
-    read_sweep_plan(folder.write("bad.toml", GetParam().text));
+    read_sweep_plan(folder.write("bad.toml", GetParam().text), kTasks);
     FAIL() << GetParam().text;
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::config);

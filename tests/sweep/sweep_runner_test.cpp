@@ -16,6 +16,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/sweep_table.h"
 #include "tests/scratch_folder.h"
+#include "tests/sweep/tasks.h"
 
 namespace modewise::sweep {
 namespace {
@@ -58,9 +59,11 @@ class Sweep : public testing::Test {
   ~Sweep() override { set_stop_signal(0); }
 
   SweepPlan plan(const std::string& heads, const std::string& more = "") const {
-    return read_sweep_plan(folder.write(
-        "grid.toml", "seeds = [1, 2, 4]\n" + more +
-                         "\n[[axis]]\nname = \"heads\"\nkey = \"model.heads\"\nvalues = " + heads));
+    return read_sweep_plan(
+        folder.write("grid.toml",
+                     "seeds = [1, 2, 4]\n" + more +
+                         "\n[[axis]]\nname = \"heads\"\nkey = \"model.heads\"\nvalues = " + heads),
+        kTasks);
   }
   std::string starts(const std::string& run) const {
     return read_file(options.out / "runs" / run / "starts");

@@ -35,7 +35,7 @@ void SeasonalConfig::fields(Fields& f) {
 }
 
 void SeriesConfig::fields(Fields& f) {
-  f.add("path", path, "data file, or a folder of CSV files as the first mode");
+  f.add("path", path, "data file, or a folder of CSV files as the first mode", {.is_path = always});
   f.add("format", format, "auto goes by the file's name",
         {.one_of = {"auto", "csv", "text", "npy", "npz", "folder"}});
   f.add("simulate", simulate, "simulated system instead of a file",

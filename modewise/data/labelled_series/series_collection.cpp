@@ -162,27 +162,6 @@ void make_splits(SeriesCollection& set, const CollectionConfig& config, int64_t 
   }
 }
 
-/// Takes the test cases out of the set.
-void leave_test_out(SeriesCollection& set) {
-  std::vector<int64_t> place(set.cases.size(), 0);
-  for (const int64_t i : set.test) place[static_cast<size_t>(i)] = -1;
-  SeriesCollection left = set;
-  left.cases.clear();
-  left.labels.clear();
-  left.names.clear();
-  left.test.clear();
-  for (size_t i = 0; i < place.size(); ++i) {
-    if (place[i] < 0) continue;
-    place[i] = left.count();
-    left.cases.push_back(set.cases[i]);
-    left.labels.push_back(set.labels[i]);
-    left.names.push_back(set.names[i]);
-  }
-  for (auto* list : {&left.train, &left.validation})
-    for (int64_t& i : *list) i = place[static_cast<size_t>(i)];
-  set = std::move(left);
-}
-
 /// The test cases where they are wanted, or where the protocol deals all cases out anew.
 std::optional<RawCases> read_test_cases(const CollectionConfig& config, const std::string& file,
                                         bool with_test) {
@@ -261,23 +240,6 @@ bool SeriesCollection::padded() const {
                      [&](const at::Tensor& series) { return series.size(1) != length; });
 }
 
-std::vector<int64_t> SeriesCollection::split(const std::string& split_name) const {
-  if (split_name == "train") return train;
-  if (split_name == "validation") return validation;
-  if (split_name == "test") return test;
-  std::vector<int64_t> all(cases.size());
-  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
-  return all;
-}
-
-std::vector<int64_t> SeriesCollection::class_counts(std::span<const int64_t> samples) const {
-  std::vector<int64_t> counts(classes.size(), 0);
-  for (const int64_t i : samples)
-    if (const int64_t label = labels[static_cast<size_t>(i)]; label >= 0)
-      ++counts[static_cast<size_t>(label)];
-  return counts;
-}
-
 SeriesCollection load_collection(const CollectionConfig& config, bool with_test) {
   require(with_test || config.protocol != "tslib", ErrorKind::config,
           "protocol tslib chooses the weights on the test cases: they cannot be left unread");
@@ -307,7 +269,7 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
   append(set, std::move(train), "train");
   if (test) append(set, std::move(*test), "test");
   make_splits(set, config, training_cases);
-  if (!with_test) leave_test_out(set);
+  if (!with_test) leave_test_out(set, set.cases);
   set.length = config.length > 0 ? config.length : longest(set);
   require(longest(set) <= set.length, ErrorKind::data, "{}: the longest case has {} steps, data.length = {}",
           set.source, longest(set), config.length);

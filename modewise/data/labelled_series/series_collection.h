@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "modewise/data/labelled_samples.h"
 #include "modewise/data/labelled_series/config.h"
 
 namespace modewise::data {
@@ -17,25 +18,18 @@ struct VariableScale {
   std::vector<double> mean, deviation;  // [V]; a deviation of 0 counts as 1
 };
 
-struct SeriesCollection {
-  std::vector<at::Tensor> cases;     // each [V, T_i] float32, scaled, gaps filled
-  std::vector<int64_t> labels;       // −1: the file has none
-  std::vector<std::string> names;    // "train 1", "test 17"
-  std::vector<std::string> classes;  // those of the training cases, as the file declares them
+struct SeriesCollection : LabelledSamples {
+  SeriesCollection() : LabelledSamples("case", "cases") {}
+
+  std::vector<at::Tensor> cases;  // each [V, T_i] float32, scaled, gaps filled
   int64_t variables = 0;
-  int64_t length = 0;  // T: what shorter cases are padded to
-  std::vector<int64_t> train, validation, test;
+  int64_t length = 0;   // T: what shorter cases are padded to
   VariableScale scale;  // fitted to the training cases
-  std::string name, source;
-  std::vector<std::string> notes;  // what was done or missing; the first `warnings` deserve a warning
-  size_t warnings = 0;
+  std::string name;
 
   int64_t count() const { return static_cast<int64_t>(cases.size()); }
   /// Whether batches come with masks.
   bool padded() const;
-  /// Samples of a split ("train", "validation", "test", "all").
-  std::vector<int64_t> split(const std::string& name) const;
-  std::vector<int64_t> class_counts(std::span<const int64_t> samples) const;
 };
 
 /// Reads what `config` names. Data errors: a test case whose class no training case has, files that differ in

@@ -28,9 +28,10 @@ int64_t RecallConfig::asked(int64_t pairs_there) const {
 
 void TextConfig::fields(Fields& f) {
   f.add("path", path,
-        "text file, folder of them, .jsonl, token file (.safetensors), or recall: key-value pairs made up");
-  f.add("validation", validation, "other text to validate on; empty: a part of path");
-  f.add("test", test, "other text to test on; empty: a part of path");
+        "text file, folder of them, .jsonl, token file (.safetensors), or recall: key-value pairs made up",
+        {.is_path = [](const std::string& text) { return text != "recall"; }});
+  f.add("validation", validation, "other text to validate on; empty: a part of path", {.is_path = always});
+  f.add("test", test, "other text to test on; empty: a part of path", {.is_path = always});
   f.add("field", field, "of the objects of a .jsonl file: the one that holds the text");
   f.add("separator", separator,
         "what stands between the documents of a file: lines <|endoftext|> where there are any (auto), always "

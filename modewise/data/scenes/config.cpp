@@ -18,8 +18,8 @@ void SceneAugmentConfig::fields(Fields& f) {
 }
 
 void SceneConfig::fields(Fields& f) {
-  f.add("path", path, "image (GeoTIFF or NPY), or a folder of images");
-  f.add("masks", masks, "its mask of class ids, or a folder of masks");
+  f.add("path", path, "image (GeoTIFF or NPY), or a folder of images", {.is_path = always});
+  f.add("masks", masks, "its mask of class ids, or a folder of masks", {.is_path = always});
   f.add("layout", layout, "auto, ssl4eo (SSL4EO-L benchmark folders), folder (of tiles) or scene (one image)",
         {.one_of = {"auto", "ssl4eo", "folder", "scene"}});
   f.add("axes", axes, "order of the axes of NPY arrays; auto: hw, hwc or thwc (t dates, c bands)",

@@ -5,13 +5,17 @@
 namespace modewise::data {
 
 void VolumeConfig::fields(Fields& f) {
-  f.add("path", path, "volumes: a MedMNIST NPZ, NPZ or NPY with labels, or a folder of NIfTI files");
+  f.add("path", path, "volumes: a MedMNIST NPZ, NPZ or NPY with labels, or a folder of NIfTI files",
+        {.is_path = always});
   f.add("format", format, "auto goes by the name and what is inside",
         {.one_of = {"auto", "medmnist", "npz", "npy", "nifti"}});
   f.add("images", images, "array of an NPZ that holds the volumes, where it has not MedMNIST's six");
   f.add("labels", labels,
         "array of an NPZ, NPY file or CSV file that holds the labels; empty: \"labels\", NAME_labels.npy, "
-        "labels.csv");
+        "labels.csv",
+        {.is_path = [](const std::string& text) {
+          return text.find('/') != std::string::npos || text.ends_with(".csv") || text.ends_with(".npy");
+        }});
   f.add("channels", channels,
         "whether the last axis of the volumes holds channels; auto: where there are 3 axes before it",
         {.one_of = {"auto", "none", "last"}});

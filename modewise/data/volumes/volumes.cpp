@@ -63,28 +63,6 @@ void check_labels(VolumeSet& set, const VolumeConfig& config) {
             set.labels[i], set.names[i], set.classes.size(), set.classes.size() - 1);
 }
 
-/// Takes the test samples out of the set.
-void leave_test_out(VolumeSet& set) {
-  if (set.test.empty()) return;
-  std::vector<int64_t> place(set.labels.size(), 0);
-  for (const int64_t i : set.test) place[static_cast<size_t>(i)] = -1;
-  VolumeSet left = set;
-  left.volumes.clear();
-  left.labels.clear();
-  left.names.clear();
-  left.test.clear();
-  for (size_t i = 0; i < place.size(); ++i) {
-    if (place[i] < 0) continue;
-    place[i] = left.count();
-    left.volumes.push_back(set.volumes[i]);
-    left.labels.push_back(set.labels[i]);
-    left.names.push_back(set.names[i]);
-  }
-  for (auto* list : {&left.train, &left.validation})
-    for (int64_t& i : *list) i = place[static_cast<size_t>(i)];
-  set = std::move(left);
-}
-
 /// Voxels that are not finite, or have one of `values` in all channels, lie under a mask.
 void mark_missing(VolumeSet& set, const std::vector<double>& values) {
   set.valid.resize(set.volumes.size());
@@ -188,22 +166,6 @@ bool VolumeSet::masked() const {
   return false;
 }
 
-std::vector<int64_t> VolumeSet::split(const std::string& name) const {
-  if (name == "train") return train;
-  if (name == "validation") return validation;
-  if (name == "test") return test;
-  std::vector<int64_t> all(volumes.size());
-  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
-  return all;
-}
-
-std::vector<int64_t> VolumeSet::class_counts(std::span<const int64_t> samples) const {
-  std::vector<int64_t> counts(classes.size(), 0);
-  for (const int64_t i : samples)
-    if (labels[static_cast<size_t>(i)] >= 0) ++counts[static_cast<size_t>(labels[static_cast<size_t>(i)])];
-  return counts;
-}
-
 void split_by_class(VolumeSet& set, const VolumeConfig& config) {
   const std::vector<double>& ratios = config.split_ratios;
   require(ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9,
@@ -239,12 +201,12 @@ VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
                   : format == "npy" ? read_npy_volumes(config)
                                     : read_npz_volumes(config, with_test);
   set.source = config.path;
-  if (!with_test) leave_test_out(set);
+  if (!with_test) leave_test_out(set, set.volumes);
   check_shapes(set);
   check_labels(set, config);
   if (set.train.empty() && set.validation.empty() && set.test.empty()) {
     split_by_class(set, config);
-    if (!with_test) leave_test_out(set);
+    if (!with_test) leave_test_out(set, set.volumes);
   }
   resample(set, config);
   mark_missing(set, config.missing_values);

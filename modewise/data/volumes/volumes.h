@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "modewise/data/labelled_samples.h"
 #include "modewise/data/volumes/config.h"
 
 namespace modewise::data {
@@ -18,18 +19,13 @@ struct VolumeScale {
   bool clip = false;           // to 0 … 1
 };
 
-struct VolumeSet {
+struct VolumeSet : LabelledSamples {
+  VolumeSet() : LabelledSamples("volume", "volumes") {}
+
   std::vector<at::Tensor> volumes;  // each [N_1 … N_k, C], of the type that the file has
   std::vector<at::Tensor> valid;    // each [N_1 … N_k] bool, undefined where all is valid
   std::vector<VolumeScale> scales;  // of each volume
-  std::vector<int64_t> labels;      // −1 where unknown
-  std::vector<std::string> names;   // of the samples: file, or number within its split
-  std::vector<std::string> classes;
-  std::vector<int64_t> train, validation, test;  // samples of each split
-  std::string source;
-  std::string flag;                // "adrenalmnist3d" of MedMNIST's sets, else ""
-  std::vector<std::string> notes;  // what was done or missing; the first `warnings` of them deserve a warning
-  size_t warnings = 0;
+  std::string flag;                 // "adrenalmnist3d" of MedMNIST's sets, else ""
 
   int64_t count() const { return static_cast<int64_t>(volumes.size()); }
   int64_t modes() const { return volumes.front().dim() - 1; }
@@ -38,10 +34,6 @@ struct VolumeSet {
   std::vector<int64_t> size() const;
   /// Whether volumes come with masks: some differ in size, or hold missing voxels.
   bool masked() const;
-  /// Samples of a split ("train", "validation", "test", "all").
-  std::vector<int64_t> split(const std::string& name) const;
-  /// How many samples of `split` have each label.
-  std::vector<int64_t> class_counts(std::span<const int64_t> split) const;
 };
 
 /// Reads what `config` names. Data errors: NPZ without the arrays, labels outside of the classes, a MedMNIST

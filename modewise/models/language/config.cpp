@@ -101,11 +101,14 @@ void RopeConfig::fields(Fields& f) {
 }
 
 void LanguageAttentionConfig::fields(Fields& f) {
-  f.add(
+  f.add_preset(
       "form", form,
       "causal (tensor attention, exactly causal), full, window, lambda (window and first tokens), axial, or "
       "sparse: random, topk",
-      {.one_of = {"causal", "full", "window", "lambda", "axial", "random", "topk", "pooled"}});
+      {.one_of = {"causal", "tensor", "full", "window", "lambda", "axial", "random", "topk", "pooled"}},
+      [this] {
+        if (form == "tensor") form = "causal";  // what the form is often called
+      });
   f.add("fold", fold,
         "sizes that the text is folded to, last fastest; the first may be 0: it grows, and the cache with it",
         {.min = 0});

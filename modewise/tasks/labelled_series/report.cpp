@@ -7,6 +7,7 @@
 #include "modewise/core/error.h"
 #include "modewise/report/html_page.h"
 #include "modewise/tasks/labelled/class_figures.h"
+#include "modewise/tasks/labelled/class_tables.h"
 #include "modewise/tasks/run_figures.h"
 #include "modewise/tasks/test_part.h"
 
@@ -19,10 +20,6 @@ using report::Cell;
 
 constexpr int64_t kShownCases = 4, kShownVariables = 6;
 
-Cell in_percent(const Json& json, const char* key) {
-  return Cell(100 * number(json, key), 1);
-}
-
 void add_series_metrics(report::HtmlPage& page, const SeriesRun& run, const Json& metrics) {
   page.add_section("How good it is");
   report::Table table(
@@ -30,9 +27,8 @@ void add_series_metrics(report::HtmlPage& page, const SeriesRun& run, const Json
   for (const char* split : {"validation", "test"}) {
     if (!metrics.contains(split)) continue;
     const Json& one = metrics[split];
-    table.add_row({split, one["samples"].get<int64_t>(), in_percent(one, "accuracy"),
-                   in_percent(one, "balanced_accuracy"), in_percent(one, "auc"),
-                   Cell(number(one, "loss"), 3)});
+    table.add_row({split, one["samples"].get<int64_t>(), percent(one, "accuracy"),
+                   percent(one, "balanced_accuracy"), percent(one, "auc"), Cell(number(one, "loss"), 3)});
   }
   page.add_table(table,
                  run.config.data.protocol == "tslib"
@@ -42,8 +38,8 @@ void add_series_metrics(report::HtmlPage& page, const SeriesRun& run, const Json
   const std::string part = judged_part(metrics);
   report::Table classes({{"class"}, {part + " cases"}, {"recall %"}, {"precision %"}});
   for (const Json& one : metrics[part]["classes"])
-    classes.add_row({one["name"].get<std::string>(), one["samples"].get<int64_t>(), in_percent(one, "recall"),
-                     in_percent(one, "precision")});
+    classes.add_row({one["name"].get<std::string>(), one["samples"].get<int64_t>(), percent(one, "recall"),
+                     percent(one, "precision")});
   page.add_table(classes);
 }
 

@@ -6,6 +6,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/io/arrays/npz.h"
+#include "modewise/tasks/labelled/labelled_run.h"
 #include "modewise/tasks/labelled_series/task.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/test_part.h"
@@ -16,32 +17,16 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-void require_classes(const data::SeriesCollection& set, const std::vector<int64_t>& samples) {
-  for (const int64_t i : samples)
-    require(set.labels[static_cast<size_t>(i)] >= 0, ErrorKind::data, "{}: {} has no class", set.source,
-            set.names[static_cast<size_t>(i)]);
-}
-
-/// The evaluation of a split; its scores go into `arrays`.
-Json judge(models::SeriesClassifier& model, const LabelledSeriesConfig& config,
-           const data::SeriesCollection& set, const std::string& split,
-           std::map<std::string, io::Array>& arrays) {
-  const ScoreTable table = score_cases(model, config, set, set.split(split));
-  add_arrays(table, split, arrays);
-  return to_json(class_metrics(table), split, set.classes);
+Scorer scorer_of(models::SeriesClassifier& model, const LabelledSeriesConfig& config,
+                 const data::SeriesCollection& set) {
+  return [&](std::span<const int64_t> samples) { return score_cases(model, config, set, samples); };
 }
 
 }  // namespace
 
 SeriesData load_series_data(const LabelledSeriesConfig& config) {
   SeriesData data{data::load_collection(config.data, config.train.test), ""};
-  for (const auto& [name, list] :
-       {std::pair("training", &data.set.train), std::pair("validation", &data.set.validation),
-        std::pair("test", &data.set.test)}) {
-    const bool unread = list == &data.set.test && !config.train.test;
-    require(unread || !list->empty(), ErrorKind::data, "{}: there are no {} cases", data.set.source, name);
-    require_classes(data.set, *list);
-  }
+  require_parts(data.set, config.train.test);
   const std::vector<int64_t> counts = data.set.class_counts(data.set.validation);
   for (size_t k = 0; k < counts.size(); ++k)
     if (counts[k] == 0)
@@ -52,44 +37,25 @@ SeriesData load_series_data(const LabelledSeriesConfig& config) {
 
 Json to_json(const SeriesData& data) {
   const data::SeriesCollection& set = data.set;
-  return {{"source", set.source},
-          {"name", set.name},
-          {"hash", data.hash},
-          {"classes", set.classes},
-          {"variables", set.variables},
-          {"length", set.length},
-          {"padded", set.padded()},
-          {"mean", set.scale.mean},
-          {"deviation", set.scale.deviation},
-          {"samples",
-           {{"train", set.train.size()}, {"validation", set.validation.size()}, {"test", set.test.size()}}}};
+  return {{"source", set.source},      {"name", set.name},           {"hash", data.hash},
+          {"classes", set.classes},    {"variables", set.variables}, {"length", set.length},
+          {"padded", set.padded()},    {"mean", set.scale.mean},     {"deviation", set.scale.deviation},
+          {"samples", part_sizes(set)}};
 }
 
 TrainedRun train_series_classifier(const LabelledSeriesConfig& config, const SeriesData& data,
                                    train::RunFolder& run, bool resume, bool accept_changes) {
   SeriesTask task(config, data.set, data.hash);
-  TrainedRun result;
-  result.training = train::train(task, config.train, run, resume, accept_changes);
+  TrainedRun result = train_and_judge(task, config.train, data.set, run, resume, accept_changes,
+                                      scorer_of(task.model(), config, data.set));
   if (result.training.stopped_by_signal()) return result;
-  result.metrics = run.read_metrics();
-  std::map<std::string, io::Array> arrays;
-  result.metrics["test_read"] = config.train.test;
-  result.metrics["validation"] = judge(task.model(), config, data.set, "validation", arrays);
-  if (config.train.test) result.metrics["test"] = judge(task.model(), config, data.set, "test", arrays);
   result.metrics["protocol"] = config.data.protocol;
-  io::write_npz(run.file("predictions.npz").string(), arrays);
   run.write_metrics(result.metrics);
   return result;
 }
 
 Json judge_left_out_test(const SeriesRun& run, const data::SeriesCollection& set) {
-  require_classes(set, set.test);
-  const std::string file = run.folder.file("predictions.npz").string();
-  std::map<std::string, io::Array> arrays = io::read_npz(file);
-  Json evaluation = judge(*run.model, run.config, set, "test", arrays);
-  io::write_npz(file, arrays);
-  write_test_figures(run.folder, {{"test", evaluation}}, data::hash_of(set));
-  return evaluation;
+  return judge_left_out_test(run.folder, set, data::hash_of(set), scorer_of(*run.model, run.config, set));
 }
 
 SeriesRun open_series_run(const fs::path& path) {
@@ -147,10 +113,7 @@ data::SeriesCollection load_run_cases(const SeriesRun& run, const std::string& p
 
 ScoreTable score_split(const SeriesRun& run, const data::SeriesCollection& set, const std::string& split,
                        bool labelled) {
-  const std::vector<int64_t> samples = set.split(split);
-  require(!samples.empty(), ErrorKind::data, "{}: there are no {} cases", set.source, split);
-  if (labelled) require_classes(set, samples);
-  return score_cases(*run.model, run.config, set, samples);
+  return score_split(set, split, scorer_of(*run.model, run.config, set), labelled);
 }
 
 }  // namespace modewise::tasks

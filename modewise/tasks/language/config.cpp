@@ -76,8 +76,10 @@ void LanguageConfig::fields(Fields& f) {
   f.add("tokenizer", tokenizer,
         "bytes, tokenizer.bin of llama2.c, a sentencepiece .model, a tokenizer.json, or a folder with one; "
         "empty: "
-        "that of init or of the token file, else bytes");
-  f.add("init", init, "model to go on from: a run, a folder of Hugging Face's files, or a llama2.c .bin");
+        "that of init or of the token file, else bytes",
+        {.is_path = [](const std::string& text) { return text != "bytes"; }});
+  f.add("init", init, "model to go on from: a run, a folder of Hugging Face's files, or a llama2.c .bin",
+        {.is_path = always});
   f.group("data", data);
   f.group("model", model);
   f.group("language", language);
@@ -123,7 +125,9 @@ LanguageConfig load_language_config(const std::string& file, const std::vector<s
     config.model.vocabulary = config.data.recall.tokens();
     config.model.context = config.data.recall.length;
   }
-  fields_of(config).validate(source);
+  Fields fields = fields_of(config);
+  fields.make_paths_absolute();
+  fields.validate(source);
   config.validate(source);
   return config;
 }

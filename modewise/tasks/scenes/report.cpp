@@ -8,6 +8,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/report/html_page.h"
+#include "modewise/tasks/labelled/class_tables.h"
 #include "modewise/tasks/run_figures.h"
 #include "modewise/tasks/scenes/pictures.h"
 #include "modewise/tasks/test_part.h"
@@ -21,10 +22,6 @@ using report::Cell;
 
 constexpr int64_t kLargestShown = 512;  // pixels a side
 constexpr int64_t kLargestTable = 40;   // classes of a drawn confusion matrix
-
-Cell percent(double value, int decimals = 1) {
-  return Cell(100 * value, decimals);
-}
 
 void add_facts(report::HtmlPage& page, const SegmentRun& run, const data::SceneSet& set) {
   add_run_facts(page, run.folder);
@@ -45,9 +42,8 @@ void add_agreement(report::HtmlPage& page, const Json& metrics) {
   for (const char* split : {"validation", "test"}) {
     if (!metrics.contains(split)) continue;
     const Json& one = metrics[split];
-    table.add_row({split, Cell::count(one["pixels"]), percent(number(one, "accuracy")),
-                   percent(number(one, "mean_iou")), percent(number(one, "micro_iou")),
-                   percent(number(one, "mean_recall")), Cell(number(one, "kappa"), 3)});
+    table.add_row({split, Cell::count(one["pixels"]), percent(one, "accuracy"), percent(one, "mean_iou"),
+                   percent(one, "micro_iou"), percent(one, "mean_recall"), Cell(number(one, "kappa"), 3)});
   }
   page.add_table(table,
                  "Pixels whose label is ignored are not counted. Micro IoU is accuracy / (2 − accuracy): it "
@@ -64,8 +60,8 @@ void add_classes(report::HtmlPage& page, const Json& evaluation, const std::stri
   report::Table table({{"id"}, {"class"}, {"pixels"}, {"IoU %"}, {"precision %"}, {"recall %"}, {"F1 %"}});
   for (const Json& one : evaluation["classes"])
     table.add_row({one["id"].get<int64_t>(), one["name"].get<std::string>(), Cell::count(one["pixels"]),
-                   percent(number(one, "iou")), percent(number(one, "precision")),
-                   percent(number(one, "recall")), percent(number(one, "f1"))});
+                   percent(one, "iou"), percent(one, "precision"), percent(one, "recall"),
+                   percent(one, "f1")});
   page.add_table(table,
                  fmt::format("The {} areas. Precision is the user's accuracy, recall the producer's.", part));
   const auto n = static_cast<int64_t>(evaluation["classes"].size());

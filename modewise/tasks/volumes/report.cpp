@@ -9,6 +9,7 @@
 #include "modewise/core/error.h"
 #include "modewise/report/html_page.h"
 #include "modewise/tasks/labelled/class_figures.h"
+#include "modewise/tasks/labelled/class_tables.h"
 #include "modewise/tasks/run_figures.h"
 #include "modewise/tasks/test_part.h"
 #include "modewise/tasks/volumes/scores.h"
@@ -21,10 +22,6 @@ using Json = nlohmann::ordered_json;
 using report::Cell;
 
 constexpr int64_t kShownSamples = 4;
-
-Cell percent(double value) {
-  return Cell(100 * value, 1);
-}
 
 void add_facts(report::HtmlPage& page, const ClassifyRun& run, const data::VolumeSet& set) {
   add_run_facts(page, run.folder);
@@ -41,9 +38,8 @@ void add_metrics(report::HtmlPage& page, const Json& metrics) {
   for (const char* split : {"validation", "test"}) {
     if (!metrics.contains(split)) continue;
     const Json& one = metrics[split];
-    table.add_row({split, one["samples"].get<int64_t>(), percent(number(one, "auc")),
-                   percent(number(one, "accuracy")), percent(number(one, "balanced_accuracy")),
-                   Cell(number(one, "loss"), 3)});
+    table.add_row({split, one["samples"].get<int64_t>(), percent(one, "auc"), percent(one, "accuracy"),
+                   percent(one, "balanced_accuracy"), Cell(number(one, "loss"), 3)});
   }
   page.add_table(
       table,
@@ -53,9 +49,8 @@ void add_metrics(report::HtmlPage& page, const Json& metrics) {
   report::Table classes(
       {{"class"}, {part + " volumes"}, {"AUC % against the rest"}, {"recall %"}, {"precision %"}});
   for (const Json& one : metrics[part]["classes"])
-    classes.add_row({one["name"].get<std::string>(), one["samples"].get<int64_t>(),
-                     percent(number(one, "auc")), percent(number(one, "recall")),
-                     percent(number(one, "precision"))});
+    classes.add_row({one["name"].get<std::string>(), one["samples"].get<int64_t>(), percent(one, "auc"),
+                     percent(one, "recall"), percent(one, "precision")});
   page.add_table(classes);
 }
 

@@ -9,6 +9,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/io/arrays/npz.h"
+#include "modewise/tasks/labelled/labelled_run.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/test_part.h"
 #include "modewise/tasks/volumes/score_file.h"
@@ -20,12 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-void require_labels(const data::VolumeSet& set, const std::vector<int64_t>& samples) {
-  for (const int64_t i : samples)
-    require(set.labels[static_cast<size_t>(i)] >= 0, ErrorKind::data, "{}: sample {} has no label",
-            set.source, set.names[static_cast<size_t>(i)]);
-}
 
 void write_score_file(const train::RunFolder& run, const ClassifyConfig& config, const data::VolumeSet& set,
                       const ScoreTable& table, const ClassMetrics& metrics) {
@@ -41,28 +36,23 @@ void write_score_file(const train::RunFolder& run, const ClassifyConfig& config,
                         format_scores(table));
 }
 
-/// The evaluation of a split; its scores go into `arrays`, and those of test into a file where that is
-/// wanted.
-Json judge(models::VolumeClassifier& model, const ClassifyConfig& config, const data::VolumeSet& set,
-           const std::string& split, const train::RunFolder& run, std::map<std::string, io::Array>& arrays) {
-  const ScoreTable table = score_volumes(model, config, set, set.split(split));
-  const ClassMetrics metrics = class_metrics(table);
-  add_arrays(table, split, arrays);
-  if (config.output.scores && split == "test") write_score_file(run, config, set, table, metrics);
-  return to_json(metrics, split, set.classes);
+/// Writes the test scores where that is wanted.
+AfterTest score_file_of(const ClassifyConfig& config, const data::VolumeSet& set,
+                        const train::RunFolder& run) {
+  return [&](const ScoreTable& table, const ClassMetrics& metrics) {
+    if (config.output.scores) write_score_file(run, config, set, table, metrics);
+  };
+}
+
+Scorer scorer_of(models::VolumeClassifier& model, const ClassifyConfig& config, const data::VolumeSet& set) {
+  return [&](std::span<const int64_t> samples) { return score_volumes(model, config, set, samples); };
 }
 
 }  // namespace
 
 ClassifyData load_classify_data(const ClassifyConfig& config) {
   ClassifyData data{data::load_volumes(config.data, config.train.test), ""};
-  for (const auto& [name, list] :
-       {std::pair("training", &data.set.train), std::pair("validation", &data.set.validation),
-        std::pair("test", &data.set.test)}) {
-    const bool unread = list == &data.set.test && !config.train.test;
-    require(unread || !list->empty(), ErrorKind::data, "{}: there are no {} volumes", data.set.source, name);
-    require_labels(data.set, *list);
-  }
+  require_parts(data.set, config.train.test);
   const std::vector<int64_t> counts = data.set.class_counts(data.set.train);
   for (size_t k = 0; k < counts.size(); ++k)
     if (counts[k] == 0)
@@ -82,41 +72,24 @@ ClassifyData load_classify_data(const ClassifyConfig& config) {
 
 Json to_json(const ClassifyData& data) {
   const data::VolumeSet& set = data.set;
-  return {{"source", set.source},
-          {"hash", data.hash},
-          {"flag", set.flag},
-          {"classes", set.classes},
-          {"size", set.size()},
-          {"channels", set.channels()},
-          {"missing", set.masked()},
-          {"samples",
-           {{"train", set.train.size()}, {"validation", set.validation.size()}, {"test", set.test.size()}}}};
+  return {{"source", set.source},    {"hash", data.hash},         {"flag", set.flag},
+          {"classes", set.classes},  {"size", set.size()},        {"channels", set.channels()},
+          {"missing", set.masked()}, {"samples", part_sizes(set)}};
 }
 
 TrainedRun train_classifier(const ClassifyConfig& config, const ClassifyData& data, train::RunFolder& run,
                             bool resume, bool accept_changes) {
   ClassifyTask task(config, data.set, data.hash);
-  TrainedRun result;
-  result.training = train::train(task, config.train, run, resume, accept_changes);
-  if (result.training.stopped_by_signal()) return result;
-  result.metrics = run.read_metrics();
-  std::map<std::string, io::Array> arrays;
-  result.metrics["test_read"] = config.train.test;
-  result.metrics["validation"] = judge(task.model(), config, data.set, "validation", run, arrays);
-  if (config.train.test) result.metrics["test"] = judge(task.model(), config, data.set, "test", run, arrays);
-  io::write_npz(run.file("predictions.npz").string(), arrays);
-  run.write_metrics(result.metrics);
+  TrainedRun result =
+      train_and_judge(task, config.train, data.set, run, resume, accept_changes,
+                      scorer_of(task.model(), config, data.set), score_file_of(config, data.set, run));
+  if (!result.training.stopped_by_signal()) run.write_metrics(result.metrics);
   return result;
 }
 
 Json judge_left_out_test(const ClassifyRun& run, const data::VolumeSet& set) {
-  require_labels(set, set.test);
-  const std::string file = run.folder.file("predictions.npz").string();
-  std::map<std::string, io::Array> arrays = io::read_npz(file);
-  Json evaluation = judge(*run.model, run.config, set, "test", run.folder, arrays);
-  io::write_npz(file, arrays);
-  write_test_figures(run.folder, {{"test", evaluation}}, data::hash_of(set));
-  return evaluation;
+  return judge_left_out_test(run.folder, set, data::hash_of(set), scorer_of(*run.model, run.config, set),
+                             score_file_of(run.config, set, run.folder));
 }
 
 ClassifyRun open_classify_run(const fs::path& path) {
@@ -172,10 +145,7 @@ data::VolumeSet load_run_volumes(const ClassifyRun& run, const std::string& path
 
 ScoreTable score_split(const ClassifyRun& run, const data::VolumeSet& set, const std::string& split,
                        bool labelled) {
-  const std::vector<int64_t> samples = set.split(split);
-  require(!samples.empty(), ErrorKind::data, "{}: there are no {} volumes", set.source, split);
-  if (labelled) require_labels(set, samples);
-  return score_volumes(*run.model, run.config, set, samples);
+  return score_split(set, split, scorer_of(*run.model, run.config, set), labelled);
 }
 
 }  // namespace modewise::tasks

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/output_file.h"
+#include "modewise/data/forecast/describe.h"
+#include "modewise/data/forecast/load_series.h"
+#include "modewise/tasks/forecast/compare.h"
+#include "modewise/tasks/forecast/explain.h"
+#include "modewise/tasks/forecast/kind.h"
+#include "modewise/tasks/forecast/predict.h"
+#include "modewise/tasks/forecast/report.h"
+#include "modewise/tasks/forecast/tables.h"
+#include "modewise/tasks/test_part.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result evaluate(const EvaluateRequest& options) {
+  const ForecastRun run = open_forecast_run(options.run);
+  const ForecastData data =
+      options.split == "all" ? load_run_rows(run, options.data) : load_run_data(run, options.data);
+  if (options.data.empty() && options.split == "test" && test_is_unread(run.folder)) {
+    const nlohmann::ordered_json result = judge_left_out_test(run, data);
+    return {result, forecast_text(result, options.detail)};
+  }
+  const data::WindowSet& windows = options.split == "train"        ? data.windows.train
+                                   : options.split == "validation" ? data.windows.validation
+                                                                   : data.windows.test;
+  const ForecastErrors errors = evaluate_forecaster(run.forecaster(), data, windows);
+  const nlohmann::ordered_json result =
+      evaluation_json(options.split, errors, run.config.forecast, data.series);
+  return {result, forecast_text(result, options.detail)};
+}
+
+Result predict(const PredictRequest& options) {
+  const fs::path out = options.out;
+  const bool npz = wants_npz(options.out);
+  require_new(out, options.force);
+  const ForecastRun run = open_forecast_run(options.run);
+  const data::Series series = load_run_series(run, options.data);
+  const Forecast forecast = predict_beyond(run, series, options.steps);
+  if (!out.empty()) {
+    write_file_atomically(out, npz ? to_npz(forecast) : to_csv(forecast));
+    spdlog::info("{}: {} rows from {} to {}, {} series, after the last row of {}", options.out,
+                 forecast.steps(), forecast.times.front(), forecast.times.back(), forecast.names.size(),
+                 series.source);
+  }
+  nlohmann::ordered_json json = to_json(forecast);
+  if (out.empty()) return {std::move(json), to_csv(forecast)};
+  json["file"] = options.out;
+  return {std::move(json), ""};
+}
+
+void write_report(const std::string& path, const std::string& data, const fs::path& out) {
+  const ForecastRun run = open_forecast_run(path);
+  const bool unread = data.empty() && test_is_unread(run.folder);
+  write_forecast_report(run, unread ? load_forecast_data(run.config) : load_run_data(run, data), out);
+}
+
+Explanation explain(const ExplainRequest& options) {
+  const ForecastRun run = open_forecast_run(options.run);
+  return explain_forecast(run, load_run_data(run, options.data), options.options);
+}
+
+Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
+  const ForecastConfig config = load_forecast_config(file, assignments);
+  require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
+          "no data: give a file, or --set data.simulate=lorenz96");
+  const data::Series series = data::load_series(config.data);
+  warn_of_doubts(series);
+  const data::Description description = data::describe(series, config.data, config.window());
+  return {to_json(description), description_text(description)};
+}
+
+}  // namespace
+
+const Kind forecast_kind = {
+    .name = "forecast",
+    .summary = "Trains a forecaster, calibrates its intervals, and judges it on the test rows.",
+    .example = "modewise train forecast --data ETTh1.csv",
+    .data_help = "data file or folder: CSV, numeric text, NPY, NPZ (data.path)",
+    .model_help = "model (model.name): hot, dlinear, patchtst, repeat, …",
+    .validation = {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}},
+    .defaults = default_config<ForecastConfig>,
+    .config = any_config<load_forecast_config>,
+    .job = make_forecast_job,
+    .evaluate = evaluate,
+    .predict = predict,
+    .write_report = write_report,
+    .comparison = forecast_comparison,
+    .explain = explain,
+    .describe_data = describe_data,
+};
+
+}  // namespace modewise::tasks

@@ -1,0 +1,25 @@
+#pragma once
+// All tasks, and which of them a name, a run or a file is of.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "modewise/tasks/kind.h"
+
+namespace modewise::tasks {
+
+const std::vector<const Kind*>& kinds();
+std::vector<std::string> kind_names();
+
+/// The task called `name`; usage error when there is none.
+const Kind& kind_of(const std::string& name);
+/// The task of a run, or of a model that a task opens. no_input when there is no run; data error for a task
+/// this program does not know.
+const Kind& kind_of_run(const std::string& path);
+/// The same for several runs, which must be of one task (usage error).
+const Kind& kind_of_runs(const std::vector<std::string>& paths);
+/// The task whose data `path` looks like; forecast where none claims it.
+const Kind& kind_of_data(const std::filesystem::path& path);
+
+}  // namespace modewise::tasks

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace modewise::tasks {
+
+/// An evaluation (to_json of ClassMetrics) for the terminal; `detail` adds the confusion matrix.
+std::string classify_text(const nlohmann::ordered_json& evaluation, bool detail);
+
+}  // namespace modewise::tasks

@@ -1,0 +1,63 @@
+#include "modewise/tasks/kinds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "modewise/core/error.h"
+#include "tests/scratch_folder.h"
+
+namespace modewise::tasks {
+namespace {
+
+TEST(Kinds, HaveNamesOfTheirOwn) {
+  EXPECT_THAT(kind_names(), testing::ElementsAre("forecast", "classify", "segment", "language", "series"));
+  for (const Kind* kind : kinds()) EXPECT_EQ(&kind_of(kind->name), kind);
+  try {
+    kind_of("clasify");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_STREQ(error.what(),
+                 "there is no task 'clasify' (there are forecast, classify, segment, language, series)");
+  }
+}
+
+TEST(Kinds, ShortOptionsStandForFieldsThatThereAre) {
+  for (const Kind* kind : kinds()) {
+    const AnyConfig config = kind->defaults();
+    std::set<std::string> paths, flags;
+    for (const Field& field : config.fields.list()) paths.insert(field.path);
+    for (const ShortOption& option : kind->options) {
+      EXPECT_TRUE(paths.contains(option.key)) << kind->name << ": " << option.key;
+      EXPECT_TRUE(flags.insert(option.flag).second) << kind->name << ": " << option.flag;
+    }
+  }
+}
+
+TEST(Kinds, AreChosenByValidationAndNeverByTest) {
+  for (const Kind* kind : kinds()) {
+    EXPECT_FALSE(kind->validation.empty()) << kind->name;
+    for (const ValidationFigure& figure : kind->validation)
+      EXPECT_THAT(figure.path, testing::ContainsRegex("^/(best/val_|validation/)")) << kind->name;
+  }
+}
+
+TEST(Kinds, KnowTheirData) {
+  const ScratchFolder folder;
+  const auto task_of = [](const std::filesystem::path& path) { return kind_of_data(path).name; };
+  EXPECT_EQ(task_of("a.csv"), "forecast");
+  EXPECT_EQ(task_of("a.nii.gz"), "classify");
+  EXPECT_EQ(task_of("a.npz"), "forecast");  // no file: nothing says that it holds volumes
+  EXPECT_EQ(task_of("a.TIF"), "segment");
+  EXPECT_EQ(task_of("recall"), "language");
+  EXPECT_EQ(task_of("motifs"), "series");
+  folder.write("b/readme.txt", "");
+  EXPECT_EQ(task_of(folder / "b"), "forecast");
+  folder.write("b/c/X_TRAIN.ts", "");
+  EXPECT_EQ(task_of(folder / "b"), "series");
+}
+
+}  // namespace
+}  // namespace modewise::tasks
