@@ -225,6 +225,19 @@ def test_the_run_says_so(unread):
     assert "left unread" in (folder / "run" / "log.txt").read_text() or "recall" in (folder / "run" / "config.toml").read_text()
 
 
+def test_kept_predictions_are_those_of_validation_windows(tmp_path):
+    """Their sizes were once those of the test windows, which there are none of."""
+    case = Forecast()
+    ok("train", "forecast", *case.write(tmp_path), *case.options, *FEW, "--no-test", "--out", tmp_path / "run")
+    kept = np.load(tmp_path / "run" / "predictions.npz")
+    rows = np.loadtxt(tmp_path / "d.csv", delimiter=",", skiprows=1, usecols=(1, 2, 3))
+    assert kept["forecast"].shape == kept["truth"].shape == (len(kept["first_row"]), 3, 8)
+    for first, past, truth in zip(kept["first_row"], kept["past"], kept["truth"]):
+        assert 280 <= first + 24 and first + 32 <= 320  # the validation rows
+        np.testing.assert_allclose(past, rows[first:first + 24].T, atol=1e-6)
+        np.testing.assert_allclose(truth, rows[first + 24:first + 32].T, atol=1e-6)
+
+
 def test_evaluate_reads_it_once_and_writes_what_training_would_have(unread, tmp_path):
     case, folder, command = unread
     run, twin = tmp_path / "run", tmp_path / "twin"

@@ -11,15 +11,15 @@
 
 namespace modewise::tasks {
 
-PredictionStore::PredictionStore(const ForecastData& data, std::vector<double> levels, int64_t total,
-                                 int64_t most)
+PredictionStore::PredictionStore(const ForecastData& data, const data::WindowSet& windows,
+                                 std::vector<double> levels, int64_t most)
     : data_(data),
       mean_(scaler_means(data.scaler)),
       deviation_(scaler_deviations(data.scaler)),
       levels_(std::move(levels)),
-      lookback_(data.windows.test.shape().lookback),
-      horizon_(data.windows.test.shape().horizon) {
-  const int64_t count = std::min(total, most);
+      lookback_(windows.shape().lookback),
+      horizon_(windows.shape().horizon) {
+  const int64_t total = windows.size(), count = std::min(total, most);
   for (int64_t i = 0; i < count; ++i)
     windows_.push_back(count > 1 ? i * (total - 1) / (count - 1) : total - 1);
 }

@@ -16,8 +16,9 @@ namespace modewise::tasks {
 
 class PredictionStore {
  public:
-  /// Keeps at most `most` windows of `total`, evenly spaced, the first and the last among them.
-  PredictionStore(const ForecastData& data, std::vector<double> levels, int64_t total, int64_t most);
+  /// Keeps at most `most` of `windows`, evenly spaced, the first and the last among them.
+  PredictionStore(const ForecastData& data, const data::WindowSet& windows, std::vector<double> levels,
+                  int64_t most);
   void add(const ForecastBlock& block, std::span<const float> quantiles);
   void write(const std::filesystem::path& path) const;
 

@@ -28,7 +28,7 @@ nlohmann::ordered_json judge(const CalibratedForecaster& forecaster, const Forec
                              const data::WindowSet& windows, const std::string& split,
                              const train::RunFolder& run) {
   const ForecastConfig& config = *forecaster.config;
-  PredictionStore kept(data, forecaster.levels(), windows.size(), config.output.predictions);
+  PredictionStore kept(data, windows, forecaster.levels(), config.output.predictions);
   const ForecastErrors errors = evaluate_forecaster(
       forecaster, data, windows,
       [&](const ForecastBlock& block, std::span<const float> quantiles) { kept.add(block, quantiles); });
