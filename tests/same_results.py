@@ -274,7 +274,7 @@ VOLATILE = [
     (r"/log\.txt$", r"(?m)^\d{4}-\d\d-\d\dT\S+ ", "", "when a line was logged"),
     (r"/stderr$|/log\.txt$|\.log$", r"(?m)^.*\(from \d+ steps measured; evaluations come on top\)\n", "",
      "how long training may take, said after some steps or seconds"),
-    (r"/stderr$|/log\.txt$|\.log$", r"(?m)^.* \d+/\d+ .*  [\d.]+ \w+/s  [\d:]+(?: s)? left\n", "", "progress, a line every ten seconds"),
+    (r"/stderr$|/log\.txt$|\.log$", r"(?m)^.* \d+/\d+ .*  [\d.]+ \w+/s  [\d:?]+(?: s)? left\n", "", "progress, a line every ten seconds"),
     (r"/stdout$|\.json$", r'("(?:\w*seconds|tokens_per_second)": ?)\d+[.e][\d.e+-]+', r"\1~", "times and speeds in JSON"),
     (r"-generate[^/]*/stderr$", r"\d+\.\d\d s\b|\(\d+ a second\)", "~", "how long a text took"),
     (r"-tokenize[^/]*/stdout$", r"[\d.]+ MB a second", "~", "how fast tokens came"),

@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "modewise"
 INCLUDE = re.compile(r'\s*#\s*include\s+(["<])([^">]+)[">]')
 ROOMS = ("forecast", "volumes", "scenes", "labelled_series", "language")
+LIST_OF_TASKS = pathlib.Path("tasks/kinds.cpp")  # what stands above the rooms and yet knows them
 STOREYS = ("data", "models", "tasks")
 # layer: what it includes and its LINK does not name. tasks reaches nn and ops through models.
 LINKED_THROUGH_OTHERS = {"tasks": {"nn", "ops"}}
@@ -141,5 +142,5 @@ def test_rooms_include_only_what_stands_above_them(storey):
 def test_what_rooms_share_includes_no_room(storey):
     wrong = [f"{place(file, number)}: what stands above the rooms of {storey} includes {other}"
              for file, number, layer, other, lower in own_includes()
-             if layer == storey and file.parts[1] not in ROOMS and lower in STOREYS and other.parts[1] in ROOMS]  # fmt: skip
+             if layer == storey and file != LIST_OF_TASKS and file.parts[1] not in ROOMS and lower in STOREYS and other.parts[1] in ROOMS]  # fmt: skip
     assert not wrong, lines(wrong)
