@@ -126,6 +126,8 @@ def test_recall_is_told_by_distance_and_pairs(tmp_path):
     assert [one["pairs"] for one in trained["test"]["by_pairs"]] == [2, 4]
     assert sum(one["asked"] for one in trained["test"]["by_distance"]) == trained["test"]["asked"]
     # Beyond the trained length, by training and by evaluation.
+    modewise("report", tmp_path / "run", "--out", tmp_path / "page.html")
+    assert "<desc>Recall<" in (tmp_path / "page.html").read_text()  # by length
     longer = modewise("evaluate", tmp_path / "run", "--lengths", "64,128", "--json")["recall"]["results"]
     assert [one["length"] for one in longer] == [64, 128]
     assert longer[0]["accuracy"] == trained["test"]["accuracy"] and longer[0]["loss"] == trained["test"]["loss"]

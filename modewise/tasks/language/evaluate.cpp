@@ -165,10 +165,10 @@ std::vector<report::LineChart> length_figures(const std::vector<Json>& evaluatio
     chart.x.scale = report::AxisScale::log;
     chart.y.scale = scale;
     for (const Json& evaluation : evaluations) {
-      std::map<std::string, report::LineSeries> by_convention;
+      std::map<std::string, report::LineSeries> by_convention;  // "" of recall
       for (const Json& one : evaluation["results"]) {
         if (!one.contains("length")) continue;
-        report::LineSeries& line = by_convention[one["convention"].get<std::string>()];
+        report::LineSeries& line = by_convention[one.value("convention", "")];
         line.x.push_back(number(one, "length"));
         line.y.push_back(number(one, key));
       }
