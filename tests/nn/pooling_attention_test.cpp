@@ -18,7 +18,8 @@ TEST(PoolingAttention, WithHardlyAnyDropoutIsAsWithoutOne) {
   const at::Tensor x = at::randn({2, 5, 7, 12}, at::kDouble);
   at::Tensor mask = at::ones({2, 5, 7}, at::kBool);
   mask[1].narrow(0, 3, 2).fill_(false);
-  for (const std::optional<at::Tensor>& valid : {std::optional<at::Tensor>(), std::optional<at::Tensor>(mask)}) {
+  for (const std::optional<at::Tensor>& valid :
+       {std::optional<at::Tensor>(), std::optional<at::Tensor>(mask)}) {
     attention.train();
     const at::Tensor dropped = attention.forward(x, valid);
     attention.eval();

@@ -37,7 +37,8 @@ void require_labels(const data::LabelledSamples& set, std::span<const int64_t> s
 
 void require_parts(const data::LabelledSamples& set, bool with_test) {
   const auto check = [&](const char* name, const std::vector<int64_t>& samples, bool wanted) {
-    require(!wanted || !samples.empty(), ErrorKind::data, "{}: there are no {} {}", set.source, name, set.many);
+    require(!wanted || !samples.empty(), ErrorKind::data, "{}: there are no {} {}", set.source, name,
+            set.many);
     require_labels(set, samples);
   };
   check("training", set.train, true);
@@ -54,9 +55,9 @@ void log_notes(const data::LabelledSamples& set) {
     spdlog::log(i < set.warnings ? spdlog::level::warn : spdlog::level::info, "{}", set.notes[i]);
 }
 
-TrainedRun train_and_judge(train::Task& task, const train::TrainConfig& config, const data::LabelledSamples& set,
-                           train::RunFolder& run, bool resume, bool accept_changes, const Scorer& score,
-                           const AfterTest& after_test) {
+TrainedRun train_and_judge(train::Task& task, const train::TrainConfig& config,
+                           const data::LabelledSamples& set, train::RunFolder& run, bool resume,
+                           bool accept_changes, const Scorer& score, const AfterTest& after_test) {
   TrainedRun result;
   result.training = train::train(task, config, run, resume, accept_changes);
   if (result.training.stopped_by_signal()) return result;
@@ -69,8 +70,8 @@ TrainedRun train_and_judge(train::Task& task, const train::TrainConfig& config, 
   return result;
 }
 
-Json judge_left_out_test(const train::RunFolder& run, const data::LabelledSamples& set, const std::string& hash,
-                         const Scorer& score, const AfterTest& after_test) {
+Json judge_left_out_test(const train::RunFolder& run, const data::LabelledSamples& set,
+                         const std::string& hash, const Scorer& score, const AfterTest& after_test) {
   require_labels(set, set.test);
   const std::string file = run.file(kPredictions).string();
   Arrays arrays = io::read_npz(file);

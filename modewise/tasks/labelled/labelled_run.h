@@ -33,11 +33,11 @@ void log_notes(const data::LabelledSamples& set);
 /// What else a judgement of the test samples leaves.
 using AfterTest = std::function<void(const ScoreTable&, const ClassMetrics&)>;
 
-/// Trains, and judges by `score` once that is over; `with_test`: on the test samples too. The metrics are still to be
-/// written. Throws train::EvaluationInterrupted when a signal came after the training.
-TrainedRun train_and_judge(train::Task& task, const train::TrainConfig& config, const data::LabelledSamples& set,
-                           train::RunFolder& run, bool resume, bool accept_changes, const Scorer& score,
-                           const AfterTest& after_test = {});
+/// Trains, and judges by `score` once that is over; `with_test`: on the test samples too. The metrics are
+/// still to be written. Throws train::EvaluationInterrupted when a signal came after the training.
+TrainedRun train_and_judge(train::Task& task, const train::TrainConfig& config,
+                           const data::LabelledSamples& set, train::RunFolder& run, bool resume,
+                           bool accept_changes, const Scorer& score, const AfterTest& after_test = {});
 
 /// Judges a run on the test samples that its training left unread, and writes what training would have.
 /// `set` is the run's own, whole, and `hash` its hash. Returns the evaluation.
@@ -45,7 +45,8 @@ nlohmann::ordered_json judge_left_out_test(const train::RunFolder& run, const da
                                            const std::string& hash, const Scorer& score,
                                            const AfterTest& after_test = {});
 
-/// The scores of a split; data error when it is empty or, where they are to be `labelled`, a sample has no class.
+/// The scores of a split; data error when it is empty or, where they are to be `labelled`, a sample has no
+/// class.
 ScoreTable score_split(const data::LabelledSamples& set, const std::string& split, const Scorer& score,
                        bool labelled = true);
 
