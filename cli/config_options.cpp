@@ -1,9 +1,8 @@
 #include "cli/config_options.h"
 
-#include <fmt/ranges.h>
-
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <nlohmann/json.hpp>
 
 namespace modewise::cli {
 
@@ -18,8 +17,8 @@ void add_short_options(CLI::App& command, const std::vector<tasks::ShortOption>&
     else if (option.takes == Takes::list)
       command.add_option_function<std::vector<std::string>>(
           option.flag,
-          [set](const std::vector<std::string>& values) { set(fmt::format("{}", fmt::join(values, ","))); },
-          option.help);
+          // As a list in brackets, so that a name may hold a comma.
+          [set](const std::vector<std::string>& values) { set(nlohmann::json(values).dump()); }, option.help);
     else
       command.add_option_function<std::string>(option.flag, set, option.help);
   }

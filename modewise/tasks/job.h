@@ -65,11 +65,6 @@ class ConfiguredJob : public Job {
   Config config_;
 };
 
-template <class T>
-std::unique_ptr<Job> make_job() {
-  return std::make_unique<T>();
-}
-
 /// Where a run goes, and whether it goes on with an earlier one.
 struct JobRequest {
   std::string config;                     // TOML file; "" for none

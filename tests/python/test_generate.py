@@ -160,3 +160,8 @@ def test_transformers_reads_what_is_exported_and_writes_the_same_text(tmp_path, 
         for _ in range(40):
             ids = torch.cat([ids, model(ids).logits[:, -1:].argmax(-1)], 1)
     assert ids[0, result["prompt_tokens"] :].tolist() == result["ids"]
+
+
+def test_names_of_task_files_may_hold_commas(tmp_path):
+    small_folder(tmp_path / "model")
+    fails(66, "no, such.toml", arguments=["evaluate", tmp_path / "model", "--tokenizer", "bytes", "--tasks", tmp_path / "no, such.toml"])

@@ -12,8 +12,6 @@ INCLUDE = re.compile(r'\s*#\s*include\s+(["<])([^">]+)[">]')
 ROOMS = ("forecast", "volumes", "scenes", "labelled_series", "language")
 LIST_OF_TASKS = pathlib.Path("tasks/kinds.cpp")  # what stands above the rooms and yet knows them
 STOREYS = ("data", "models", "tasks")
-# layer: what it includes and its LINK does not name. tasks reaches nn and ops through models.
-LINKED_THROUGH_OTHERS = {"tasks": {"nn", "ops"}}
 
 
 def lines(faults):
@@ -118,7 +116,7 @@ def test_a_layer_links_what_it_includes(layer):
         if own == layer and lower != layer:
             used.setdefault(lower, place(file, number))
     missing = [f"LINK of {layer} lacks {lower}, included at {where}" for lower, where in sorted(used.items())
-               if lower not in links | LINKED_THROUGH_OTHERS.get(layer, set())]  # fmt: skip
+               if lower not in links]
     assert not missing, lines(missing)
     assert links <= allowed[layer] - {layer}
     assert ("torch" in linked(layer)) <= (layer not in free_of_torch())
