@@ -19,7 +19,8 @@
 
 #include "modewise/core/heap.h"
 #include "modewise/data/labelled_series/sources.h"
-#include "modewise/tasks/labelled_series/task.h"
+#include "modewise/tasks/labelled/class_task.h"
+#include "modewise/tasks/labelled_series/run.h"
 #include "modewise/train/optimizer.h"
 
 namespace modewise {
@@ -51,28 +52,29 @@ Options parse(int argc, char** argv) {
 /// One model at one length.
 class Timed {
  public:
-  Timed(const tasks::LabelledSeriesConfig& config, const data::SeriesCollection& set, int64_t batch)
-      : task_(config, set, "") {
+  Timed(const std::vector<std::string>& settings, const data::SeriesCollection& set, int64_t batch) {
+    run_.load_config("", settings);
+    run_.take(set);
+    task_ = std::make_unique<tasks::ClassTask>(run_);
     for (int64_t i = 0; i < batch; ++i) samples_.push_back(i);
     std::vector<train::NamedTensor> parameters;
-    for (const auto& item : task_.module().named_parameters())
+    for (const auto& item : task_->module().named_parameters())
       parameters.push_back({item.key(), item.value()});
     optimizer_ = std::make_unique<train::Optimizer>(std::move(parameters), train::OptimizerConfig{});
-    config_ = config;
-    set_ = &set;
   }
 
   double train_step() {
-    task_.module().train();
-    const auto batch = task_.load(samples_);
+    task_->module().train();
+    const auto batch = task_->load(samples_);
     return seconds([&] {
-      task_.loss(*batch, 0, step_++).backward();
+      task_->loss(*batch, 0, step_++).backward();
       optimizer_->step({.learning_rate = 1e-3, .beta1 = 0.9});
       optimizer_->clear_gradients();
     });
   }
+  int64_t tokens(int64_t steps) const { return run_.config.model.tokens(steps); }
   double inference() {
-    return seconds([&] { tasks::score_cases(task_.model(), config_, *set_, samples_); });
+    return seconds([&] { tasks::score_samples(run_, samples_); });
   }
 
  private:
@@ -83,9 +85,8 @@ class Timed {
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  tasks::LabelledSeriesConfig config_;
-  const data::SeriesCollection* set_ = nullptr;
-  tasks::SeriesTask task_;
+  tasks::SeriesRun run_;
+  std::unique_ptr<tasks::ClassTask> task_;
   std::unique_ptr<train::Optimizer> optimizer_;
   std::vector<int64_t> samples_;
   uint64_t step_ = 0;
@@ -104,13 +105,13 @@ data::SeriesCollection simulated(int64_t steps, int64_t batch) {
   return data::load_collection(config);
 }
 
-tasks::LabelledSeriesConfig config_of(const Options& options, std::vector<std::string> own) {
+std::vector<std::string> settings_of(const Options& options, std::vector<std::string> own) {
   std::vector<std::string> all = {"model.width=128", "model.hidden=256",      "model.heads=8",
                                   "model.blocks=3",  "model.patch.length=16", "model.patch.stride=8"};
   all.insert(all.end(), options.settings.begin(), options.settings.end());
   if (own.front() == "model.name=tcn") all.clear();
   all.insert(all.end(), own.begin(), own.end());
-  return tasks::load_series_config("", all);
+  return all;
 }
 
 void run(const Options& options) {
@@ -125,7 +126,7 @@ void run(const Options& options) {
     const data::SeriesCollection set = simulated(steps, options.batch);
     std::map<std::string, std::unique_ptr<Timed>> timed;
     for (const auto& [name, own] : models)
-      timed[name] = std::make_unique<Timed>(config_of(options, own), set, options.batch);
+      timed[name] = std::make_unique<Timed>(settings_of(options, own), set, options.batch);
     std::map<std::string, std::vector<double>> train, inference;
     for (int64_t repeat = -1; repeat < options.repeats; ++repeat)
       for (const auto& [name, model] : timed) {
@@ -134,11 +135,10 @@ void run(const Options& options) {
         train[name].push_back(step);
         inference[name].push_back(pass);
       }
-    nlohmann::ordered_json line = {
-        {"steps", steps},
-        {"tokens", config_of(options, {"model.attention.form=full"}).model.tokens(steps)},
-        {"batch", options.batch},
-        {"models", nlohmann::ordered_json::object()}};
+    nlohmann::ordered_json line = {{"steps", steps},
+                                   {"tokens", timed.at("patchtst full")->tokens(steps)},
+                                   {"batch", options.batch},
+                                   {"models", nlohmann::ordered_json::object()}};
     for (const auto& [name, own] : models)
       line["models"][name] = {{"train", median(train[name])}, {"inference", median(inference[name])}};
     std::cout << line.dump() << std::endl;

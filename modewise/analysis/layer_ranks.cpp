@@ -18,21 +18,19 @@ std::vector<double> mean_over_samples(const at::Tensor& ranks) {
 
 }  // namespace
 
-std::vector<LayerRanks> layer_ranks(const std::vector<models::ModeMaps>& factors,
-                                    const std::vector<at::Tensor>& full,
-                                    const std::vector<int64_t>& token_sizes) {
+std::vector<LayerRanks> layer_ranks(const models::AttentionView& attention) {
   std::vector<LayerRanks> out;
-  for (const models::ModeMaps& layer : factors) {
+  for (const models::ModeMaps& layer : attention.maps) {
     LayerRanks ranks;
     ranks.modes = layer.modes;
-    const ModeFactors joined{token_sizes, layer.modes, layer.factors};
+    const ModeFactors joined{attention.sizes, layer.modes, layer.factors};
     for (const at::Tensor& factor : layer.factors)
       ranks.by_mode.push_back(mean_over_samples(stable_rank(factor)));
     ranks.product = mean_over_samples(product_stable_rank(joined).contiguous());
     ranks.sum = mean_over_samples(sum_stable_rank(joined));
     out.push_back(std::move(ranks));
   }
-  for (const at::Tensor& matrix : full) {
+  for (const at::Tensor& matrix : attention.full) {
     LayerRanks ranks;
     ranks.full = mean_over_samples(stable_rank(matrix));
     out.push_back(std::move(ranks));

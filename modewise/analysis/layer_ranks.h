@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "modewise/models/mode_maps.h"
+#include "modewise/models/attention_view.h"
 
 namespace modewise::analysis {
 
@@ -20,10 +20,7 @@ struct LayerRanks {
   std::vector<double> full;                  // [heads]; empty without a matrix over all tokens
 };
 
-/// One entry a layer of `factors` (over tokens of `token_sizes`), or of `full` [B, heads, N, N]; empty when
-/// both are.
-std::vector<LayerRanks> layer_ranks(const std::vector<models::ModeMaps>& factors,
-                                    const std::vector<at::Tensor>& full,
-                                    const std::vector<int64_t>& token_sizes);
+/// One entry a layer of factors, or of matrices over all tokens.
+std::vector<LayerRanks> layer_ranks(const models::AttentionView& attention);
 
 }  // namespace modewise::analysis

@@ -32,6 +32,13 @@ struct LabelledSamples {
   std::string called(int64_t sample) const;
 };
 
+/// B samples side by side; what values and masks are, the set says.
+struct LabelledBatch {
+  at::Tensor values;  // [B, …] float32, 0 where not valid
+  at::Tensor valid;   // bool; undefined when the set has no masks
+  at::Tensor labels;  // [B] int64
+};
+
 /// Takes the test samples out of the set and of `samples`, one a label.
 void leave_test_out(LabelledSamples& set, std::vector<at::Tensor>& samples);
 

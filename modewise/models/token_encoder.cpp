@@ -136,27 +136,17 @@ at::Tensor TokenEncoder::forward(const nn::PatchTokens& input) const {
   return x;
 }
 
-std::vector<ModeMaps> TokenEncoder::attention_maps(const nn::PatchTokens& input) const {
+AttentionView TokenEncoder::attention(const nn::PatchTokens& input) const {
+  AttentionView view{tokens_.sizes, {}, {}};
   at::Tensor x = with_codes(input.tokens);
-  std::vector<ModeMaps> out;
   for (const auto& block : *blocks_) {
     std::vector<at::Tensor> factors = block->factors(x, input.mask);
-    if (factors.empty()) return {};
-    out.push_back({attended_modes_, std::move(factors)});
+    at::Tensor matrix = factors.empty() ? block->full_matrix(x, input.mask) : at::Tensor();
+    if (!factors.empty()) view.maps.push_back({attended_modes_, std::move(factors)});
+    if (matrix.defined()) view.full.push_back(std::move(matrix));
     x = block->forward(x, input.mask);
   }
-  return out;
-}
-
-std::vector<at::Tensor> TokenEncoder::full_attention(const nn::PatchTokens& input) const {
-  at::Tensor x = with_codes(input.tokens);
-  std::vector<at::Tensor> out;
-  for (const auto& block : *blocks_) {
-    out.push_back(block->full_matrix(x, input.mask));
-    if (!out.back().defined()) return {};
-    x = block->forward(x, input.mask);
-  }
-  return out;
+  return view;
 }
 
 }  // namespace modewise::models

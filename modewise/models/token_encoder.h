@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "modewise/models/attention_view.h"
 #include "modewise/models/encoder_config.h"
-#include "modewise/models/mode_maps.h"
 #include "modewise/nn/block.h"
 #include "modewise/nn/module_list.h"
 #include "modewise/nn/patch_embedding.h"
@@ -30,10 +30,8 @@ class TokenEncoder : public torch::nn::Module {
 
   /// tokens [B, N_1 … N_k, D] -> the same.
   at::Tensor forward(const nn::PatchTokens& input) const;
-  /// One entry a layer for mode-wise factors, empty for other mechanisms.
-  std::vector<ModeMaps> attention_maps(const nn::PatchTokens& input) const;
-  /// One matrix over all tokens [B, heads, N, N] a layer for attention of all against all, empty for others.
-  std::vector<at::Tensor> full_attention(const nn::PatchTokens& input) const;
+  /// Factors for hot, matrices for transformer, no layers for other mechanisms.
+  AttentionView attention(const nn::PatchTokens& input) const;
 
   const TokenShape& tokens() const { return tokens_; }
   /// The modes that have a factor, in the order of the factors.

@@ -135,20 +135,21 @@ void add_maps(report::HtmlPage& page, const at::Tensor& maps, const std::string&
 }
 
 void add_attention(report::HtmlPage& page, const Explanation& e) {
-  if (e.factors.empty() && e.full.empty()) {
+  if (e.attention.maps.empty() && e.attention.full.empty()) {
     page.add_paragraph("The model has no attention matrices of its own to show.");
     return;
   }
   page.add_section("What attends to what");
   page.add_paragraph("A row shows where one place looks; rows sum to 1. One panel a head.");
-  for (size_t layer = 0; layer < e.factors.size(); ++layer)
-    for (size_t i = 0; i < e.factors[layer].factors.size(); ++i) {
-      const auto mode = static_cast<size_t>(e.factors[layer].modes[i]);
-      add_maps(page, e.factors[layer].factors[i], fmt::format("Layer {}, {}", layer + 1, e.mode_names[mode]),
-               e.labels[mode], e.sample_names);
+  for (size_t layer = 0; layer < e.attention.maps.size(); ++layer)
+    for (size_t i = 0; i < e.attention.maps[layer].factors.size(); ++i) {
+      const auto mode = static_cast<size_t>(e.attention.maps[layer].modes[i]);
+      add_maps(page, e.attention.maps[layer].factors[i],
+               fmt::format("Layer {}, {}", layer + 1, e.mode_names[mode]), e.labels[mode], e.sample_names);
     }
-  for (size_t layer = 0; layer < e.full.size(); ++layer)
-    add_maps(page, e.full[layer], fmt::format("Layer {}, all tokens", layer + 1), {}, e.sample_names);
+  for (size_t layer = 0; layer < e.attention.full.size(); ++layer)
+    add_maps(page, e.attention.full[layer], fmt::format("Layer {}, all tokens", layer + 1), {},
+             e.sample_names);
 }
 
 }  // namespace
@@ -157,6 +158,18 @@ std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t most
   const int64_t groups = std::min(size, std::max<int64_t>(most, 1));
   std::vector<std::pair<int64_t, int64_t>> out;
   for (int64_t i = 0; i < groups; ++i) out.emplace_back(i * size / groups, (i + 1) * size / groups);
+  return out;
+}
+
+Influence influence_of(const std::string& mode, int64_t size, int64_t thick, int64_t most,
+                       const std::function<double(int64_t begin, int64_t end)>& effect) {
+  Influence out;
+  out.mode = mode;
+  for (const auto& [first, last] : place_groups((size + thick - 1) / thick, most)) {
+    const int64_t begin = first * thick, end = std::min(last * thick, size);
+    out.places.push_back(end - begin == 1 ? std::to_string(begin) : fmt::format("{} … {}", begin, end - 1));
+    out.effect.push_back(effect(begin, end));
+  }
   return out;
 }
 
@@ -188,13 +201,13 @@ void write_explanation(const Explanation& e, const std::filesystem::path& folder
     arrays[name + "_mean"] = array_of(maps.mean(0));
     if (!e.sample_names.empty()) arrays[name] = array_of(maps.narrow(0, 0, std::ssize(e.sample_names)));
   };
-  for (size_t layer = 0; layer < e.factors.size(); ++layer)
-    for (size_t i = 0; i < e.factors[layer].factors.size(); ++i)
+  for (size_t layer = 0; layer < e.attention.maps.size(); ++layer)
+    for (size_t i = 0; i < e.attention.maps[layer].factors.size(); ++i)
       keep(fmt::format("layer{}_{}", layer + 1,
-                       plain_name(e.mode_names[static_cast<size_t>(e.factors[layer].modes[i])])),
-           e.factors[layer].factors[i]);
-  for (size_t layer = 0; layer < e.full.size(); ++layer)
-    keep(fmt::format("layer{}_full", layer + 1), e.full[layer]);
+                       plain_name(e.mode_names[static_cast<size_t>(e.attention.maps[layer].modes[i])])),
+           e.attention.maps[layer].factors[i]);
+  for (size_t layer = 0; layer < e.attention.full.size(); ++layer)
+    keep(fmt::format("layer{}_full", layer + 1), e.attention.full[layer]);
   for (const Influence& one : e.influences)
     arrays["influence_" + plain_name(one.mode)] =
         io::make_array({std::ssize(one.effect)}, std::span<const double>(one.effect));

@@ -5,13 +5,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "modewise/analysis/layer_ranks.h"
-#include "modewise/models/mode_maps.h"
+#include "modewise/models/attention_view.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
@@ -40,8 +41,7 @@ struct Explanation {
   std::vector<std::string> mode_names;           // of the token modes
   std::vector<std::vector<std::string>> labels;  // of their places; empty: numbers
   std::vector<std::string> sample_names;         // of the single samples
-  std::vector<models::ModeMaps> factors;         // [B, heads, N_i, N_i] a layer and mode
-  std::vector<at::Tensor> full;                  // [B, heads, N, N] a layer
+  models::AttentionView attention;
   std::vector<analysis::LayerRanks> ranks;
   std::vector<Influence> influences;
   std::string effect_unit, removal;  // what the effect is measured in, what a place taken away becomes
@@ -49,6 +49,11 @@ struct Explanation {
 
 /// 0 … size − 1 cut into at most `most` runs of neighbours: [begin, end).
 std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t most);
+
+/// The influence of a mode of `size` places that are taken away `thick` at a time, at most `most` times:
+/// `effect`(begin, end) without those.
+Influence influence_of(const std::string& mode, int64_t size, int64_t thick, int64_t most,
+                       const std::function<double(int64_t begin, int64_t end)>& effect);
 
 nlohmann::ordered_json explanation_json(const Explanation& explanation);
 /// explain.html, explain.json and explain.npz in `folder`. Arrays: layerL_NAME_mean [heads, N_i, N_i],

@@ -5,13 +5,7 @@
 #include <map>
 #include <numeric>
 
-#include "modewise/tasks/run_figures.h"
-
 namespace modewise::tasks {
-
-std::vector<int64_t> tracked_samples(int64_t count) {
-  return spread_samples(count, 8);
-}
 
 void add_stable_ranks(train::Metrics& metrics, const std::vector<analysis::LayerRanks>& layers) {
   std::map<std::string, std::vector<double>> heads;

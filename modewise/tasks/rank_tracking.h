@@ -9,8 +9,7 @@
 
 namespace modewise::tasks {
 
-/// Up to 8 of 0 … count − 1, evenly spread: the samples whose attention is looked at.
-std::vector<int64_t> tracked_samples(int64_t count);
+constexpr int64_t kTrackedSamples = 8;  // samples at most whose attention is looked at
 
 /// Sets rank_mode0 … (mode-wise matrices), rank_product and rank_sum (of the same factors joined in either
 /// way), or rank_full: means over layers, heads and samples (the paper's Figures 3 and 4). Nothing for models

@@ -11,7 +11,7 @@ namespace {
 TEST(LayerRanks, AreMeansOverSamples) {
   const models::ModeMaps layer{{0, 2},
                                {random_attention({3, 2, 4, 4}, 1, 2), random_attention({3, 2, 3, 3}, 2, 2)}};
-  const auto ranks = layer_ranks({layer, layer}, {}, {4, 5, 3});
+  const auto ranks = layer_ranks({{4, 5, 3}, {layer, layer}, {}});
   ASSERT_EQ(ranks.size(), 2u);
   EXPECT_EQ(ranks[0].modes, (std::vector<int64_t>{0, 2}));
   ASSERT_EQ(ranks[0].by_mode[1].size(), 2u);
@@ -32,12 +32,12 @@ TEST(LayerRanks, AreMeansOverSamples) {
 
 TEST(LayerRanks, OfFullAttention) {
   const at::Tensor matrix = random_attention({2, 3, 12, 12}, 3, 2);
-  const auto ranks = layer_ranks({}, {matrix}, {3, 4});
+  const auto ranks = layer_ranks({{3, 4}, {}, {matrix}});
   ASSERT_EQ(ranks.size(), 1u);
   EXPECT_TRUE(ranks[0].modes.empty());
   EXPECT_NEAR(ranks[0].full[2], (stable_rank_by_svd(matrix[0][2]) + stable_rank_by_svd(matrix[1][2])) / 2,
               1e-9);
-  EXPECT_TRUE(layer_ranks({}, {}, {}).empty());
+  EXPECT_TRUE(layer_ranks({}).empty());
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST(SegmenterCost, OfTokensHasTheParametersOfTheBuiltModel) {
         const auto model = models::make_segmenter(config, shape, 1);
         const ModelCost cost = segmenter_cost(config, shape);
         EXPECT_EQ(cost.parameters(), parameters_of(*model)) << name << " " << time << " " << skip;
-        EXPECT_EQ(cost.tokens, model->token_sizes());
+        EXPECT_EQ(cost.tokens, models::scene_tokens(config, shape).sizes);
       }
 }
 

@@ -306,10 +306,10 @@ SeriesCollection load_cases(const std::string& file, const std::string& normaliz
   return set;
 }
 
-SeriesBatch gather_cases(const SeriesCollection& set, std::span<const int64_t> samples, int64_t length,
-                         bool padded) {
+LabelledBatch gather_cases(const SeriesCollection& set, std::span<const int64_t> samples, int64_t length,
+                           bool padded) {
   const auto batch = static_cast<int64_t>(samples.size());
-  SeriesBatch out{at::zeros({batch, set.variables, length}, at::kFloat), {}, at::empty({batch}, at::kLong)};
+  LabelledBatch out{at::zeros({batch, set.variables, length}, at::kFloat), {}, at::empty({batch}, at::kLong)};
   if (padded) out.valid = at::zeros({batch, length}, at::kBool);
   for (int64_t i = 0; i < batch; ++i) {
     const auto sample = static_cast<size_t>(samples[static_cast<size_t>(i)]);

@@ -49,17 +49,12 @@ struct TrainedSeries {
 SeriesCollection load_cases(const std::string& file, const std::string& normalize,
                             const TrainedSeries& trained);
 
-/// B cases side by side, zeros behind their ends.
-struct SeriesBatch {
-  at::Tensor values;  // [B, V, T] float32
-  at::Tensor valid;   // [B, T] bool; undefined when no case of the collection is padded
-  at::Tensor labels;  // [B] int64
-};
-SeriesBatch gather_cases(const SeriesCollection& collection, std::span<const int64_t> samples, int64_t length,
-                         bool padded);
+/// Values [B, V, T] and masks [B, T], zeros behind the cases' ends.
+LabelledBatch gather_cases(const SeriesCollection& collection, std::span<const int64_t> samples,
+                           int64_t length, bool padded);
 
 /// Varies the cases of batch `number` in place; equal (seed, number) vary alike.
-void vary(SeriesBatch& batch, const VariationConfig& config, uint64_t seed, uint64_t number);
+void vary(LabelledBatch& batch, const VariationConfig& config, uint64_t seed, uint64_t number);
 
 /// Hash of cases, labels and splits.
 std::string hash_of(const SeriesCollection& collection);

@@ -40,7 +40,7 @@ void vary_series(float* x, int64_t steps, const CaseVariation& how, const Random
 
 }  // namespace
 
-void vary(SeriesBatch& batch, const VariationConfig& config, uint64_t seed, uint64_t number) {
+void vary(LabelledBatch& batch, const VariationConfig& config, uint64_t seed, uint64_t number) {
   if (!config.any()) return;
   // Two streams a batch: what happens to a case, and its noise.
   const RandomStream choices{seed, RandomSite::augmentation, 2 * number},

@@ -221,7 +221,7 @@ void erase_box(Sample& sample, Draws& draws) {
 
 }  // namespace
 
-void augment(VolumeBatch& batch, const AugmentConfig& config, uint64_t seed, uint64_t number) {
+void augment(LabelledBatch& batch, const AugmentConfig& config, uint64_t seed, uint64_t number) {
   const RandomStream stream{seed, RandomSite::augmentation, number};
   const bool affine = config.rotate > 0 || config.scale > 0 || config.stretch > 0;
   require((!affine && config.quarter_turns.empty()) || batch.values.dim() == 5, ErrorKind::config,
@@ -252,16 +252,16 @@ void augment(VolumeBatch& batch, const AugmentConfig& config, uint64_t seed, uin
   }
 }
 
-void transform_for_evaluation(VolumeBatch& batch, const AugmentConfig& config) {
+void transform_for_evaluation(LabelledBatch& batch, const AugmentConfig& config) {
   if (config.shape_transform) batch.values.mul_(0.5);
 }
 
-VolumeBatch mirrored(const VolumeBatch& batch, const std::vector<int64_t>& axes, uint64_t mirror) {
+LabelledBatch mirrored(const LabelledBatch& batch, const std::vector<int64_t>& axes, uint64_t mirror) {
   std::vector<int64_t> flipped;
   for (size_t i = 0; i < axes.size(); ++i)
     if ((mirror >> i & 1) != 0) flipped.push_back(axes[i] + 1);
   if (flipped.empty()) return batch;
-  VolumeBatch out{at::flip(batch.values, flipped), {}, batch.labels};
+  LabelledBatch out{at::flip(batch.values, flipped), {}, batch.labels};
   if (batch.valid.defined()) out.valid = at::flip(batch.valid, flipped);
   return out;
 }

@@ -13,12 +13,12 @@ namespace modewise::data {
 /// voxels exactly; turns by other angles and changes of size interpolate linearly between the eight
 /// neighbours, with zeros (missing, under a mask) beyond the edge. `seed` and `number` (of the batch, through
 /// all epochs) key the draws.
-void augment(VolumeBatch& batch, const AugmentConfig& config, uint64_t seed, uint64_t number);
+void augment(LabelledBatch& batch, const AugmentConfig& config, uint64_t seed, uint64_t number);
 
 /// What evaluation does of it: MedMNIST's shape_transform multiplies by 0.5.
-void transform_for_evaluation(VolumeBatch& batch, const AugmentConfig& config);
+void transform_for_evaluation(LabelledBatch& batch, const AugmentConfig& config);
 
 /// The batch mirrored along the axes whose bits are set in `mirror` (bit i: axes[i]).
-VolumeBatch mirrored(const VolumeBatch& batch, const std::vector<int64_t>& axes, uint64_t mirror);
+LabelledBatch mirrored(const LabelledBatch& batch, const std::vector<int64_t>& axes, uint64_t mirror);
 
 }  // namespace modewise::data

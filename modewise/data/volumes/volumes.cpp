@@ -214,13 +214,13 @@ VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
   return set;
 }
 
-VolumeBatch gather_volumes(const VolumeSet& set, std::span<const int64_t> samples,
-                           const std::vector<int64_t>& wanted) {
+LabelledBatch gather_volumes(const VolumeSet& set, std::span<const int64_t> samples,
+                             const std::vector<int64_t>& wanted) {
   const std::vector<int64_t> size = wanted.empty() ? set.size() : wanted;
   const auto batch = static_cast<int64_t>(samples.size());
   std::vector<int64_t> shape = {batch};
   shape.insert(shape.end(), size.begin(), size.end());
-  VolumeBatch out;
+  LabelledBatch out;
   const bool masked = set.masked();
   if (masked) out.valid = at::zeros(shape, at::kBool);
   shape.push_back(set.channels());

@@ -42,14 +42,10 @@ struct VolumeSet : LabelledSamples {
 /// set has none; where they are found by a split of this program's, their labels alone are.
 VolumeSet load_volumes(const VolumeConfig& config, bool with_test = true);
 
-/// B samples side by side, padded at their ends to `size` (the set's own where empty).
-struct VolumeBatch {
-  at::Tensor values;  // [B, N_1 … N_k, C] float32, 0 where not valid
-  at::Tensor valid;   // [B, N_1 … N_k] bool; undefined when the set has no masks
-  at::Tensor labels;  // [B] int64
-};
-VolumeBatch gather_volumes(const VolumeSet& set, std::span<const int64_t> samples,
-                           const std::vector<int64_t>& size = {});
+/// Values [B, N_1 … N_k, C] and masks [B, N_1 … N_k], padded at their ends to `size` (the set's own where
+/// empty).
+LabelledBatch gather_volumes(const VolumeSet& set, std::span<const int64_t> samples,
+                             const std::vector<int64_t>& size = {});
 
 /// Hash of volumes, masks, labels and splits.
 std::string hash_of(const VolumeSet& set);

@@ -19,11 +19,7 @@ int64_t ForecastShape::series_count() const {
 
 Forecaster::Forecaster(ForecastShape shape) : shape_(std::move(shape)) {}
 
-std::vector<ModeMaps> Forecaster::attention_maps(const ForecastInput&) {
-  return {};
-}
-
-std::vector<at::Tensor> Forecaster::full_attention(const ForecastInput&) {
+AttentionView Forecaster::attention(const ForecastInput&) {
   return {};
 }
 

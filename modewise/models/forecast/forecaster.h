@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "modewise/models/mode_maps.h"
+#include "modewise/models/attention_view.h"
 
 namespace modewise::models {
 
@@ -45,13 +45,8 @@ class Forecaster : public torch::nn::Module {
   /// [B, N_1…N_j, H], or [B, N_1…N_j, H, Q] with quantiles ascending; float32 (float64 for a float64 module).
   virtual at::Tensor forward(const ForecastInput& input) = 0;
 
-  /// One entry a layer, for models made of mode-wise factors; empty for the others.
-  virtual std::vector<ModeMaps> attention_maps(const ForecastInput& input);
-  /// One matrix over all tokens [B, heads, N, N] a layer, for models that attend all tokens at once; else
-  /// empty.
-  virtual std::vector<at::Tensor> full_attention(const ForecastInput& input);
-  /// N_1 … N_k of the token tensor, series modes first, time last; empty for models without tokens.
-  virtual std::vector<int64_t> token_sizes() const { return {}; }
+  /// What it attends to; series modes first, time last.
+  virtual AttentionView attention(const ForecastInput& input);
 
   /// Rows of the periodic profile that wants to start from training data; 0 for models without one.
   virtual int64_t cycle_to_start() const { return 0; }

@@ -55,12 +55,8 @@ at::Tensor TokenForecaster::raw_forecast(const at::Tensor& values, const at::Ten
   return skip_ ? out.to(values.scalar_type()) + skip_->forward(values) : out;
 }
 
-std::vector<ModeMaps> TokenForecaster::attention_maps(const ForecastInput& input) {
-  return encoder_->attention_maps(embed(normalized(input).values, input.observed));
-}
-
-std::vector<at::Tensor> TokenForecaster::full_attention(const ForecastInput& input) {
-  return encoder_->full_attention(embed(normalized(input).values, input.observed));
+AttentionView TokenForecaster::attention(const ForecastInput& input) {
+  return encoder_->attention(embed(normalized(input).values, input.observed));
 }
 
 }  // namespace modewise::models

@@ -23,9 +23,7 @@ class TokenForecaster : public LearnedForecaster {
  public:
   TokenForecaster(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
 
-  std::vector<ModeMaps> attention_maps(const ForecastInput& input) override;
-  std::vector<at::Tensor> full_attention(const ForecastInput& input) override;
-  std::vector<int64_t> token_sizes() const override { return encoder_->tokens().sizes; }
+  AttentionView attention(const ForecastInput& input) override;
 
  protected:
   at::Tensor raw_forecast(const at::Tensor& values, const at::Tensor& observed) override;

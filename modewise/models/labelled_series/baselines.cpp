@@ -16,13 +16,13 @@ NearestCase::NearestCase(const SeriesShape& shape)
       cases_(register_buffer("cases", at::zeros({shape.training_cases, shape.variables, shape.length}))),
       labels_(register_buffer("labels", at::zeros({shape.training_cases}, at::kLong))) {}
 
-void NearestCase::remember(const SeriesInput& cases, const at::Tensor& labels) {
+void NearestCase::remember(const ClassifierInput& cases, const at::Tensor& labels) {
   const at::NoGradGuard no_grad;
   cases_.copy_(cases.values);
   labels_.copy_(labels);
 }
 
-at::Tensor NearestCase::forward(const SeriesInput& input) {
+at::Tensor NearestCase::forward(const ClassifierInput& input) {
   check(input);
   std::vector<at::Tensor> rows;
   for (int64_t i = 0; i < input.values.size(0); ++i) {
@@ -44,7 +44,7 @@ LinearClassifier::LinearClassifier(const SeriesModelConfig& config, const Series
       trend_(register_module("trend", std::make_shared<nn::Linear>(init, shape.variables * shape.length,
                                                                    shape.classes, false))) {}
 
-at::Tensor LinearClassifier::forward(const SeriesInput& input) {
+at::Tensor LinearClassifier::forward(const ClassifierInput& input) {
   check(input);
   const at::Tensor& x = input.values;
   const auto repeated = [&](int64_t step) {

@@ -15,8 +15,8 @@ namespace modewise::models {
 class NearestCase : public SeriesClassifier {
  public:
   explicit NearestCase(const SeriesShape& shape);
-  at::Tensor forward(const SeriesInput& input) override;
-  void remember(const SeriesInput& cases, const at::Tensor& labels) override;
+  at::Tensor forward(const ClassifierInput& input) override;
+  void remember(const ClassifierInput& cases, const at::Tensor& labels) override;
 
  private:
   at::Tensor cases_, labels_;  // buffers [N, V, T], [N]
@@ -28,7 +28,7 @@ class NearestCase : public SeriesClassifier {
 class LinearClassifier : public SeriesClassifier {
  public:
   LinearClassifier(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init);
-  at::Tensor forward(const SeriesInput& input) override;
+  at::Tensor forward(const ClassifierInput& input) override;
 
  private:
   int64_t kernel_;

@@ -76,7 +76,7 @@ TemporalConvolutions::TemporalConvolutions(const SeriesModelConfig& config, cons
   linear_ = register_module("linear", std::make_shared<nn::Linear>(init, c.width, shape.classes));
 }
 
-at::Tensor TemporalConvolutions::forward(const SeriesInput& input) {
+at::Tensor TemporalConvolutions::forward(const ClassifierInput& input) {
   check(input);
   at::Tensor x = time_major(input.values, bfloat16_);
   for (const auto& level : *levels_) x = level->forward(x);
@@ -127,7 +127,7 @@ SeriesResidualNetwork::SeriesResidualNetwork(const SeriesModelConfig& config, co
   linear_ = register_module("linear", std::make_shared<nn::Linear>(init, 2 * width, shape.classes));
 }
 
-at::Tensor SeriesResidualNetwork::forward(const SeriesInput& input) {
+at::Tensor SeriesResidualNetwork::forward(const ClassifierInput& input) {
   check(input);
   at::Tensor x = time_major(input.values, bfloat16_);
   const std::optional<at::Tensor> mask = input.valid.defined() ? std::optional(input.valid) : std::nullopt;

@@ -47,7 +47,7 @@ class TemporalBlock : public torch::nn::Module {
 class TemporalConvolutions : public SeriesClassifier {
  public:
   TemporalConvolutions(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init);
-  at::Tensor forward(const SeriesInput& input) override;
+  at::Tensor forward(const ClassifierInput& input) override;
 
  private:
   bool bfloat16_;
@@ -74,7 +74,7 @@ class SeriesResidualBlock : public torch::nn::Module {
 class SeriesResidualNetwork : public SeriesClassifier {
  public:
   SeriesResidualNetwork(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init);
-  at::Tensor forward(const SeriesInput& input) override;
+  at::Tensor forward(const ClassifierInput& input) override;
 
  private:
   bool bfloat16_;

@@ -54,7 +54,7 @@ PatchClassifier::PatchClassifier(const SeriesModelConfig& config, const SeriesSh
                                              config.heads, shape.classes, config.head.dropout));
 }
 
-PatchClassifier::Tokens PatchClassifier::embed(const SeriesInput& input) const {
+PatchClassifier::Tokens PatchClassifier::embed(const ClassifierInput& input) const {
   const int64_t batch = input.values.size(0);
   at::Tensor patches = cut(input.values, patch_, tokens_);  // [B, V, P, length]
   patches = groups_ > 1 ? patches : patches.transpose(1, 2).flatten(2).unsqueeze(1);
@@ -76,7 +76,7 @@ PatchClassifier::Tokens PatchClassifier::embed(const SeriesInput& input) const {
   return out;
 }
 
-at::Tensor PatchClassifier::forward(const SeriesInput& input) {
+at::Tensor PatchClassifier::forward(const ClassifierInput& input) {
   check(input);
   const int64_t batch = input.values.size(0);
   const Tokens tokens = embed(input);
@@ -91,15 +91,18 @@ at::Tensor PatchClassifier::forward(const SeriesInput& input) {
       .to(input.values.scalar_type());
 }
 
-at::Tensor PatchClassifier::attention_matrix(const SeriesInput& input, int64_t layer) {
+AttentionView PatchClassifier::attention(const ClassifierInput& input) {
   check(input);
   const Tokens tokens = embed(input);
   at::Tensor x = tokens.values.flatten(0, 1);
   std::optional<at::Tensor> mask;
   if (tokens.mask) mask = tokens.mask->flatten(0, 1);
-  for (int64_t i = 0; i < layer; ++i) x = (*blocks_)[static_cast<size_t>(i)].forward(x, mask);
-  const at::Tensor each = (*blocks_)[static_cast<size_t>(layer)].full_matrix(x, mask);
-  return each.unflatten(0, {-1, groups_}).mean(1);
+  AttentionView view{{tokens_}, {}, {}};
+  for (const auto& block : *blocks_) {
+    view.full.push_back(block->full_matrix(x, mask).unflatten(0, {-1, groups_}).mean(1));
+    x = block->forward(x, mask);
+  }
+  return view;
 }
 
 }  // namespace modewise::models

@@ -18,15 +18,15 @@ class PatchClassifier : public SeriesClassifier {
  public:
   PatchClassifier(const SeriesModelConfig& config, const SeriesShape& shape, nn::Initializer& init);
 
-  at::Tensor forward(const SeriesInput& input) override;
-  at::Tensor attention_matrix(const SeriesInput& input, int64_t layer) override;
+  at::Tensor forward(const ClassifierInput& input) override;
+  AttentionView attention(const ClassifierInput& input) override;
 
  private:
   struct Tokens {
     at::Tensor values;               // [B, groups, P, D]; groups: V variables apart, or 1 for all together
     std::optional<at::Tensor> mask;  // [B, groups, P] bool
   };
-  Tokens embed(const SeriesInput& input) const;
+  Tokens embed(const ClassifierInput& input) const;
 
   SeriesPatchConfig patch_;
   int64_t tokens_, groups_;

@@ -10,7 +10,7 @@
 
 namespace modewise::models {
 
-void SeriesClassifier::check(const SeriesInput& input) const {
+void SeriesClassifier::check(const ClassifierInput& input) const {
   const at::Tensor& x = input.values;
   require(x.dim() == 3 && x.size(1) == shape_.variables && x.size(2) == shape_.length, ErrorKind::data,
           "expected series [B, {}, {}], got [{}]", shape_.variables, shape_.length,

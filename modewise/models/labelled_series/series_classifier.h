@@ -1,15 +1,15 @@
 #pragma once
-// What every classifier of series is: a module from a batch of series, with a mask where some are shorter
-// than others, to the classes' logits.
+// Classifiers of series: values [B, V, T], 0 behind a case's end, masks [B, T], where some are shorter than
+// others. Matrices of attention are means over variables whose tokens are apart.
 //
 // Shapes: B samples, V variables, T steps, K classes.
 
 #include <ATen/core/Tensor.h>
-#include <torch/nn/module.h>
 
 #include <cstdint>
 #include <memory>
-#include <utility>
+
+#include "modewise/models/classifier.h"
 
 namespace modewise::models {
 
@@ -22,28 +22,18 @@ struct SeriesShape {
   int64_t training_cases = 0;  // that a model may keep
 };
 
-struct SeriesInput {
-  at::Tensor values;  // [B, V, T], 0 behind a case's end
-  at::Tensor valid;   // [B, T] bool; undefined when no case is padded
-};
-
-class SeriesClassifier : public torch::nn::Module {
+class SeriesClassifier : public Classifier {
  public:
-  explicit SeriesClassifier(const SeriesShape& shape) : shape_(shape) {}
+  explicit SeriesClassifier(const SeriesShape& shape) : Classifier(shape.classes), shape_(shape) {}
 
-  /// [B, K] logits, float32 (float64 for a float64 module).
-  virtual at::Tensor forward(const SeriesInput& input) = 0;
-  /// How much of each token's value reaches each token in attention layer `layer` (from 0): [B, heads, P, P],
-  /// for models that attend; the mean over variables whose tokens are apart. Undefined for the others.
-  virtual at::Tensor attention_matrix(const SeriesInput& /*input*/, int64_t /*layer*/) { return {}; }
   /// Hands over all training cases [N, V, T] with their labels [N], before training; for models made of them.
-  virtual void remember(const SeriesInput& /*cases*/, const at::Tensor& /*labels*/) {}
+  virtual void remember(const ClassifierInput& /*cases*/, const at::Tensor& /*labels*/) {}
 
   const SeriesShape& shape() const { return shape_; }
 
  protected:
   /// Data error for an input of other sizes.
-  void check(const SeriesInput& input) const;
+  void check(const ClassifierInput& input) const;
 
  private:
   SeriesShape shape_;

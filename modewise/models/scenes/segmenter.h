@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "modewise/models/mode_maps.h"
+#include "modewise/models/attention_view.h"
 
 namespace modewise::models {
 
@@ -38,14 +38,8 @@ class Segmenter : public torch::nn::Module {
 
   /// Logits [B, N, N, C], float32 (float64 for a float64 module).
   virtual at::Tensor forward(const SceneInput& input) = 0;
-  /// One entry a layer for models made of mode-wise factors (modes: dates where they are a mode, rows,
-  /// columns); empty for the others.
-  virtual std::vector<ModeMaps> attention_maps(const SceneInput&) { return {}; }
-  /// One matrix over all tokens [B, heads, N, N] a layer, for models that attend all tokens at once; else
-  /// empty.
-  virtual std::vector<at::Tensor> full_attention(const SceneInput&) { return {}; }
-  /// Sizes of the token modes; empty for models without tokens.
-  virtual std::vector<int64_t> token_sizes() const { return {}; }
+  /// What it attends to; modes: dates where they are a mode, rows, columns.
+  virtual AttentionView attention(const SceneInput&) { return {}; }
 
   const SceneShape& shape() const { return shape_; }
 

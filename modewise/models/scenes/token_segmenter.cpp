@@ -73,12 +73,8 @@ at::Tensor TokenSegmenter::forward(const SceneInput& input) {
   return logits;
 }
 
-std::vector<ModeMaps> TokenSegmenter::attention_maps(const SceneInput& input) {
-  return encoder_->attention_maps(embed(arranged(input), input.valid));
-}
-
-std::vector<at::Tensor> TokenSegmenter::full_attention(const SceneInput& input) {
-  return encoder_->full_attention(embed(arranged(input), input.valid));
+AttentionView TokenSegmenter::attention(const SceneInput& input) {
+  return encoder_->attention(embed(arranged(input), input.valid));
 }
 
 }  // namespace modewise::models

@@ -19,9 +19,7 @@ class TokenSegmenter : public Segmenter {
   TokenSegmenter(const SegmenterConfig& config, const SceneShape& shape, nn::Initializer& init);
 
   at::Tensor forward(const SceneInput& input) override;
-  std::vector<ModeMaps> attention_maps(const SceneInput& input) override;
-  std::vector<at::Tensor> full_attention(const SceneInput& input) override;
-  std::vector<int64_t> token_sizes() const override { return encoder_->tokens().sizes; }
+  AttentionView attention(const SceneInput& input) override;
 
  private:
   at::Tensor arranged(const SceneInput& input) const;

@@ -65,7 +65,7 @@ ResidualNetwork::ResidualNetwork(const VolumeModelConfig& config, const VolumeSh
   linear_ = register_module("linear", std::make_shared<nn::Linear>(init, in, shape.classes));
 }
 
-at::Tensor ResidualNetwork::forward(const VolumeInput& input) {
+at::Tensor ResidualNetwork::forward(const ClassifierInput& input) {
   at::Tensor x = checked(input).values;
   if (bfloat16_) x = x.to(at::kBFloat16);
   x = at::relu(norm_->forward(convolution_->forward(x)));

@@ -37,7 +37,7 @@ class ResidualBlock : public torch::nn::Module {
 class ResidualNetwork : public VolumeClassifier {
  public:
   ResidualNetwork(const VolumeModelConfig& config, const VolumeShape& shape, nn::Initializer& init);
-  at::Tensor forward(const VolumeInput& input) override;
+  at::Tensor forward(const ClassifierInput& input) override;
 
  private:
   bool bfloat16_;

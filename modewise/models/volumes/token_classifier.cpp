@@ -41,25 +41,21 @@ TokenClassifier::TokenClassifier(const VolumeModelConfig& config, const VolumeSh
                                              config.heads, shape.classes, config.head.dropout));
 }
 
-nn::PatchTokens TokenClassifier::embed(const VolumeInput& input) const {
-  const VolumeInput clean = checked(input);
+nn::PatchTokens TokenClassifier::embed(const ClassifierInput& input) const {
+  const ClassifierInput clean = checked(input);
   return embedding_->forward(clean.values, clean.valid,
                              bfloat16_ ? at::kBFloat16 : clean.values.scalar_type());
 }
 
-at::Tensor TokenClassifier::forward(const VolumeInput& input) {
+at::Tensor TokenClassifier::forward(const ClassifierInput& input) {
   const nn::PatchTokens x = embed(input);
   std::optional<at::Tensor> mask;
   if (x.mask) mask = x.mask->flatten(1);
   return head_->forward(encoder_->forward(x).flatten(1, -2), mask).to(input.values.scalar_type());
 }
 
-std::vector<ModeMaps> TokenClassifier::attention_maps(const VolumeInput& input) {
-  return encoder_->attention_maps(embed(input));
-}
-
-std::vector<at::Tensor> TokenClassifier::full_attention(const VolumeInput& input) {
-  return encoder_->full_attention(embed(input));
+AttentionView TokenClassifier::attention(const ClassifierInput& input) {
+  return encoder_->attention(embed(input));
 }
 
 }  // namespace modewise::models

@@ -20,13 +20,11 @@ class TokenClassifier : public VolumeClassifier {
  public:
   TokenClassifier(const VolumeModelConfig& config, const VolumeShape& shape, nn::Initializer& init);
 
-  at::Tensor forward(const VolumeInput& input) override;
-  std::vector<ModeMaps> attention_maps(const VolumeInput& input) override;
-  std::vector<at::Tensor> full_attention(const VolumeInput& input) override;
-  std::vector<int64_t> token_sizes() const override { return encoder_->tokens().sizes; }
+  at::Tensor forward(const ClassifierInput& input) override;
+  AttentionView attention(const ClassifierInput& input) override;
 
  private:
-  nn::PatchTokens embed(const VolumeInput& input) const;
+  nn::PatchTokens embed(const ClassifierInput& input) const;
 
   bool bfloat16_;
   std::shared_ptr<nn::GridEmbedding> embedding_;

@@ -9,15 +9,7 @@
 
 namespace modewise::models {
 
-std::vector<at::Tensor> VolumeClassifier::full_attention(const VolumeInput&) {
-  return {};
-}
-
-std::vector<ModeMaps> VolumeClassifier::attention_maps(const VolumeInput&) {
-  return {};
-}
-
-VolumeInput VolumeClassifier::checked(const VolumeInput& input) const {
+ClassifierInput VolumeClassifier::checked(const ClassifierInput& input) const {
   const at::Tensor& values = input.values;
   require(values.dim() == static_cast<int64_t>(shape_.size.size()) + 2 && values.size(-1) == shape_.channels,
           ErrorKind::data, "expected volumes of {} axes and {} channels, got [{}]", shape_.size.size(),

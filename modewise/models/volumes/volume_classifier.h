@@ -1,17 +1,17 @@
 #pragma once
-// What every volume classifier is: a module from a batch of volumes, with a mask where some voxels are
-// missing or volumes differ in size, to the classes' logits.
+// Classifiers of volumes: values [B, N_1 … N_k, C], masks [B, N_1 … N_k], where some voxels are missing or
+// volumes differ in size.
 //
 // Shapes: B samples, N_1 … N_k voxels (k is usually 3), C channels, K classes.
 
 #include <ATen/core/Tensor.h>
-#include <torch/nn/module.h>
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "modewise/models/mode_maps.h"
+#include "modewise/models/classifier.h"
 
 namespace modewise::models {
 
@@ -25,30 +25,15 @@ struct VolumeShape {
   bool missing = false;  // whether batches come with masks
 };
 
-struct VolumeInput {
-  at::Tensor values;  // [B, N_1 … N_k, C]; what stands under a missing voxel does not matter
-  at::Tensor valid;   // [B, N_1 … N_k] bool; undefined when nothing is missing
-};
-
-class VolumeClassifier : public torch::nn::Module {
+class VolumeClassifier : public Classifier {
  public:
-  explicit VolumeClassifier(VolumeShape shape) : shape_(std::move(shape)) {}
-
-  /// [B, K] logits, float32 (float64 for a float64 module).
-  virtual at::Tensor forward(const VolumeInput& input) = 0;
-  /// One entry a layer, for models made of mode-wise factors; empty for the others.
-  virtual std::vector<ModeMaps> attention_maps(const VolumeInput& input);
-  /// One matrix over all tokens [B, heads, N, N] a layer, for models that attend all tokens at once; else
-  /// empty.
-  virtual std::vector<at::Tensor> full_attention(const VolumeInput& input);
-  /// N_1 … N_k of the token tensor; empty for models without tokens.
-  virtual std::vector<int64_t> token_sizes() const { return {}; }
+  explicit VolumeClassifier(VolumeShape shape) : Classifier(shape.classes), shape_(std::move(shape)) {}
 
   const VolumeShape& shape() const { return shape_; }
 
  protected:
   /// Checks the input's shapes (data error) and puts 0 under missing voxels.
-  VolumeInput checked(const VolumeInput& input) const;
+  ClassifierInput checked(const ClassifierInput& input) const;
 
  private:
   VolumeShape shape_;

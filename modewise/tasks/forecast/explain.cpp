@@ -117,15 +117,15 @@ Explanation explain_forecast(const ForecastRun& run, const ForecastData& data,
   e.labels.emplace_back();
   const auto shown = std::min<size_t>(windows.size(), static_cast<size_t>(options.singles));
   for (size_t i = 0; i < shown; ++i) e.sample_names.push_back(fmt::format("window {}", windows[i]));
-  e.factors = model.attention_maps(input);
-  e.full = model.full_attention(input);
-  if (!e.factors.empty()) e.combine = run.config.model.attention.combine;
-  e.ranks = analysis::layer_ranks(e.factors, e.full, model.token_sizes());
+  e.attention = model.attention(input);
+  if (!e.attention.maps.empty()) e.combine = run.config.model.attention.combine;
+  e.ranks = analysis::layer_ranks(e.attention);
   const Occlusion occlusion(model, input);
   int64_t dim = 1;
   for (const data::SeriesMode& mode : data.series.modes)
     e.influences.push_back(of_series_mode(occlusion, mode, dim++, options.places));
-  const int64_t step = e.factors.empty() && e.full.empty() ? 1 : run.config.model.patch.stride;
+  const int64_t step =
+      e.attention.maps.empty() && e.attention.full.empty() ? 1 : run.config.model.patch.stride;
   e.influences.push_back(of_time(occlusion, run.config.forecast.lookback, step, options.places, dim));
   e.effect_unit = "the mean absolute change of the scaled forecast";
   e.removal = "its values become their mean over the window";

@@ -94,7 +94,7 @@ void add_attention(report::HtmlPage& page, const ForecastRun& run, const Forecas
   const data::WindowSet& windows = part == "test" ? data.windows.test : data.windows.validation;
   const int64_t window = windows.size() - 1;
   const data::WindowBatch batch = data.source.gather(windows, std::span(&window, 1));
-  const auto layers = run.model->attention_maps({batch.past, batch.past_observed, batch.first_step});
+  const auto layers = run.model->attention({batch.past, batch.past_observed, batch.first_step}).maps;
   if (layers.empty()) return;
   page.add_section("What attends to what");
   page.add_paragraph(fmt::format(

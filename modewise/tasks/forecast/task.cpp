@@ -5,6 +5,7 @@
 #include "modewise/tasks/forecast/loss.h"
 #include "modewise/tasks/forecast/stream.h"
 #include "modewise/tasks/rank_tracking.h"
+#include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
 namespace {
@@ -73,11 +74,10 @@ train::Metrics ForecastTask::evaluate() {
 }
 
 void ForecastTask::track_stable_rank(train::Metrics& metrics) const {
-  const std::vector<int64_t> windows = tracked_samples(data_.windows.validation.size());
+  const std::vector<int64_t> windows = spread_samples(data_.windows.validation.size(), kTrackedSamples);
   const data::WindowBatch batch = data_.source.gather(data_.windows.validation, windows);
   const models::ForecastInput input{batch.past, batch.past_observed, batch.first_step};
-  add_stable_ranks(metrics, analysis::layer_ranks(model_->attention_maps(input),
-                                                  model_->full_attention(input), model_->token_sizes()));
+  add_stable_ranks(metrics, analysis::layer_ranks(model_->attention(input)));
 }
 
 train::Criterion ForecastTask::criterion() const {

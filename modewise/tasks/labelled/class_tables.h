@@ -1,11 +1,14 @@
 #pragma once
-// Evaluations of named classes as tables for the terminal.
+// Evaluations of classes as tables: the terminal and the report print the same ones.
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "modewise/data/labelled_samples.h"
 #include "modewise/report/table.h"
+#include "modewise/tasks/result.h"
 
 namespace modewise::tasks {
 
@@ -15,24 +18,15 @@ report::Cell percent(const nlohmann::ordered_json& json, const char* key);
 /// How often each class (rows) was taken for each (columns), from an evaluation's "classes" and "confusion".
 report::Table confusion_table(const nlohmann::ordered_json& evaluation, const std::string& corner);
 
-inline const std::vector<std::string> kSplits = {"train", "validation", "test"};
+/// All classes together, a row an evaluation (to_json of ClassMetrics); `many`: what the samples are called.
+report::Table score_table(std::span<const nlohmann::ordered_json> evaluations, const std::string& many);
+/// A row a class.
+report::Table class_table(const nlohmann::ordered_json& evaluation, const std::string& many);
+/// Both, the second where the classes are few; with `detail` in any case, and the confusion matrix.
+std::string evaluation_text(const nlohmann::ordered_json& evaluation, const std::string& many, bool detail);
 
-/// Samples of each class (rows) in each split (columns) of a set of volumes or series, and of all classes.
-template <class Set>
-report::Table class_count_table(const Set& set) {
-  std::vector<report::Column> columns = {{"class"}};
-  for (const std::string& split : kSplits) columns.push_back({split});
-  report::Table table(columns);
-  for (size_t k = 0; k < set.classes.size(); ++k) {
-    std::vector<report::Cell> cells = {set.classes[k]};
-    for (const std::string& split : kSplits) cells.emplace_back(set.class_counts(set.split(split))[k]);
-    table.add_row(std::move(cells));
-  }
-  table.add_rule();
-  std::vector<report::Cell> cells = {"all"};
-  for (const std::string& split : kSplits) cells.emplace_back(std::ssize(set.split(split)));
-  table.add_row(std::move(cells));
-  return table;
-}
+/// What a set holds: `head` and `line` say what its samples are; notes, and the samples of each class (rows)
+/// in each split (columns) follow.
+Result describe_set(const data::LabelledSamples& set, nlohmann::ordered_json head, const std::string& line);
 
 }  // namespace modewise::tasks

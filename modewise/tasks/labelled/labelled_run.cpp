@@ -1,33 +1,24 @@
 #include "modewise/tasks/labelled/labelled_run.h"
 
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/softmax.h>
 #include <spdlog/spdlog.h>
 
-#include <map>
+#include <algorithm>
 
 #include "modewise/core/error.h"
-#include "modewise/io/arrays/npz.h"
-#include "modewise/tasks/test_part.h"
+#include "modewise/core/file.h"
+#include "modewise/core/parse_json.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/nn/evaluation_mode.h"
+#include "modewise/tasks/run_figures.h"
+#include "modewise/train/task.h"
 #include "modewise/train/trainer.h"
 
 namespace modewise::tasks {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Arrays = std::map<std::string, io::Array>;
-
-constexpr const char* kPredictions = "predictions.npz";
-
-/// The evaluation of a split; its scores go into `arrays`.
-Json judge(const data::LabelledSamples& set, const std::string& split, const Scorer& score,
-           const AfterTest& after_test, Arrays& arrays) {
-  const ScoreTable table = score(set.split(split));
-  const ClassMetrics metrics = class_metrics(table);
-  add_arrays(table, split, arrays);
-  if (after_test && split == "test") after_test(table, metrics);
-  return to_json(metrics, split, set.classes);
-}
-
-}  // namespace
 
 void require_labels(const data::LabelledSamples& set, std::span<const int64_t> samples) {
   for (const int64_t i : samples)
@@ -35,7 +26,46 @@ void require_labels(const data::LabelledSamples& set, std::span<const int64_t> s
             set.called(i));
 }
 
-void require_parts(const data::LabelledSamples& set, bool with_test) {
+std::vector<int64_t> samples_of(const data::LabelledSamples& set, const std::string& split) {
+  std::vector<int64_t> samples = set.split(split);
+  require(!samples.empty(), ErrorKind::data, "{}: there are no {} {}", set.source, split, set.many);
+  return samples;
+}
+
+}  // namespace
+
+std::string LabelledRun::choice_text() const {
+  return fmt::format("The weights are those of the best validation metric; the test {} chose nothing.",
+                     set().many);
+}
+
+models::ClassifierInput LabelledRun::spread_input(const std::string& split, int64_t count,
+                                                  std::vector<int64_t>& samples) const {
+  const std::vector<int64_t> all = samples_of(set(), split);
+  for (const int64_t i : spread_samples(std::ssize(all), count))
+    samples.push_back(all[static_cast<size_t>(i)]);
+  data::LabelledBatch batch = gather(samples);
+  prepare(batch);
+  return {batch.values, batch.valid};
+}
+
+OpenedRun open_run(std::unique_ptr<LabelledRun> run, const std::filesystem::path& path) {
+  train::RunFolder folder = train::RunFolder::open(path);
+  folder.require_task(run->task());
+  run->read_config(folder);
+  const std::string file = folder.file("data.json").string();
+  try {
+    run->read_description(parse_json(read_file(file), file), file);
+  } catch (const nlohmann::json::exception& error) {
+    fail(ErrorKind::data, "{}: {}", file, error.what());
+  }
+  run->make_model(false);
+  train::load_weights(run->model(), folder);
+  run->model().eval();
+  return {std::move(folder), std::move(run)};
+}
+
+void require_parts(data::LabelledSamples& set, bool with_test) {
   const auto check = [&](const char* name, const std::vector<int64_t>& samples, bool wanted) {
     require(!wanted || !samples.empty(), ErrorKind::data, "{}: there are no {} {}", set.source, name,
             set.many);
@@ -44,6 +74,12 @@ void require_parts(const data::LabelledSamples& set, bool with_test) {
   check("training", set.train, true);
   check("validation", set.validation, true);
   check("test", set.test, with_test);
+  for (const auto& [name, samples] : {std::pair("training", &set.train), {"validation", &set.validation}}) {
+    const std::vector<int64_t> counts = set.class_counts(*samples);
+    for (size_t k = 0; k < counts.size(); ++k)
+      if (counts[k] == 0)
+        set.notes.push_back(fmt::format("class '{}' has no {} {}", set.classes[k], name, set.one));
+  }
 }
 
 Json part_sizes(const data::LabelledSamples& set) {
@@ -55,38 +91,36 @@ void log_notes(const data::LabelledSamples& set) {
     spdlog::log(i < set.warnings ? spdlog::level::warn : spdlog::level::info, "{}", set.notes[i]);
 }
 
-TrainedRun train_and_judge(train::Task& task, const train::TrainConfig& config,
-                           const data::LabelledSamples& set, train::RunFolder& run, bool resume,
-                           bool accept_changes, const Scorer& score, const AfterTest& after_test) {
-  TrainedRun result;
-  result.training = train::train(task, config, run, resume, accept_changes);
-  if (result.training.stopped_by_signal()) return result;
-  result.metrics = run.read_metrics();
-  Arrays arrays;
-  result.metrics["test_read"] = config.test;
-  result.metrics["validation"] = judge(set, "validation", score, after_test, arrays);
-  if (config.test) result.metrics["test"] = judge(set, "test", score, after_test, arrays);
-  io::write_npz(run.file(kPredictions).string(), arrays);
-  return result;
+ScoreTable score_samples(const LabelledRun& run, std::span<const int64_t> samples) {
+  const at::NoGradGuard no_grad;
+  models::Classifier& model = run.model();
+  const nn::EvaluationMode evaluation(model);
+  ScoreTable table;
+  table.classes = model.classes();
+  const auto step = static_cast<size_t>(run.options().evaluation_batch);
+  for (size_t begin = 0; begin < samples.size(); begin += step) {
+    if (stop_signal() != 0) throw train::EvaluationInterrupted{};
+    const auto part = samples.subspan(begin, std::min(step, samples.size() - begin));
+    data::LabelledBatch batch = run.gather(part);
+    run.prepare(batch);
+    at::Tensor sum;
+    for (int64_t number = 0; number < run.views(); ++number) {
+      const data::LabelledBatch view = run.view(batch, number);
+      const at::Tensor scores = at::softmax(model.forward({view.values, view.valid}).to(at::kDouble), -1);
+      sum = sum.defined() ? sum + scores : scores;
+    }
+    sum = (sum / static_cast<double>(run.views())).contiguous();
+    const double* values = sum.const_data_ptr<double>();
+    table.scores.insert(table.scores.end(), values, values + sum.numel());
+    for (const int64_t i : part) table.labels.push_back(run.set().labels[static_cast<size_t>(i)]);
+  }
+  return table;
 }
 
-Json judge_left_out_test(const train::RunFolder& run, const data::LabelledSamples& set,
-                         const std::string& hash, const Scorer& score, const AfterTest& after_test) {
-  require_labels(set, set.test);
-  const std::string file = run.file(kPredictions).string();
-  Arrays arrays = io::read_npz(file);
-  Json evaluation = judge(set, "test", score, after_test, arrays);
-  io::write_npz(file, arrays);
-  write_test_figures(run, {{"test", evaluation}}, hash);
-  return evaluation;
-}
-
-ScoreTable score_split(const data::LabelledSamples& set, const std::string& split, const Scorer& score,
-                       bool labelled) {
-  const std::vector<int64_t> samples = set.split(split);
-  require(!samples.empty(), ErrorKind::data, "{}: there are no {} {}", set.source, split, set.many);
-  if (labelled) require_labels(set, samples);
-  return score(samples);
+ScoreTable score_split(const LabelledRun& run, const std::string& split, bool labelled) {
+  const std::vector<int64_t> samples = samples_of(run.set(), split);
+  if (labelled) require_labels(run.set(), samples);
+  return score_samples(run, samples);
 }
 
 }  // namespace modewise::tasks

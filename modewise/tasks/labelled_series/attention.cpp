@@ -41,7 +41,9 @@ std::vector<int64_t> patch_modes(const AttentionRequest& request,
 }  // namespace
 
 AttentionMatrices series_attention(const AttentionRequest& request) {
-  const auto run = std::make_shared<SeriesRun>(open_series_run(request.run));
+  auto made = std::make_unique<SeriesRun>();
+  const SeriesRun* run = made.get();
+  const auto opened = std::make_shared<const OpenedRun>(open_run(std::move(made), request.run));
   const models::SeriesModelConfig& config = run->config.model;
   require(config.name == "patchtst", ErrorKind::usage,
           "{} is a run of '{}', which does not attend: there is no attention matrix", request.run,
@@ -49,24 +51,21 @@ AttentionMatrices series_attention(const AttentionRequest& request) {
   require(request.tokenizer.empty(), ErrorKind::usage,
           "--tokenizer is for language models; {} classifies series", request.run);
   AttentionMatrices out;
-  out.tokens = config.tokens(run->trained.length);
+  out.tokens = config.tokens(run->model().shape().length);
   out.modes = patch_modes(request, config.attention_options(out.tokens), out.tokens);
-  const auto set = std::make_shared<const data::SeriesCollection>(load_run_cases(*run, request.data));
-  const auto cases = std::make_shared<const std::vector<int64_t>>(set->split(request.split));
-  require(!cases->empty(), ErrorKind::data, "{}: there are no {} cases", set->source, request.split);
-  out.model = fmt::format("{}, {}", run->folder.path().filename().string(), model_title(run->config));
+  opened->run->load_samples_of(request.data, true);
+  const auto cases = std::make_shared<const std::vector<int64_t>>(run->set().split(request.split));
+  require(!cases->empty(), ErrorKind::data, "{}: there are no {} cases", run->set().source, request.split);
+  out.model = fmt::format("{}, {}", opened->folder.path().filename().string(), run->model_name());
   out.sample = "case";
-  out.source =
-      fmt::format("{}, {} split", std::filesystem::path(set->source).filename().string(), request.split);
+  out.source = fmt::format("{}, {} split", std::filesystem::path(run->set().source).filename().string(),
+                           request.split);
   out.layers = config.blocks;
   out.heads = config.heads;
   out.samples = std::ssize(*cases);
-  out.of = [run, set, cases](int64_t sample, int64_t layer) {
-    const int64_t index = (*cases)[static_cast<size_t>(sample)];
-    const models::SeriesShape& shape = run->model->shape();
-    const data::SeriesBatch batch =
-        data::gather_cases(*set, std::span(&index, 1), shape.length, shape.padded);
-    return run->model->attention_matrix({batch.values, batch.valid}, layer).squeeze(0);
+  out.of = [opened, run, cases](int64_t sample, int64_t layer) {
+    const data::LabelledBatch batch = run->gather(std::span(&(*cases)[static_cast<size_t>(sample)], 1));
+    return run->model().attention({batch.values, batch.valid}).full[static_cast<size_t>(layer)].squeeze(0);
   };
   return out;
 }

@@ -1,10 +1,8 @@
 #include "modewise/tasks/labelled_series/config.h"
 
 #include <filesystem>
-#include <utility>
 
 #include "modewise/core/error.h"
-#include "modewise/tasks/load_config.h"
 
 namespace modewise::tasks {
 
@@ -47,10 +45,6 @@ void LabelledSeriesConfig::validate(const std::string& source) const {
   require(data.test.empty() || !data.train.empty() || !data.path.empty(), ErrorKind::config,
           "{}: data.test without data.train", source);
   train.validate();
-}
-
-LabelledSeriesConfig load_series_config(const std::string& file, std::vector<std::string> assignments) {
-  return load_config<LabelledSeriesConfig>(file, std::move(assignments));
 }
 
 std::string model_title(const LabelledSeriesConfig& config) {

@@ -11,14 +11,13 @@
 #include "modewise/data/labelled_series/series_collection.h"
 #include "modewise/models/labelled_series/config.h"
 #include "modewise/models/labelled_series/series_classifier.h"
-#include "modewise/tasks/labelled/class_loss.h"
+#include "modewise/tasks/labelled/labelled_run.h"
 #include "modewise/train/train_config.h"
 
 namespace modewise::tasks {
 
-struct SeriesOptions : ClassLossOptions {
-  std::string select = "loss";  // loss | accuracy: what the best weights are chosen by, on validation
-  int64_t evaluation_batch = 32;
+struct SeriesOptions : ClassOptions {
+  SeriesOptions() { select = "loss"; }
   void fields(Fields& f);
 };
 
@@ -42,9 +41,6 @@ struct LabelledSeriesConfig {
   /// The rules that tie fields of several groups together; `source` opens the message.
   void validate(const std::string& source) const;
 };
-
-/// Defaults < `file` ("" for none) < `assignments` ("a.b=c").
-LabelledSeriesConfig load_series_config(const std::string& file, std::vector<std::string> assignments);
 
 /// A name for tables: "patchtst axial", "tcn" …
 std::string model_title(const LabelledSeriesConfig& config);

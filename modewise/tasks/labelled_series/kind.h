@@ -5,6 +5,5 @@
 namespace modewise::tasks {
 
 extern const Kind labelled_series_kind;
-std::unique_ptr<Job> make_labelled_series_job();
 
 }  // namespace modewise::tasks

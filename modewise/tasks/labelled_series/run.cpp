@@ -1,119 +1,109 @@
 #include "modewise/tasks/labelled_series/run.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
+#include <filesystem>
+
+#include "modewise/analysis/sequence_cost.h"
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
-#include "modewise/core/parse_json.h"
-#include "modewise/io/arrays/npz.h"
-#include "modewise/tasks/labelled/labelled_run.h"
-#include "modewise/tasks/labelled_series/task.h"
-#include "modewise/tasks/load_config.h"
-#include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
-namespace {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
-Scorer scorer_of(models::SeriesClassifier& model, const LabelledSeriesConfig& config,
-                 const data::SeriesCollection& set) {
-  return [&](std::span<const int64_t> samples) { return score_cases(model, config, set, samples); };
+void SeriesRun::require_data() const {
+  require(!config.data.path.empty() || !config.data.train.empty(), ErrorKind::usage,
+          "no data: give --data FOLDER with X_TRAIN.ts and X_TEST.ts, or --train FILE --test FILE");
 }
 
-}  // namespace
-
-SeriesData load_series_data(const LabelledSeriesConfig& config) {
-  SeriesData data{data::load_collection(config.data, config.train.test), ""};
-  require_parts(data.set, config.train.test);
-  const std::vector<int64_t> counts = data.set.class_counts(data.set.validation);
-  for (size_t k = 0; k < counts.size(); ++k)
-    if (counts[k] == 0)
-      data.set.notes.push_back(fmt::format("class '{}' has no validation case", data.set.classes[k]));
-  data.hash = data::hash_of(data.set);
-  return data;
+void SeriesRun::load_samples(bool with_test) {
+  data::SeriesCollection set = data::load_collection(config.data, with_test);
+  require_parts(set, with_test);
+  take(std::move(set));
+  models::validate(config.model, shape_);
 }
 
-Json to_json(const SeriesData& data) {
-  const data::SeriesCollection& set = data.set;
-  return {{"source", set.source},      {"name", set.name},           {"hash", data.hash},
-          {"classes", set.classes},    {"variables", set.variables}, {"length", set.length},
-          {"padded", set.padded()},    {"mean", set.scale.mean},     {"deviation", set.scale.deviation},
-          {"samples", part_sizes(set)}};
-}
-
-TrainedRun train_series_classifier(const LabelledSeriesConfig& config, const SeriesData& data,
-                                   train::RunFolder& run, bool resume, bool accept_changes) {
-  SeriesTask task(config, data.set, data.hash);
-  TrainedRun result = train_and_judge(task, config.train, data.set, run, resume, accept_changes,
-                                      scorer_of(task.model(), config, data.set));
-  if (result.training.stopped_by_signal()) return result;
-  result.metrics["protocol"] = config.data.protocol;
-  run.write_metrics(result.metrics);
-  return result;
-}
-
-Json judge_left_out_test(const SeriesRun& run, const data::SeriesCollection& set) {
-  return judge_left_out_test(run.folder, set, data::hash_of(set), scorer_of(*run.model, run.config, set));
-}
-
-SeriesRun open_series_run(const fs::path& path) {
-  train::RunFolder folder = train::RunFolder::open(path);
-  folder.require_task("series");
-  LabelledSeriesConfig config = read_run_config<LabelledSeriesConfig>(folder);
-  const std::string file = folder.file("data.json").string();
-  SeriesRun run{std::move(folder), std::move(config), {}, {}, nullptr};
-  models::SeriesShape shape;
-  try {
-    const Json json = parse_json(read_file(file), file);
-    data::TrainedSeries& trained = run.trained;
-    run.source = json.at("source").get<std::string>();
-    trained.classes = json.at("classes").get<std::vector<std::string>>();
-    trained.variables = json.at("variables").get<int64_t>();
-    trained.length = json.at("length").get<int64_t>();
-    trained.padded = json.at("padded").get<bool>();
-    trained.scale = {json.at("mean").get<std::vector<double>>(),
-                     json.at("deviation").get<std::vector<double>>()};
-    shape = {trained.variables, trained.length, std::ssize(trained.classes), trained.padded,
-             json.at("samples").at("train").get<int64_t>()};
-  } catch (const nlohmann::json::exception& error) {
-    fail(ErrorKind::data, "{}: {}", file, error.what());
+void SeriesRun::load_samples_of(const std::string& path, bool with_test) {
+  if (std::filesystem::is_regular_file(path)) {
+    show(data::load_cases(path, config.data.normalize, trained_));
+    return;
   }
-  const data::VariableScale& scale = run.trained.scale;
-  require(scale.mean.size() == scale.deviation.size() &&
-              (scale.mean.empty() || std::ssize(scale.mean) == shape.variables) && shape.training_cases >= 0,
-          ErrorKind::data, "{}: means and deviations do not fit {} variables", file, shape.variables);
-  run.model =
-      models::make_series_classifier(run.config.model, shape, static_cast<uint64_t>(run.config.train.seed));
-  train::load_weights(*run.model, run.folder);
-  run.model->eval();
-  return run;
-}
-
-data::SeriesCollection load_run_cases(const SeriesRun& run, const std::string& path, bool with_test) {
-  if (fs::is_regular_file(path)) return data::load_cases(path, run.config.data.normalize, run.trained);
-  data::CollectionConfig config = run.config.data;
+  data::CollectionConfig wanted = config.data;
   if (!path.empty()) {
-    config.path = path;
-    config.train = config.test = "";
+    wanted.path = path;
+    wanted.train = wanted.test = "";
   }
   // The training did not see how long the test cases are.
-  if (!run.config.train.test && config.length == 0) config.length = run.trained.length;
-  data::SeriesCollection set = data::load_collection(config, with_test);
-  require(set.classes == run.trained.classes && set.variables == run.trained.variables &&
-              set.length == run.trained.length && set.padded() == run.trained.padded,
+  if (!config.train.test && wanted.length == 0) wanted.length = trained_.length;
+  data::SeriesCollection set = data::load_collection(wanted, with_test);
+  require(set.classes == trained_.classes && set.variables == trained_.variables &&
+              set.length == trained_.length && set.padded() == trained_.padded,
           ErrorKind::data,
           "{}: {} classes, {} variables and {} steps{}, but the run was trained on {}, {} and {}{} ({})",
           set.source, set.classes.size(), set.variables, set.length, set.padded() ? " at most" : "",
-          run.trained.classes.size(), run.trained.variables, run.trained.length,
-          run.trained.padded ? " at most" : "", run.source);
-  return set;
+          trained_.classes.size(), trained_.variables, trained_.length, trained_.padded ? " at most" : "",
+          source_);
+  show(std::move(set));
 }
 
-ScoreTable score_split(const SeriesRun& run, const data::SeriesCollection& set, const std::string& split,
-                       bool labelled) {
-  return score_split(set, split, scorer_of(*run.model, run.config, set), labelled);
+std::string SeriesRun::samples_text() const {
+  return fmt::format("series of {} variables and {} steps{}", set_.variables, set_.length,
+                     set_.padded() ? " at most" : "");
+}
+
+nlohmann::ordered_json SeriesRun::describe() const {
+  return {{"source", set_.source},
+          {"name", set_.name},
+          {"hash", hash()},
+          {"classes", set_.classes},
+          {"variables", shape_.variables},
+          {"length", shape_.length},
+          {"padded", shape_.padded},
+          {"mean", set_.scale.mean},
+          {"deviation", set_.scale.deviation},
+          {"samples", part_sizes(set_)}};
+}
+
+void SeriesRun::read_description(const nlohmann::ordered_json& json, const std::string& file) {
+  source_ = json.at("source").get<std::string>();
+  trained_ = {json.at("classes").get<std::vector<std::string>>(),
+              json.at("variables").get<int64_t>(),
+              json.at("length").get<int64_t>(),
+              json.at("padded").get<bool>(),
+              {json.at("mean").get<std::vector<double>>(), json.at("deviation").get<std::vector<double>>()}};
+  shape_ = {trained_.variables, trained_.length, std::ssize(trained_.classes), trained_.padded,
+            json.at("samples").at("train").get<int64_t>()};
+  const data::VariableScale& scale = trained_.scale;
+  require(scale.mean.size() == scale.deviation.size() &&
+              (scale.mean.empty() || std::ssize(scale.mean) == shape_.variables) &&
+              shape_.training_cases >= 0,
+          ErrorKind::data, "{}: means and deviations do not fit {} variables", file, shape_.variables);
+}
+
+void SeriesRun::make_model(bool to_train) {
+  model_ = models::make_series_classifier(config.model, shape_, seed());
+  if (!to_train || config.model.name != "nearest") return;
+  const data::LabelledBatch all = gather(set_.train);
+  model_->remember({all.values, all.valid}, all.labels);
+}
+
+analysis::ModelCost SeriesRun::cost() const {
+  return analysis::series_cost(config.model, shape_);
+}
+
+data::LabelledBatch SeriesRun::gather(std::span<const int64_t> samples) const {
+  return data::gather_cases(set_, samples, shape_.length, shape_.padded);
+}
+
+void SeriesRun::vary(data::LabelledBatch& batch, int64_t number) const {
+  data::vary(batch, config.vary, seed(), static_cast<uint64_t>(number));
+}
+
+void SeriesRun::add_metrics(nlohmann::ordered_json& metrics) const {
+  metrics["protocol"] = config.data.protocol;
+}
+
+std::string SeriesRun::choice_text() const {
+  if (config.data.protocol != "tslib") return LabelledRun::choice_text();
+  return "Protocol tslib: the test cases chose the weights, so that this accuracy is an upper bound.";
 }
 
 }  // namespace modewise::tasks

@@ -116,7 +116,7 @@ Influence of_strips(const SceneOcclusion& occlusion, const std::string& mode, in
 int64_t mapped_windows(const SegmentRun& run, int64_t windows) {
   if (run.config.model.name != "transformer") return windows;
   int64_t tokens = 1;
-  for (const int64_t size : run.model->token_sizes()) tokens *= size;
+  for (const int64_t size : scene_tokens(run.config.model, run.model->shape()).sizes) tokens *= size;
   return std::clamp<int64_t>(kMostMapValues / (tokens * tokens * run.config.model.heads), 1, windows);
 }
 
@@ -138,10 +138,6 @@ Explanation explain_segmenter(const SegmentRun& run, const data::SceneSet& set,
   e.facts = {{"run", run.folder.path().string()},
              {"samples", fmt::format("{} windows of {} × {} pixels of the {} areas", windows.size(), side,
                                      side, options.split)}};
-  const size_t modes = model.token_sizes().size();
-  for (const char* name : {"date", "row", "column"})
-    if (modes == 3 || std::string(name) != "date") e.mode_names.emplace_back(name);
-  e.labels.resize(e.mode_names.size());
   const int64_t mapped = mapped_windows(run, std::ssize(windows));
   for (int64_t i = 0; i < std::min(mapped, options.singles); ++i) {
     const data::SceneArea& one = windows[static_cast<size_t>(i)];
@@ -150,10 +146,12 @@ Explanation explain_segmenter(const SegmentRun& run, const data::SceneSet& set,
                                          one.area.column));
   }
   const models::SceneInput shown{input.image.narrow(0, 0, mapped), input.valid.narrow(0, 0, mapped)};
-  e.factors = model.attention_maps(shown);
-  e.full = model.full_attention(shown);
-  if (!e.factors.empty()) e.combine = run.config.model.attention.combine;
-  e.ranks = analysis::layer_ranks(e.factors, e.full, model.token_sizes());
+  e.attention = model.attention(shown);
+  if (e.attention.sizes.size() == 3) e.mode_names.emplace_back("date");
+  for (const char* name : {"row", "column"}) e.mode_names.emplace_back(name);
+  e.labels.resize(e.mode_names.size());
+  if (!e.attention.maps.empty()) e.combine = run.config.model.attention.combine;
+  e.ranks = analysis::layer_ranks(e.attention);
   const SceneOcclusion occlusion(model, input, run.config.segment.evaluation_batch);
   e.influences.push_back(of_bands(occlusion, set, options.places));
   if (set.times() > 1)

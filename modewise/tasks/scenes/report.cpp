@@ -148,7 +148,7 @@ void add_attention(report::HtmlPage& page, const SegmentRun& run, const data::Sc
   const at::NoGradGuard no_grad;
   data::SceneArea part = areas.front();
   part.area.height = part.area.width = set.window();
-  const auto layers = run.model->attention_maps(gather_windows(set, {part}));
+  const auto layers = run.model->attention(gather_windows(set, {part})).maps;
   if (layers.empty()) return;
   page.add_section("What attends to what");
   page.add_paragraph(

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <utility>
 
 #include "modewise/core/error.h"
-#include "modewise/tasks/load_config.h"
 
 namespace modewise::tasks {
 
@@ -56,10 +54,6 @@ void ClassifyConfig::validate(const std::string& source) const {
   require(classify.mirrors.size() <= 6, ErrorKind::config, "{}: classify.mirrors: at most 6 axes, got {}",
           source, classify.mirrors.size());
   train.validate();
-}
-
-ClassifyConfig load_classify_config(const std::string& file, std::vector<std::string> assignments) {
-  return load_config<ClassifyConfig>(file, std::move(assignments));
 }
 
 std::string model_title(const ClassifyConfig& config) {

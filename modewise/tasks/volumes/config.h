@@ -11,15 +11,14 @@
 #include "modewise/data/volumes/volumes.h"
 #include "modewise/models/volumes/config.h"
 #include "modewise/models/volumes/volume_classifier.h"
-#include "modewise/tasks/labelled/class_loss.h"
+#include "modewise/tasks/labelled/labelled_run.h"
 #include "modewise/train/train_config.h"
 
 namespace modewise::tasks {
 
-struct ClassifyOptions : ClassLossOptions {
-  std::string select = "auc";    // auc | accuracy | loss: what the best weights are chosen by, on validation
+struct ClassifyOptions : ClassOptions {
   std::vector<int64_t> mirrors;  // axes: probabilities are averaged over all mirror images in evaluation
-  int64_t evaluation_batch = 32;
+  ClassifyOptions() { select = "auc"; }
   void fields(Fields& f);
 };
 
@@ -44,9 +43,6 @@ struct ClassifyConfig {
   /// The rules that tie fields of several groups together; `source` opens the message.
   void validate(const std::string& source) const;
 };
-
-/// Defaults < `file` ("" for none) < `assignments` ("a.b=c").
-ClassifyConfig load_classify_config(const std::string& file, std::vector<std::string> assignments);
 
 /// A name for tables: "hot", "hot sum", "resnet18" …
 std::string model_title(const ClassifyConfig& config);

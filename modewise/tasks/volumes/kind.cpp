@@ -1,27 +1,26 @@
-#include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
+#include "modewise/tasks/volumes/kind.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
-#include "modewise/core/output_file.h"
 #include "modewise/io/arrays/npz.h"
-#include "modewise/tasks/labelled/class_predictions.h"
 #include "modewise/tasks/labelled/class_tables.h"
-#include "modewise/tasks/test_part.h"
-#include "modewise/tasks/volumes/compare.h"
-#include "modewise/tasks/volumes/explain.h"
-#include "modewise/tasks/volumes/kind.h"
-#include "modewise/tasks/volumes/report.h"
+#include "modewise/tasks/labelled/labelled_kind.h"
 #include "modewise/tasks/volumes/run.h"
 #include "modewise/tasks/volumes/score_file.h"
-#include "modewise/tasks/volumes/tables.h"
 
 namespace modewise::tasks {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+std::unique_ptr<LabelledRun> make_run() {
+  return std::make_unique<VolumesRun>();
+}
 
 /// A file of scores against the labels of its data set.
 Result evaluate_file(const EvaluateRequest& options) {
@@ -44,59 +43,23 @@ Result evaluate_file(const EvaluateRequest& options) {
           set.classes.size());
   for (const int64_t i : samples) table.labels.push_back(set.labels[static_cast<size_t>(i)]);
   const Json result = to_json(class_metrics(table), split, set.classes);
-  return {result, classify_text(result, options.detail)};
+  return {result, evaluation_text(result, set.many, options.detail)};
 }
 
 Result evaluate(const EvaluateRequest& options) {
-  if (fs::is_regular_file(options.run)) return evaluate_file(options);
-  const ClassifyRun run = open_classify_run(options.run);
-  const data::VolumeSet set = load_run_volumes(run, options.data);
-  for (const std::string& note : set.notes) spdlog::info("{}", note);
-  const bool first = options.data.empty() && options.split == "test" && test_is_unread(run.folder);
-  const Json result =
-      first ? judge_left_out_test(run, set)
-            : to_json(class_metrics(score_split(run, set, options.split)), options.split, run.classes);
-  return {result, classify_text(result, options.detail)};
-}
-
-Result predict(const PredictRequest& options) {
-  refuse_steps(options, "a classifier");
-  wants_npz(options.out);  // a wrong ending is said before anything is computed
-  require_new(options.out, options.force);
-  const ClassifyRun run = open_classify_run(options.run);
-  const data::VolumeSet set = load_run_volumes(run, options.data);
-  // Of new data everything, of the run's own the test volumes.
-  const std::string split = options.data.empty() ? "test" : "all";
-  ClassPredictions given = {"volume", "volumes",   set.source,
-                            {},       run.classes, score_split(run, set, split, false)};
-  for (const int64_t i : set.split(split)) given.names.push_back(set.names[static_cast<size_t>(i)]);
-  return give_predictions(options, given);
-}
-
-void write_report(const std::string& path, const std::string& data, const fs::path& out) {
-  const ClassifyRun run = open_classify_run(path);
-  write_classify_report(run, load_run_volumes(run, data, !data.empty() || !test_is_unread(run.folder)), out);
-}
-
-Explanation explain(const ExplainRequest& options) {
-  const ClassifyRun run = open_classify_run(options.run);
-  return explain_classifier(run, load_run_volumes(run, options.data), options.options);
+  return fs::is_regular_file(options.run) ? evaluate_file(options) : evaluate_labelled(make_run(), options);
 }
 
 Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
-  const ClassifyConfig config = load_classify_config(file, assignments);
-  const data::VolumeSet set = data::load_volumes(config.data);
-  Json json = {{"source", set.source},   {"flag", set.flag},           {"volumes", set.count()},
-               {"size", set.size()},     {"channels", set.channels()}, {"missing", set.masked()},
-               {"classes", set.classes}, {"notes", set.notes},         {"splits", Json::object()}};
-  for (const std::string& split : kSplits)
-    json["splits"][split] = {{"volumes", set.split(split).size()},
-                             {"by_class", set.class_counts(set.split(split))}};
-  std::string text = fmt::format("{}: {} volumes of {} voxels, {} channel{}{}\n", set.source, set.count(),
-                                 fmt::join(set.size(), " × "), set.channels(), set.channels() == 1 ? "" : "s",
-                                 set.masked() ? ", some smaller or with missing voxels" : "");
-  for (const std::string& note : set.notes) text += "note: " + note + "\n";
-  return {std::move(json), text + "\n" + class_count_table(set).to_text()};
+  const data::VolumeSet set = data::load_volumes(load_config<ClassifyConfig>(file, assignments).data);
+  Json head = {{"source", set.source},  {"flag", set.flag},           {"volumes", set.count()},
+               {"size", set.size()},    {"channels", set.channels()}, {"missing", set.masked()},
+               {"classes", set.classes}};
+  return describe_set(
+      set, std::move(head),
+      fmt::format("{}: {} volumes of {} voxels, {} channel{}{}", set.source, set.count(),
+                  fmt::join(set.size(), " × "), set.channels(), set.channels() == 1 ? "" : "s",
+                  set.masked() ? ", some smaller or with missing voxels" : ""));
 }
 
 /// Whether an NPZ has MedMNIST's arrays, or images with labels.
@@ -122,7 +85,7 @@ bool opens(const fs::path& path) {
 
 }  // namespace
 
-const Kind volumes_kind = {
+const Kind volumes_kind = labelled_kind<make_run>({
     .name = "classify",
     .summary = "Trains a classifier of volumes, and judges it on the test volumes.",
     .example = "modewise train classify --data adrenalmnist3d.npz",
@@ -132,15 +95,8 @@ const Kind volumes_kind = {
                    {"/validation/accuracy", "validation accuracy %", "highest", 1, 100}},
     .owns = owns,
     .opens = opens,
-    .defaults = default_config<ClassifyConfig>,
-    .config = any_config<load_classify_config>,
-    .job = make_volumes_job,
     .evaluate = evaluate,
-    .predict = predict,
-    .write_report = write_report,
-    .comparison = classify_comparison,
-    .explain = explain,
     .describe_data = describe_data,
-};
+});
 
 }  // namespace modewise::tasks

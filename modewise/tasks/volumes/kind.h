@@ -5,6 +5,5 @@
 namespace modewise::tasks {
 
 extern const Kind volumes_kind;
-std::unique_ptr<Job> make_volumes_job();
 
 }  // namespace modewise::tasks

@@ -108,7 +108,7 @@ TEST_F(Collection, FillsGapsAndPadsWithAMask) {
   EXPECT_TRUE(set.padded());
   EXPECT_EQ(set.length, 6);
   const std::vector<int64_t> samples = {0, 2, 3};
-  const SeriesBatch batch = gather_cases(set, samples, 6, true);
+  const LabelledBatch batch = gather_cases(set, samples, 6, true);
   const float* x = batch.values.const_data_ptr<float>();
   EXPECT_THAT(std::vector<float>(x, x + 6), ElementsAre(1, 1, 2, 3, 4, 4));
   EXPECT_THAT(std::vector<float>(x + 6, x + 12), ElementsAre(1, 0, 0, 0, 0, 0));
@@ -164,7 +164,7 @@ TEST_F(Collection, VariesByBatchNumberAndLeavesPaddingAlone) {
   const SeriesCollection set =
       load_collection(written(file_of("a b", {"1,2,3:4,5,6:a", "7:8:b"}), file_of("a b", {"1,2,3:4,5,6:a"})));
   const auto varied = [&](const VariationConfig& how, uint64_t number) {
-    SeriesBatch batch = gather_cases(set, std::vector<int64_t>{0, 1}, 3, true);
+    LabelledBatch batch = gather_cases(set, std::vector<int64_t>{0, 1}, 3, true);
     vary(batch, how, 5, number);
     return batch.values;
   };

@@ -19,26 +19,26 @@ namespace {
 constexpr int64_t kCases = 200, kSteps = 20;
 
 /// Cases of two variables, 1, 2 … and −1, −2 …
-SeriesBatch ramps() {
-  SeriesBatch batch;
+LabelledBatch ramps() {
+  LabelledBatch batch;
   batch.values = at::arange(1, kSteps + 1, at::kFloat).view({1, 1, kSteps}).repeat({kCases, 2, 1});
   batch.values.select(1, 1).neg_();
   return batch;
 }
 
-SeriesBatch varied(const VariationConfig& config, SeriesBatch batch = ramps()) {
+LabelledBatch varied(const VariationConfig& config, LabelledBatch batch = ramps()) {
   vary(batch, config, 5, 3);
   return batch;
 }
 
-float value(const SeriesBatch& batch, int64_t i, int64_t variable, int64_t t) {
+float value(const LabelledBatch& batch, int64_t i, int64_t variable, int64_t t) {
   return batch.values[i][variable][t].item<float>();
 }
 
 TEST(SeriesVariation, ShiftsWholeCasesAndRepeatsTheirEnds) {
   VariationConfig config;
   config.shift = 3;
-  const SeriesBatch batch = varied(config);
+  const LabelledBatch batch = varied(config);
   std::set<int64_t> shifts;
   for (int64_t i = 0; i < kCases; ++i) {
     const auto shift = 10 - static_cast<int64_t>(value(batch, i, 0, 9));
@@ -79,7 +79,7 @@ TEST(SeriesVariation, AddsNoiseOfItsOwnToEachStep) {
 TEST(SeriesVariation, ErasesOnePieceOfAllVariables) {
   VariationConfig config;
   config.erase = 0.5;
-  const SeriesBatch batch = varied(config);
+  const LabelledBatch batch = varied(config);
   std::set<int64_t> lengths, begins;
   for (int64_t i = 0; i < kCases; ++i) {
     int64_t erased = 0, begin = -1;
@@ -101,13 +101,13 @@ TEST(SeriesVariation, ErasesOnePieceOfAllVariables) {
 }
 
 TEST(SeriesVariation, KnowsWhereAPaddedCaseEnds) {
-  SeriesBatch padded = ramps();
+  LabelledBatch padded = ramps();
   padded.valid = at::ones({kCases, kSteps}, at::kBool);
   padded.valid.narrow(1, 7, kSteps - 7).fill_(false);
   padded.values.narrow(2, 7, kSteps - 7).zero_();
   VariationConfig config;
   config.shift = 3;
-  const SeriesBatch batch = varied(config, padded);
+  const LabelledBatch batch = varied(config, padded);
   for (int64_t i = 0; i < kCases; ++i) {
     EXPECT_GE(value(batch, i, 0, 6), 4);  // its own last values, not the padding
     EXPECT_EQ(value(batch, i, 0, 7), 0);

@@ -28,8 +28,8 @@ namespace modewise::data {
 namespace {
 
 /// B volumes of 6 × 6 × 6 voxels with different values.
-VolumeBatch batch_of(int64_t samples, bool masked = false) {
-  VolumeBatch batch;
+LabelledBatch batch_of(int64_t samples, bool masked = false) {
+  LabelledBatch batch;
   batch.values = (at::arange(samples * 216, at::kFloat) + 1).view({samples, 6, 6, 6, 1});
   batch.labels = at::zeros({samples}, at::kLong);
   if (masked) {
@@ -56,7 +56,7 @@ AugmentConfig everything() {
 
 TEST(Augment, DependsOnSeedNumberAndPlaceAlone) {
   const auto run = [](uint64_t seed, uint64_t number) {
-    VolumeBatch batch = batch_of(3);
+    LabelledBatch batch = batch_of(3);
     augment(batch, everything(), seed, number);
     return batch.values;
   };
@@ -64,13 +64,13 @@ TEST(Augment, DependsOnSeedNumberAndPlaceAlone) {
   EXPECT_FALSE(at::equal(run(1, 2), run(1, 3)));
   EXPECT_FALSE(at::equal(run(1, 2), run(2, 2)));
   // A sample's draws do not depend on the size of its batch.
-  VolumeBatch shorter = batch_of(2);
+  LabelledBatch shorter = batch_of(2);
   augment(shorter, everything(), 1, 2);
   EXPECT_TRUE(at::equal(shorter.values, run(1, 2).narrow(0, 0, 2)));
 }
 
 TEST(Augment, LeavesABatchAloneWhereNothingIsAsked) {
-  VolumeBatch batch = batch_of(2, true);
+  LabelledBatch batch = batch_of(2, true);
   augment(batch, {}, 1, 1);
   EXPECT_TRUE(at::equal(batch.values, batch_of(2, true).values));
   EXPECT_TRUE(at::equal(batch.valid, batch_of(2, true).valid));
@@ -80,7 +80,7 @@ TEST(Augment, MirrorsAndTurnsOnlyMoveVoxels) {
   AugmentConfig config;
   config.flips = {0, 1, 2};
   config.quarter_turns = {0, 1, 2};
-  VolumeBatch batch = batch_of(64);
+  LabelledBatch batch = batch_of(64);
   const at::Tensor before = batch.values.clone();
   augment(batch, config, 5, 0);
   std::set<float> corners;
@@ -94,7 +94,7 @@ TEST(Augment, MirrorsAndTurnsOnlyMoveVoxels) {
 TEST(Augment, ShiftsByWholeVoxelsWithZerosBehind) {
   AugmentConfig config;
   config.shift = 2;
-  VolumeBatch batch = batch_of(16);
+  LabelledBatch batch = batch_of(16);
   const at::Tensor before = batch.values.clone();
   augment(batch, config, 5, 0);
   bool moved = false;
@@ -121,7 +121,7 @@ TEST(Augment, KeepsTheMiddleAndTheMaskUnderSmallTurns) {
   AugmentConfig config;
   config.rotate = 10;
   config.scale = 0.1;
-  VolumeBatch batch = batch_of(8, true);
+  LabelledBatch batch = batch_of(8, true);
   augment(batch, config, 5, 0);
   // Where the mask says no, there is nothing; where it says yes, a mean of valid voxels alone.
   EXPECT_EQ(batch.values.masked_select(batch.valid.logical_not().unsqueeze(-1)).abs().sum().item<float>(), 0);
@@ -134,7 +134,7 @@ TEST(Augment, KeepsTheMiddleAndTheMaskUnderSmallTurns) {
     EXPECT_LE(inside.max().item<float>(), static_cast<float>(216 * i + 145));
   }
   // Of a volume of one value the inner voxels keep it to the last digits.
-  VolumeBatch flat = batch_of(4);
+  LabelledBatch flat = batch_of(4);
   flat.values.fill_(3);
   augment(flat, config, 5, 1);
   EXPECT_NEAR(flat.values.narrow(1, 2, 2).narrow(2, 2, 2).narrow(3, 2, 2).mean().item<float>(), 3, 1e-5);
@@ -145,7 +145,7 @@ TEST(Augment, TakesTheNearestVoxelWhereAsked) {
   config.rotate = 30;
   config.scale = 0.2;
   config.interpolation = "nearest";
-  VolumeBatch batch = batch_of(4);
+  LabelledBatch batch = batch_of(4);
   augment(batch, config, 5, 0);
   EXPECT_TRUE(at::equal(batch.values, batch.values.round()));
   EXPECT_FALSE(at::equal(batch.values, batch_of(4).values));
@@ -155,20 +155,20 @@ TEST(Augment, TakesTheNearestVoxelWhereAsked) {
 TEST(Augment, ShapeTransformIsRandomInTrainingAndOneHalfInEvaluation) {
   AugmentConfig config;
   config.shape_transform = true;
-  VolumeBatch batch = batch_of(64);
+  LabelledBatch batch = batch_of(64);
   const at::Tensor before = batch.values.clone();
   augment(batch, config, 5, 0);
   const at::Tensor factors = (batch.values / before).flatten(1);
   EXPECT_LT((factors.narrow(1, 1, 1) - factors.narrow(1, 0, 1)).abs().max().item<float>(), 1e-5);
   EXPECT_GT(factors.max().item<float>(), 0.9);
   EXPECT_LT(factors.min().item<float>(), 0.1);
-  VolumeBatch evaluated = batch_of(2);
+  LabelledBatch evaluated = batch_of(2);
   transform_for_evaluation(evaluated, config);
   EXPECT_TRUE(at::equal(evaluated.values, batch_of(2).values * 0.5));
 }
 
 /// Volumes of 9 × 11 × 13 voxels whose three channels are a voxel's place, 100 more so that 0 is none.
-VolumeBatch places(int64_t samples) {
+LabelledBatch places(int64_t samples) {
   const at::Tensor out = at::empty({samples, 9, 11, 13, 3});
   out.select(-1, 0).copy_(at::arange(9, at::kFloat).view({9, 1, 1}) + 100);
   out.select(-1, 1).copy_(at::arange(11, at::kFloat).view({11, 1}) + 100);
@@ -188,7 +188,7 @@ std::pair<at::Tensor, at::Tensor> map_of(const at::Tensor& volume) {
 TEST(Augment, TurnsAboutTheMiddle) {
   AugmentConfig config;
   config.rotate = 25;
-  VolumeBatch batch = places(32);
+  LabelledBatch batch = places(32);
   augment(batch, config, 5, 0);
   double largest = 0;
   for (int64_t i = 0; i < 32; ++i) {
@@ -209,7 +209,7 @@ TEST(Augment, TurnsAboutTheMiddle) {
 TEST(Augment, ScalesStretchesAndShiftsByWhatIsAsked) {
   AugmentConfig config;
   config.scale = 0.3;
-  VolumeBatch batch = places(64);
+  LabelledBatch batch = places(64);
   augment(batch, config, 5, 0);
   double smallest = 9, largest = 0;
   for (int64_t i = 0; i < 64; ++i) {
@@ -252,7 +252,7 @@ TEST(Augment, ScalesStretchesAndShiftsByWhatIsAsked) {
 TEST(Augment, OfMissingVoxelsTakesTheMeanOfTheOthers) {
   AugmentConfig config;
   config.rotate = 20;
-  VolumeBatch batch = places(8);
+  LabelledBatch batch = places(8);
   batch.values.fill_(3);
   batch.valid = at::ones({8, 9, 11, 13}, at::kBool);
   batch.valid.narrow(2, 0, 4).fill_(false);
@@ -272,7 +272,7 @@ TEST(Augment, ChangesContrastAndBrightnessOfAWholeVolume) {
   AugmentConfig config;
   config.contrast = 0.4;
   config.brightness = 0.3;
-  VolumeBatch batch = batch_of(64);
+  LabelledBatch batch = batch_of(64);
   const at::Tensor before = batch.values.flatten(1).clone();
   augment(batch, config, 5, 0);
   const at::Tensor after = batch.values.flatten(1);
@@ -296,7 +296,7 @@ TEST(Augment, ChangesContrastAndBrightnessOfAWholeVolume) {
 TEST(Augment, AddsNoiseOfItsOwnToEachVoxel) {
   AugmentConfig config;
   config.noise = 0.5;
-  VolumeBatch batch = batch_of(40);
+  LabelledBatch batch = batch_of(40);
   batch.values.zero_();
   augment(batch, config, 5, 0);
   const int64_t count = batch.values.numel();  // 8,640 draws: four standard errors either way
@@ -310,7 +310,7 @@ TEST(Augment, AddsNoiseOfItsOwnToEachVoxel) {
 TEST(Augment, ErasesABoxInTheShareOfSamplesAskedFor) {
   AugmentConfig config;
   config.erase = 0.4;
-  VolumeBatch batch = places(200);
+  LabelledBatch batch = places(200);
   augment(batch, config, 5, 0);
   int64_t erased = 0;
   std::set<int64_t> lengths[3];
@@ -335,15 +335,15 @@ TEST(Augment, ErasesABoxInTheShareOfSamplesAskedFor) {
 }
 
 TEST(Mirrored, FlipsTheAxesWhoseBitsAreSet) {
-  const VolumeBatch batch = batch_of(2, true);
-  const VolumeBatch once = mirrored(batch, {0, 2}, 2);
+  const LabelledBatch batch = batch_of(2, true);
+  const LabelledBatch once = mirrored(batch, {0, 2}, 2);
   EXPECT_TRUE(at::equal(once.values, at::flip(batch.values, {3})));
   EXPECT_TRUE(at::equal(mirrored(once, {0, 2}, 2).values, batch.values));
   EXPECT_TRUE(at::equal(mirrored(batch, {0, 2}, 3).valid, at::flip(batch.valid, {1, 3})));
 }
 
 TEST(Augment, RefusesAxesThatAreNotThere) {
-  VolumeBatch images;
+  LabelledBatch images;
   images.values = at::zeros({2, 5, 5, 1});
   AugmentConfig config;
   config.rotate = 5;

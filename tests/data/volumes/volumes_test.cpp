@@ -82,7 +82,7 @@ TEST_F(Volumes, OfMedMnistKeepTheirSplitsAndBytes) {
   EXPECT_FALSE(set.masked());
   EXPECT_THAT(set.class_counts(set.train), ElementsAre(1, 2, 1));
   const std::vector<int64_t> samples = {4, 1};
-  const VolumeBatch batch = gather_volumes(set, samples);
+  const LabelledBatch batch = gather_volumes(set, samples);
   EXPECT_THAT(batch.values.sizes().vec(), ElementsAre(2, 3, 4, 5, 1));
   EXPECT_EQ(batch.values.flatten()[2].item<float>(), 6.0F / 255.0F);
   EXPECT_EQ(batch.values[1].flatten()[0].item<float>(), 60.0F / 255.0F);
@@ -223,7 +223,7 @@ TEST_F(Volumes, TakeVoxelsThatAreNoNumbersAsMissing) {
   const VolumeSet set = load_volumes(config);
   EXPECT_TRUE(set.masked());
   const std::vector<int64_t> samples = {0, 2};
-  const VolumeBatch batch = gather_volumes(set, samples);
+  const LabelledBatch batch = gather_volumes(set, samples);
   EXPECT_EQ(batch.valid.sum().item<int64_t>(), 15);
   EXPECT_EQ(batch.values.sum().item<float>(), 30);
   EXPECT_FALSE(batch.valid[0].flatten()[3].item<bool>());
@@ -231,7 +231,7 @@ TEST_F(Volumes, TakeVoxelsThatAreNoNumbersAsMissing) {
   config = config_of(write("bytes.npz", six_arrays()));
   config.missing_values = {3};
   const std::vector<int64_t> first = {0};
-  const VolumeBatch bytes = gather_volumes(load_volumes(config), first);
+  const LabelledBatch bytes = gather_volumes(load_volumes(config), first);
   EXPECT_EQ(bytes.valid.sum().item<int64_t>(), 59);
   EXPECT_EQ(bytes.values.flatten()[3].item<float>(), 0);
   for (size_t i = 8; i < 16; ++i) values[i] = std::nanf("");
@@ -287,7 +287,7 @@ TEST_F(Volumes, OfAFolderOfNiftiFollowTheirTable) {
   EXPECT_THAT(set.size(), ElementsAre(4, 3, 2));
   EXPECT_TRUE(set.masked());  // c is smaller
   const std::vector<int64_t> all = {0, 1, 2};
-  const VolumeBatch batch = gather_volumes(set, all);
+  const LabelledBatch batch = gather_volumes(set, all);
   EXPECT_EQ(batch.values[0][3][2][1][0].item<float>(), 123);
   EXPECT_EQ(batch.values[1][3][2][1][0].item<float>(), 120);  // stored from right to left, turned to RAS
   EXPECT_EQ(batch.valid[2].sum().item<int64_t>(), 6);

@@ -277,7 +277,7 @@ TEST(Hot, AttentionMapsAreRowStochasticPerLayerAndMode) {
   auto model = make_forecaster(config, shape, 1);
   model->eval();
   ForecastInput input = input_for(shape, 3, 1);
-  const auto layers = model->attention_maps(input);
+  const auto layers = model->attention(input).maps;
   ASSERT_EQ(layers.size(), 2u);
   for (const auto& layer : layers) {
     EXPECT_EQ(layer.modes, (std::vector<int64_t>{2, 1}));
@@ -286,7 +286,7 @@ TEST(Hot, AttentionMapsAreRowStochasticPerLayerAndMode) {
     EXPECT_EQ(layer.factors[1].sizes().vec(), (std::vector<int64_t>{3, 2, 3, 3}));
     for (const auto& factor : layer.factors) EXPECT_LT((factor.sum(-1) - 1).abs().max().item<double>(), 1e-5);
   }
-  EXPECT_TRUE(make_forecaster(small_config("transformer"), shape, 1)->attention_maps(input).empty());
+  EXPECT_TRUE(make_forecaster(small_config("transformer"), shape, 1)->attention(input).maps.empty());
 }
 
 TEST(Hot, StartsAtTheLastValueWithAZeroHead) {

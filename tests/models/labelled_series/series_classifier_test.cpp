@@ -40,7 +40,7 @@ std::string config_error(const std::vector<std::string>& list, const SeriesShape
 }
 
 /// Lengths 33, 17 and 5 of 33 steps.
-SeriesInput padded_input(int64_t variables) {
+ClassifierInput padded_input(int64_t variables) {
   const at::Tensor lengths = at::tensor(std::vector<int64_t>{33, 17, 5}, at::kLong);
   const at::Tensor valid = at::arange(33).unsqueeze(0).lt(lengths.unsqueeze(1));
   at::Tensor values = noise(1, {3, variables, 33}).to(at::kFloat) * 4;
@@ -110,7 +110,7 @@ TEST_P(EverySeriesModel, IgnoresOtherCasesAndKeepsItsBits) {
   const auto again = make_series_classifier(settings(list), shape, 7);
   model->eval();
   again->eval();
-  const SeriesInput input = padded_input(2);
+  const ClassifierInput input = padded_input(2);
   if (settings(list).name == "nearest") {
     const at::Tensor cases = noise(5, {4, 2, 33}).to(at::kFloat), labels = at::arange(4).remainder(3);
     model->remember({cases, {}}, labels);

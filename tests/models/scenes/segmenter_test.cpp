@@ -178,7 +178,7 @@ TEST(Segmenters, SayWhatDoesNotFit) {
 TEST(Segmenters, GiveMapsOfEachMode) {
   const auto model = make_segmenter(config_of({"name=hot", "blocks=2"}), {3, 2, 2, 20, false}, 1);
   model->eval();
-  const auto maps = model->attention_maps({noise(1, {2, 3, 20, 20, 2}).to(at::kFloat), {}});
+  const auto maps = model->attention({noise(1, {2, 3, 20, 20, 2}).to(at::kFloat), {}}).maps;
   ASSERT_EQ(maps.size(), 2u);
   EXPECT_EQ(maps[0].modes, (std::vector<int64_t>{0, 1, 2}));
   EXPECT_EQ(maps[0].factors[0].sizes(), (at::IntArrayRef{2, 4, 3, 3}));

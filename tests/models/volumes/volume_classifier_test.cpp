@@ -40,7 +40,7 @@ std::vector<int64_t> with_ends(int64_t first, const std::vector<int64_t>& middle
 struct Case {
   nlohmann::json record;
   std::shared_ptr<VolumeClassifier> model;
-  VolumeInput input;
+  ClassifierInput input;
 };
 
 Case load_case(const std::string& name, at::ScalarType dtype) {

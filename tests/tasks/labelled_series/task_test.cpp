@@ -1,9 +1,9 @@
 // Training of series classifiers: the same bits for any number of threads, variations by batch.
 
-#include "modewise/tasks/labelled_series/task.h"
-
 #include <gmock/gmock.h>
 
+#include "modewise/tasks/labelled/class_task.h"
+#include "modewise/tasks/labelled_series/run.h"
 #include "modewise/train/thread_check.h"
 
 namespace modewise::tasks {
@@ -23,10 +23,13 @@ data::SeriesCollection small_collection(bool padded) {
   return set;
 }
 
-LabelledSeriesConfig noisy(std::vector<std::string> settings) {
+SeriesRun noisy(std::vector<std::string> settings, bool padded) {
   settings.insert(settings.end(), {"vary.noise=0.1", "vary.shift=3", "vary.erase=0.3", "series.mixup=0.4",
                                    "series.class_weights=balanced", "series.label_smoothing=0.1"});
-  return load_series_config("", std::move(settings));
+  SeriesRun run;
+  run.load_config("", settings);
+  run.take(small_collection(padded));
+  return run;
 }
 
 TEST(SeriesTask, TrainsWithTheSameBitsForAnyNumberOfThreads) {
@@ -44,8 +47,8 @@ TEST(SeriesTask, TrainsWithTheSameBitsForAnyNumberOfThreads) {
         std::vector<std::string>{"model.name=tcn", "model.convolution.width=8"},
         std::vector<std::string>{"model.name=resnet", "model.convolution.width=8"}})
     for (const bool padded : {false, true}) {
-      const data::SeriesCollection set = small_collection(padded);
-      SeriesTask task(noisy(settings), set, "hash");
+      SeriesRun run = noisy(settings, padded);
+      ClassTask task(run);
       const std::vector<int64_t> samples = {0, 3, 5, 6, 7};
       EXPECT_EQ(train::thread_dependence(task, samples, 2), "")
           << testing::PrintToString(settings) << (padded ? " padded" : "");
@@ -53,15 +56,15 @@ TEST(SeriesTask, TrainsWithTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(SeriesTask, TrainsPooledAttentionWithTheSameBits) {
-  const data::SeriesCollection set = small_collection(false);
-  SeriesTask task(noisy({"model.attention.form=pooled", "model.patch.length=4", "model.patch.stride=4"}), set,
-                  "hash");
+  SeriesRun run =
+      noisy({"model.attention.form=pooled", "model.patch.length=4", "model.patch.stride=4"}, false);
+  ClassTask task(run);
   EXPECT_EQ(train::thread_dependence(task, std::vector<int64_t>{1, 2, 3}, 2), "");
 }
 
 TEST(SeriesTask, VariesABatchByItsNumberAndJudgesWithoutVarying) {
-  const data::SeriesCollection set = small_collection(true);
-  SeriesTask task(noisy({}), set, "hash");
+  SeriesRun run = noisy({}, true);
+  ClassTask task(run);
   const std::vector<int64_t> samples = {0, 1, 2};
   const auto loss = [&](int64_t number) {
     return task.loss(*task.load_batch(samples, number), 1, 0).item<double>();
@@ -76,10 +79,11 @@ TEST(SeriesTask, VariesABatchByItsNumberAndJudgesWithoutVarying) {
 }
 
 TEST(SeriesTask, NearestKnowsItsTrainingCases) {
-  const data::SeriesCollection set = small_collection(true);
-  const LabelledSeriesConfig config = load_series_config("", {"model.name=nearest"});
-  SeriesTask task(config, set, "hash");
-  const ScoreTable table = score_cases(task.model(), config, set, set.train);
+  SeriesRun run;
+  run.load_config("", {"model.name=nearest"});
+  run.take(small_collection(true));
+  ClassTask task(run);
+  const ScoreTable table = score_samples(run, run.set().train);
   EXPECT_EQ(medmnist_accuracy(table), 1);
 }
 

@@ -1,6 +1,6 @@
 // The loss of classification against libtorch's, and the task's batches.
 
-#include "modewise/tasks/volumes/task.h"
+#include "modewise/tasks/labelled/class_task.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 
 #include "modewise/tasks/labelled/class_loss.h"
+#include "modewise/tasks/volumes/run.h"
 #include "modewise/train/thread_check.h"
 
 namespace modewise::tasks {
@@ -50,31 +51,32 @@ data::VolumeSet small_set() {
   return set;
 }
 
-ClassifyConfig noisy_config() {
-  ClassifyConfig config;
+VolumesRun noisy_run(const std::string& precision = "float32") {
+  VolumesRun run;
+  ClassifyConfig& config = run.config;
   config.model.width = config.model.hidden = 16;
   config.model.heads = 2;
   config.augment.flips = {0, 1};
   config.augment.noise = 0.1;
   config.classify.mixup = 0.4;
   config.classify.class_weights = "balanced";
-  return config;
+  config.model.precision = precision;
+  run.take(small_set());
+  return run;
 }
 
 TEST(ClassifyTask, TrainsWithTheSameBitsForAnyNumberOfThreads) {
-  const data::VolumeSet set = small_set();
   for (const char* precision : {"float32", "bf16"}) {
-    ClassifyConfig config = noisy_config();
-    config.model.precision = precision;
-    ClassifyTask task(config, set, "hash");
+    VolumesRun run = noisy_run(precision);
+    ClassTask task(run);
     const std::vector<int64_t> samples = {0, 3, 5, 6, 7};
     EXPECT_EQ(train::thread_dependence(task, samples, 3), "") << precision;
   }
 }
 
 TEST(ClassifyTask, VariesABatchByItsNumberAndJudgesWithoutVarying) {
-  const data::VolumeSet set = small_set();
-  ClassifyTask task(noisy_config(), set, "hash");
+  VolumesRun run = noisy_run();
+  ClassTask task(run);
   const std::vector<int64_t> samples = {0, 1, 2};
   const auto loss = [&](int64_t number) {
     return task.loss(*task.load_batch(samples, number), 1, 0).item<double>();

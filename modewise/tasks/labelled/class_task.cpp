@@ -1,0 +1,116 @@
+#include "modewise/tasks/labelled/class_task.h"
+
+#include <map>
+#include <utility>
+
+#include "modewise/core/error.h"
+#include "modewise/io/arrays/npz.h"
+#include "modewise/nn/dropout.h"
+#include "modewise/tasks/rank_tracking.h"
+#include "modewise/tasks/test_part.h"
+#include "modewise/train/trainer.h"
+
+namespace modewise::tasks {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Arrays = std::map<std::string, io::Array>;
+
+constexpr const char* kPredictions = "predictions.npz";
+
+struct ClassBatch final : train::Batch {
+  data::LabelledBatch samples;
+};
+
+/// The evaluation of a split; its scores go into `arrays`.
+Json judge(const LabelledRun& run, const train::RunFolder& folder, const std::string& split, Arrays& arrays) {
+  const ScoreTable table = score_split(run, split);
+  const ClassMetrics metrics = class_metrics(table);
+  add_arrays(table, split, arrays);
+  if (split == "test") run.keep_scores(folder, table, metrics);
+  return to_json(metrics, split, run.set().classes);
+}
+
+}  // namespace
+
+ClassTask::ClassTask(LabelledRun& run)
+    : run_(run),
+      hash_(run.hash()),
+      class_loss_(run.options(), run.set().class_counts(run.set().train)) {
+  run.make_model(true);
+}
+
+std::unique_ptr<train::Batch> ClassTask::load(std::span<const int64_t> samples) const {
+  std::vector<int64_t> chosen;
+  for (const int64_t i : samples) chosen.push_back(run_.set().train[static_cast<size_t>(i)]);
+  auto batch = std::make_unique<ClassBatch>();
+  batch->samples = run_.gather(chosen);
+  return batch;
+}
+
+std::unique_ptr<train::Batch> ClassTask::load_batch(std::span<const int64_t> samples, int64_t number) const {
+  std::unique_ptr<train::Batch> batch = load(samples);
+  run_.vary(static_cast<ClassBatch&>(*batch).samples, number);
+  return batch;
+}
+
+at::Tensor ClassTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
+  const data::LabelledBatch& samples = static_cast<const ClassBatch&>(batch).samples;
+  nn::set_dropout_step(run_.model(), seed, step);
+  return class_loss_(
+      samples.values, samples.valid, samples.labels,
+      [&](const at::Tensor& values, const at::Tensor& valid) {
+        return run_.model().forward({values, valid});
+      },
+      seed, step);
+}
+
+train::Metrics ClassTask::evaluate() {
+  const data::LabelledSamples& set = run_.set();
+  const ScoreTable table = score_samples(run_, set.validation);
+  const std::map<std::string, double> values = {{"auc", defined_auc(table)},
+                                                {"accuracy", medmnist_accuracy(table)},
+                                                {"loss", class_metrics(table).loss}};
+  train::Metrics metrics;
+  for (const std::string& name : run_.figures()) metrics.set("val_" + name, values.at(name));
+  if (run_.training().tracks("stable_rank")) {
+    std::vector<int64_t> samples;
+    const models::ClassifierInput input = run_.spread_input("validation", kTrackedSamples, samples);
+    add_stable_ranks(metrics, analysis::layer_ranks(run_.model().attention(input)));
+  }
+  return metrics;
+}
+
+train::Criterion ClassTask::criterion() const {
+  return {"val_" + run_.options().select, run_.options().select == "loss"};
+}
+
+TrainedRun train_classifier(LabelledRun& run, train::RunFolder& folder, bool resume, bool accept_changes) {
+  ClassTask task(run);
+  TrainedRun result;
+  result.training = train::train(task, run.training(), folder, resume, accept_changes);
+  if (result.training.stopped_by_signal()) return result;
+  result.metrics = folder.read_metrics();
+  Arrays arrays;
+  result.metrics["test_read"] = run.training().test;
+  result.metrics["validation"] = judge(run, folder, "validation", arrays);
+  if (run.training().test) result.metrics["test"] = judge(run, folder, "test", arrays);
+  io::write_npz(folder.file(kPredictions).string(), arrays);
+  run.add_metrics(result.metrics);
+  folder.write_metrics(result.metrics);
+  return result;
+}
+
+Json judge_split(const OpenedRun& opened, const std::string& split, bool own) {
+  const LabelledRun& run = *opened.run;
+  if (!own || split != "test" || !test_is_unread(opened.folder))
+    return to_json(class_metrics(score_split(run, split)), split, run.set().classes);
+  const std::string file = opened.folder.file(kPredictions).string();
+  Arrays arrays = io::read_npz(file);
+  Json evaluation = judge(run, opened.folder, "test", arrays);
+  io::write_npz(file, arrays);
+  write_test_figures(opened.folder, {{"test", evaluation}}, run.hash());
+  return evaluation;
+}
+
+}  // namespace modewise::tasks

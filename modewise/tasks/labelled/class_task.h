@@ -1,0 +1,46 @@
+#pragma once
+// Classification as the trainer sees it: varied training samples, cross entropy, metrics over the validation
+// samples; and the training of a whole run.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "modewise/tasks/labelled/class_loss.h"
+#include "modewise/tasks/labelled/labelled_run.h"
+#include "modewise/tasks/trained_run.h"
+#include "modewise/train/task.h"
+
+namespace modewise::tasks {
+
+class ClassTask final : public train::Task {
+ public:
+  /// `run` has its samples, and must outlive the task; makes its model.
+  explicit ClassTask(LabelledRun& run);
+
+  torch::nn::Module& module() override { return run_.model(); }
+  int64_t training_samples() const override { return std::ssize(run_.set().train); }
+  std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
+  std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
+  at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  /// val_ before each of the run's figures. Where a class does not occur, val_auc leaves it out.
+  train::Metrics evaluate() override;
+  train::Criterion criterion() const override;
+  std::string data_hash() const override { return hash_; }
+
+ private:
+  LabelledRun& run_;
+  std::string hash_;
+  ClassLoss class_loss_;
+};
+
+/// Trains, evaluates on the validation and test samples, and writes all of it. With `resume` the run goes on
+/// where it was. Throws train::EvaluationInterrupted when a signal came after the training.
+TrainedRun train_classifier(LabelledRun& run, train::RunFolder& folder, bool resume, bool accept_changes);
+
+/// The evaluation of a split. Where it is the test part of a run that left it unread, what training would have
+/// written is written: metrics.json's "test", predictions.npz. `own`: whether the samples are the run's own.
+nlohmann::ordered_json judge_split(const OpenedRun& opened, const std::string& split, bool own);
+
+}  // namespace modewise::tasks

@@ -1,0 +1,179 @@
+#include "modewise/tasks/labelled/labelled_kind.h"
+
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "modewise/core/output_file.h"
+#include "modewise/tasks/labelled/class_predictions.h"
+#include "modewise/tasks/labelled/class_tables.h"
+#include "modewise/tasks/labelled/class_task.h"
+#include "modewise/tasks/labelled/labelled_pages.h"
+#include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/test_part.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+class LabelledJob final : public Job {
+ public:
+  explicit LabelledJob(std::unique_ptr<LabelledRun> run) : run_(std::move(run)) {}
+
+  void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
+    run_->load_config(file, assignments);
+    run_->require_data();
+  }
+  void load_data() override { run_->load_samples(reads_test()); }
+  std::string run_stem() const override { return run_stem_of(run_->data_name(), run_->model_name()); }
+  int64_t seed() const override { return run_->training().seed; }
+  bool reads_test() const override { return run_->training().test; }
+  std::string data_hash() const override { return run_->hash(); }
+  std::string config_toml() override { return run_->fields().to_toml(); }
+  Json describe_data() const override { return run_->describe(); }
+
+  void announce() const override {
+    const data::LabelledSamples& set = run_->set();
+    log_notes(set);
+    const std::string protocol = run_->protocol().empty() ? "" : fmt::format("protocol {}: ", run_->protocol());
+    spdlog::info("{}: {}, {} classes ({}); {}{} train, {} validation, {}; model {}", set.source,
+                 run_->samples_text(), set.classes.size(), fmt::join(set.classes, ", "), protocol,
+                 set.train.size(), set.validation.size(), test_count(reads_test(), set.test.size()),
+                 run_->model_name());
+  }
+
+  analysis::ModelCost cost() const override { return run_->cost(); }
+  TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {
+    return train_classifier(*run_, folder, resume, accept_changes);
+  }
+  bool wants_report() const override { return run_->wants_report(); }
+  void write_report(const train::RunFolder& folder) override {
+    OpenedRun opened = open_run(std::move(run_), folder.path());
+    write_labelled_report(opened, folder.file("report.html"));
+    run_ = std::move(opened.run);
+  }
+  std::string summary(const Json& metrics) const override {
+    return evaluation_text(metrics[judged_part(metrics)], run_->set().many, false);
+  }
+
+ private:
+  std::unique_ptr<LabelledRun> run_;
+};
+
+OpenedRun open_with(std::unique_ptr<LabelledRun> run, const std::string& path, const std::string& data) {
+  OpenedRun opened = open_run(std::move(run), path);
+  opened.run->load_samples_of(data, true);
+  log_notes(opened.run->set());
+  return opened;
+}
+
+/// AUC and accuracy as bars, then learning curves.
+void draw_classifiers(report::HtmlPage& page, std::span<const RunGroup> groups) {
+  std::vector<report::CaptionedFigure> figures;
+  for (const auto& [pointer, title] :
+       {std::pair("/test/auc", "AUC %"), std::pair("/test/accuracy", "Accuracy %")}) {
+    report::BarChart bars;
+    bars.title = title;
+    report::BarSeries series;
+    series.label = title;
+    for (const RunGroup& group : groups) {
+      const std::vector<double> values = group.values(pointer);
+      bars.categories.push_back(group.name);
+      series.values.push_back(100 * mean(values));
+      series.errors.push_back(100 * standard_deviation(values).value_or(0));
+    }
+    bars.series.push_back(std::move(series));
+    figures.push_back({std::move(bars), ""});
+  }
+  page.add_figure_grid(figures);
+  figures.clear();
+  for (const RunGroup& group : groups) {
+    const auto lines = train::RunFolder::open(group.runs.front().path).read_metric_lines();
+    if (lines.size() < 2) continue;
+    const char* judged = lines.front().contains("val_auc") ? "val_auc" : "val_accuracy";
+    figures.push_back({curve_figure(lines, {judged, "train_loss"}, group.name), ""});
+  }
+  if (!figures.empty()) page.add_figure_grid(figures);
+}
+
+}  // namespace
+
+std::unique_ptr<Job> make_labelled_job(std::unique_ptr<LabelledRun> run) {
+  return std::make_unique<LabelledJob>(std::move(run));
+}
+
+Result evaluate_labelled(std::unique_ptr<LabelledRun> run, const EvaluateRequest& request) {
+  const OpenedRun opened = open_with(std::move(run), request.run, request.data);
+  Json evaluation = judge_split(opened, request.split, request.data.empty());
+  std::string text = evaluation_text(evaluation, opened.run->set().many, request.detail);
+  return {std::move(evaluation), std::move(text)};
+}
+
+Result predict_labelled(std::unique_ptr<LabelledRun> run, const PredictRequest& request) {
+  refuse_steps(request, "a classifier");
+  wants_npz(request.out);  // a wrong ending is said before anything is computed
+  require_new(request.out, request.force);
+  const OpenedRun opened = open_with(std::move(run), request.run, request.data);
+  const data::LabelledSamples& set = opened.run->set();
+  const std::string split = opened.run->asked_split(request.data);
+  ClassPredictions given = {set.one,     set.many, set.source, {},
+                            set.classes, score_split(*opened.run, split, false)};
+  for (const int64_t i : set.split(split)) given.names.push_back(set.names[static_cast<size_t>(i)]);
+  return give_predictions(request, given);
+}
+
+void report_labelled(std::unique_ptr<LabelledRun> run, const std::string& path, const std::string& data,
+                     const fs::path& out) {
+  const OpenedRun opened = open_run(std::move(run), path);
+  opened.run->load_samples_of(data, !data.empty() || !test_is_unread(opened.folder));
+  write_labelled_report(opened, out);
+}
+
+Explanation explain_labelled(std::unique_ptr<LabelledRun> run, const ExplainRequest& request) {
+  return explain_labelled(open_with(std::move(run), request.run, request.data), request.options);
+}
+
+AnyConfig config_of(std::shared_ptr<LabelledRun> run) {
+  return {run, run->fields()};
+}
+
+FinishedRun read_labelled(LabelledRun& run, const fs::path& path) {
+  FinishedRun finished;
+  finished.path = path;
+  finished.metrics = read_finished_metrics(path, run.task());
+  const train::RunFolder folder = train::RunFolder::open(path);
+  run.read_config(folder);
+  finished.model = run.model_name();
+  finished.task = run.data_name();
+  finished.settings = settings_of(run.fields(), {std::string(run.task()) + ".evaluation_batch"});
+  finished.seed = run.training().seed;
+  finished.data_hash = hash_of_data(folder);
+  return finished;
+}
+
+Comparison labelled_comparison(const LabelledRun& run) {
+  using Best = report::Column::Best;
+  return {nullptr,
+          {{{"AUC %", Best::highest}, "/test/auc", 1, 100},
+           {{"accuracy %", Best::highest}, "/test/accuracy", 1, 100},
+           {{"balanced %"}, "/test/balanced_accuracy", 1, 100},
+           {{"log loss", Best::lowest}, "/test/loss", 3},
+           {{"validation AUC %"}, "/validation/auc", 1, 100},
+           {{"validation accuracy %"}, "/validation/accuracy", 1, 100}},
+          {{"auc", "/test/auc"},
+           {"accuracy", "/test/accuracy"},
+           {"balanced_accuracy", "/test/balanced_accuracy"},
+           {"loss", "/test/loss"},
+           {"validation_auc", "/validation/auc"},
+           {"validation_accuracy", "/validation/accuracy"},
+           {"validation_loss", "/validation/loss"}},
+          fmt::format("Classifiers of {} side by side", run.subject()),
+          "Test " + run.set().many,
+          draw_classifiers};
+}
+
+}  // namespace modewise::tasks
