@@ -22,6 +22,12 @@ void require_judged(const Json& metrics, const train::RunFolder& run) {
           "{} has not finished: there is nothing to report yet", run.path().string());
 }
 
+Json judged_metrics(const train::RunFolder& run) {
+  Json metrics = run.read_metrics();
+  require_judged(metrics, run);
+  return metrics;
+}
+
 void write_test_figures(const train::RunFolder& run, const Json& figures, const std::string& data_hash) {
   const std::filesystem::path file = run.file("data.json");
   Json data = Json::parse(read_file(file), nullptr, false), metrics = run.read_metrics();
