@@ -32,24 +32,26 @@ void add_run_facts(report::HtmlPage& page, const train::RunFolder& folder) {
 }
 
 report::LineChart curve_figure(const std::vector<nlohmann::ordered_json>& lines,
-                               const std::vector<const char*>& names, const std::string& title) {
+                               const std::vector<LearningCurve>& curves, const std::string& title,
+                               const std::string& best) {
   report::LineChart chart;
   chart.title = title;
   chart.x.label = "epoch";
-  for (const char* name : names) {
+  for (const LearningCurve& curve : curves) {
     report::LineSeries line;
-    line.label = name;
+    line.label = curve.label;
+    line.style = curve.style;
     for (const nlohmann::ordered_json& one : lines) {
-      if (!one.contains(name)) continue;
+      if (!one.contains(curve.name)) continue;
       line.x.push_back(number(one, "epoch"));
-      line.y.push_back(number(one, name));
+      line.y.push_back(number(one, curve.name));
     }
-    chart.series.push_back(std::move(line));
+    if (!line.x.empty()) chart.series.push_back(std::move(line));
   }
-  double best = std::nan("");
+  double epoch = std::nan("");
   for (const nlohmann::ordered_json& one : lines)
-    if (one.value("best", false)) best = number(one, "epoch");
-  if (std::isfinite(best)) chart.marks.push_back({best, "best"});
+    if (one.value("best", false)) epoch = number(one, "epoch");
+  if (!best.empty() && std::isfinite(epoch)) chart.marks.push_back({epoch, best});
   return chart;
 }
 

@@ -28,9 +28,20 @@ std::string model_fact(const std::string& title, const torch::nn::Module& model)
 /// The facts that open a page: the run's folder, and when it was started.
 void add_run_facts(report::HtmlPage& page, const train::RunFolder& folder);
 
-/// Values of metrics.jsonl by epoch, a curve a name; the best evaluation is marked.
+/// A value of metrics.jsonl, and how its curve is called and drawn.
+struct LearningCurve {
+  using Style = report::LineSeries::Style;
+  LearningCurve(const char* key) : name(key), label(key) {}  // NOLINT: a list of names reads best so
+  LearningCurve(const char* key, const char* text, Style drawn = Style::line)
+      : name(key), label(text), style(drawn) {}
+
+  std::string name, label;
+  Style style = Style::line;
+};
+/// Values of metrics.jsonl by epoch, those that are there; `best` marks the best evaluation unless it is "".
 report::LineChart curve_figure(const std::vector<nlohmann::ordered_json>& lines,
-                               const std::vector<const char*>& names, const std::string& title);
+                               const std::vector<LearningCurve>& curves, const std::string& title,
+                               const std::string& best = "best");
 
 /// The factor S_i of one layer and mode, a panel a head: row = query, column = key, of sample 0.
 report::Panels attention_figure(const at::Tensor& factor, const std::string& title,

@@ -17,9 +17,11 @@ const char* judged_part(const Json& metrics) {
   return metrics.contains("test") ? "test" : "validation";
 }
 
-void require_judged(const Json& metrics, const train::RunFolder& run) {
+Json judged_metrics(const train::RunFolder& run) {
+  Json metrics = run.read_metrics();
   require(metrics.contains("test") || metrics.contains("test_read"), ErrorKind::no_input,
           "{} has not finished: there is nothing to report yet", run.path().string());
+  return metrics;
 }
 
 void write_test_figures(const train::RunFolder& run, const Json& figures, const std::string& data_hash) {

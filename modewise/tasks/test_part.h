@@ -18,8 +18,8 @@ bool test_is_unread(const train::RunFolder& run);
 /// The part that a finished run is judged by: "test", or "validation" while the test part is unread.
 const char* judged_part(const nlohmann::ordered_json& metrics);
 
-/// Throws no_input where `metrics` is of a run that was stopped before its evaluation.
-void require_judged(const nlohmann::ordered_json& metrics, const train::RunFolder& run);
+/// metrics.json of a run that has been judged; throws no_input where it was stopped before that.
+nlohmann::ordered_json judged_metrics(const train::RunFolder& run);
 
 /// Adds `figures` ({"test": …}) to metrics.json, which then says that the test part was read, and gives
 /// data.json the hash of the data with it, by which runs are compared.

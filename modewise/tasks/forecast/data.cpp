@@ -8,9 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
 #include "modewise/core/hash.h"
-#include "modewise/core/parse_json.h"
 #include "modewise/data/forecast/load_series.h"
 
 namespace modewise::tasks {
@@ -29,6 +27,13 @@ std::string step_text(const data::TimeAxis& time) {
 
 void warn_of_doubts(const data::Series& series) {
   for (const std::string& doubt : series.doubts) spdlog::warn("{}: {}", series.source, doubt);
+}
+
+std::string modes_text(const data::Series& series) {
+  std::string text;
+  for (const data::SeriesMode& mode : series.modes)
+    text += fmt::format("{}{} {}", text.empty() ? "" : " × ", mode.labels.size(), mode.name);
+  return text;
 }
 
 std::string hash_of(const data::Series& series) {
@@ -109,26 +114,20 @@ nlohmann::ordered_json to_json(const DataSummary& summary) {
   return json;
 }
 
-DataSummary read_data_summary(const std::filesystem::path& path) {
-  const auto json = parse_json<nlohmann::json>(read_file(path), path.string());
-  require(json.is_object(), ErrorKind::data, "{}: not a JSON object", path.string());
+DataSummary data_summary(const nlohmann::json& json, const std::string& source) {
   DataSummary result;
-  try {
-    result.source = json.at("source");
-    result.hash = json.at("hash");
-    result.missing = json.at("missing");
-    if (json.contains("header")) result.header = json["header"].get<bool>();
-    const auto& time = json.at("time");
-    result.time.length = json.at("rows");
-    result.time.dated = time.at("dated");
-    result.time.start = time.at("start");
-    result.time.step = time.at("step");
-    result.time.months = time.at("months");
-    result.modes = data::modes_from_json(json.at("modes"), path.string());
-    result.scaler = data::Scaler::from_json(json.at("scaler"), path.string());
-  } catch (const nlohmann::json::exception& error) {
-    fail(ErrorKind::data, "{}: {}", path.string(), error.what());
-  }
+  result.source = json.at("source");
+  result.hash = json.at("hash");
+  result.missing = json.at("missing");
+  if (json.contains("header")) result.header = json["header"].get<bool>();
+  const auto& time = json.at("time");
+  result.time.length = json.at("rows");
+  result.time.dated = time.at("dated");
+  result.time.start = time.at("start");
+  result.time.step = time.at("step");
+  result.time.months = time.at("months");
+  result.modes = data::modes_from_json(json.at("modes"), source);
+  result.scaler = data::Scaler::from_json(json.at("scaler"), source);
   return result;
 }
 

@@ -3,7 +3,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -36,6 +35,9 @@ data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data
 /// Says on stderr what of the source could be meant otherwise.
 void warn_of_doubts(const data::Series& series);
 
+/// "7 variables × 24 sites".
+std::string modes_text(const data::Series& series);
+
 /// Content hash of values and mask.
 std::string hash_of(const data::Series& series);
 
@@ -50,7 +52,8 @@ struct DataSummary {
 };
 DataSummary summarize(const ForecastData& data);
 nlohmann::ordered_json to_json(const DataSummary& summary);
-DataSummary read_data_summary(const std::filesystem::path& path);
+/// The summary of data.json, `source`, as read_run_data reads it.
+DataSummary data_summary(const nlohmann::json& json, const std::string& source);
 
 /// Checks that `series` continues what the run was trained on: the same modes, the same step between rows, no
 /// missing cells where the model takes none. Data errors that name what differs.

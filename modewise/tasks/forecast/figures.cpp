@@ -84,38 +84,6 @@ report::LineChart forecasts_figure(const std::vector<NamedPredictions>& all, int
   return chart;
 }
 
-report::LineChart learning_figure(const std::vector<Json>& lines, const std::string& criterion) {
-  report::LineChart chart;
-  chart.title = "Learning curves";
-  chart.x.label = "epoch";
-  LineSeries loss;
-  loss.label = "training loss";
-  loss.style = LineSeries::Style::dashed;
-  std::vector<LineSeries> metrics;
-  double best = std::nan("");
-  for (const Json& line : lines) {
-    const double epoch = number(line, "epoch");
-    loss.x.push_back(epoch);
-    loss.y.push_back(number(line, "train_loss"));
-    for (const char* name : {"val_mse", "val_mae", "val_pinball"}) {
-      if (!line.contains(name)) continue;
-      auto found =
-          std::find_if(metrics.begin(), metrics.end(), [&](const LineSeries& s) { return s.label == name; });
-      if (found == metrics.end()) {
-        metrics.push_back({name, {}, {}});
-        found = std::prev(metrics.end());
-      }
-      found->x.push_back(epoch);
-      found->y.push_back(number(line, name));
-    }
-    if (line.value("best", false)) best = epoch;
-  }
-  chart.series = metrics;
-  chart.series.push_back(std::move(loss));
-  if (std::isfinite(best)) chart.marks.push_back({best, "best " + criterion});
-  return chart;
-}
-
 report::LineChart by_step_figure(const std::vector<NamedEvaluation>& runs, const std::string& metric,
                                  const std::string& title) {
   report::LineChart chart;

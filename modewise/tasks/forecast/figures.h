@@ -23,10 +23,6 @@ struct NamedPredictions {
 };
 report::LineChart forecasts_figure(const std::vector<NamedPredictions>& all, int64_t window, int64_t series);
 
-/// Training loss and validation metrics by epoch, from metrics.jsonl; the best evaluation is marked.
-report::LineChart learning_figure(const std::vector<nlohmann::ordered_json>& lines,
-                                  const std::string& criterion);
-
 /// One curve a run of a metric ("mse", "coverage_80") by step, from evaluation JSON.
 struct NamedEvaluation {
   std::string name;

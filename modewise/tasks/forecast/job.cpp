@@ -37,13 +37,11 @@ class ForecastJob final : public ConfiguredJob<ForecastConfig> {
     for (const std::string& note : data_.series.notes) spdlog::info("{}", note);
     warn_of_doubts(data_.series);
     for (const std::string& note : data_.scaler.notes) spdlog::warn("{}", note);
-    std::string shape;
-    for (const data::SeriesMode& mode : data_.series.modes)
-      shape += fmt::format("{}{} {}", shape.empty() ? "" : " × ", mode.labels.size(), mode.name);
-    spdlog::info(
-        "{}: {} × {} rows ({}); windows: {} train, {} validation, {}; model {}", data_.series.source, shape,
-        data_.series.rows(), data_.splits.rule, data_.windows.train.size(), data_.windows.validation.size(),
-        test_count(reads_test(), static_cast<size_t>(data_.windows.test.size())), model_title(config_));
+    spdlog::info("{}: {} × {} rows ({}); windows: {} train, {} validation, {}; model {}", data_.series.source,
+                 modes_text(data_.series), data_.series.rows(), data_.splits.rule, data_.windows.train.size(),
+                 data_.windows.validation.size(),
+                 test_count(reads_test(), static_cast<size_t>(data_.windows.test.size())),
+                 model_title(config_));
   }
 
   analysis::ModelCost cost() const override {

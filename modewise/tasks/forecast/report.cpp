@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "modewise/core/error.h"
-#include "modewise/report/html_page.h"
 #include "modewise/tasks/forecast/figures.h"
-#include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/run_report.h"
 #include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
@@ -20,18 +18,6 @@ using Json = nlohmann::ordered_json;
 using report::Cell;
 
 constexpr int64_t kWindowsShown = 2;
-
-void add_facts(report::HtmlPage& page, const ForecastRun& run, const ForecastData& data) {
-  std::string shape;
-  for (const data::SeriesMode& mode : data.series.modes)
-    shape += fmt::format("{}{} {}", shape.empty() ? "" : " × ", mode.labels.size(), mode.name);
-  add_run_facts(page, run.folder);
-  page.add_fact("data", fmt::format("{}: {} × {} rows", data.series.source, shape, data.series.rows()));
-  page.add_fact("model", model_fact(model_title(run.config), *run.model));
-  page.add_fact("window", fmt::format("lookback {}, horizon {}", run.config.forecast.lookback,
-                                      run.config.forecast.longest()));
-  page.add_fact("seed", std::to_string(run.config.train.seed));
-}
 
 void add_errors(report::HtmlPage& page, const Json& evaluation, const std::string& part) {
   page.add_section(fmt::format("Errors on the {} rows", part));
@@ -67,12 +53,12 @@ void add_forecasts(report::HtmlPage& page, const KeptPredictions& kept) {
 }
 
 void add_curves(report::HtmlPage& page, const train::RunFolder& folder, const Json& metrics) {
-  const auto lines = folder.read_metric_lines();
   const Json& test = metrics[judged_part(metrics)];
-  if (lines.size() > 1) {
-    page.add_section("Learning");
-    page.add_figure(learning_figure(lines, metrics.value("criterion", "")));
-  }
+  add_learning(
+      page, folder,
+      {{"Learning curves",
+        {"val_mse", "val_mae", "val_pinball", {"train_loss", "training loss", LearningCurve::Style::dashed}},
+        "best " + metrics.value("criterion", "")}});
   page.add_section("Error by step");
   std::vector<report::CaptionedFigure> figures = {
       {by_step_figure({{"MSE", &test}}, "mse", "MSE by steps ahead"), ""},
@@ -88,35 +74,13 @@ void add_curves(report::HtmlPage& page, const train::RunFolder& folder, const Js
   page.add_figure(by_series_figure(test));
 }
 
-void add_attention(report::HtmlPage& page, const ForecastRun& run, const ForecastData& data,
-                   const std::string& part) {
+std::vector<models::ModeMaps> factors_of(const ForecastRun& run, const ForecastData& data,
+                                         const std::string& part) {
   const at::NoGradGuard no_grad;
   const data::WindowSet& windows = part == "test" ? data.windows.test : data.windows.validation;
   const int64_t window = windows.size() - 1;
   const data::WindowBatch batch = data.source.gather(windows, std::span(&window, 1));
-  const auto layers = run.model->attention({batch.past, batch.past_observed, batch.first_step}).maps;
-  if (layers.empty()) return;
-  page.add_section("What attends to what");
-  page.add_paragraph(fmt::format(
-      "Factors S_i of the last {} window: one small matrix a layer, mode and head. A row shows where one "
-      "position of the mode looks; rows sum to 1. Attention over the whole tensor is the Kronecker product "
-      "(or sum) of them.",
-      part));
-  for (size_t layer = 0; layer < layers.size(); ++layer)
-    for (size_t i = 0; i < layers[layer].factors.size(); ++i) {
-      const at::Tensor& factor = layers[layer].factors[i];
-      if (!factor.defined() || factor.size(-1) < 2) continue;
-      const auto mode = static_cast<size_t>(layers[layer].modes[i]);
-      const bool time = mode >= data.series.modes.size();
-      const std::string name = time ? "time patches" : data.series.modes[mode].name;
-      const std::string title = fmt::format("Layer {}, {}", layer + 1, name);
-      if (factor.size(-1) > kLargestFactor) {
-        page.add_paragraph(fmt::format("{}: {} positions, too many to draw.", title, factor.size(-1)));
-        continue;
-      }
-      page.add_figure(attention_figure(factor, title,
-                                       time ? std::vector<std::string>{} : data.series.modes[mode].labels));
-    }
+  return run.model->attention({batch.past, batch.past_observed, batch.first_step}).maps;
 }
 
 void add_calibration(report::HtmlPage& page, const Json& metrics) {
@@ -147,22 +111,26 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
 }  // namespace
 
 void write_forecast_report(const ForecastRun& run, const ForecastData& data, const fs::path& out) {
-  const Json metrics = run.folder.read_metrics();
-  require_judged(metrics, run.folder);
+  const Json metrics = judged_metrics(run.folder);
   const std::string part = judged_part(metrics);
-  report::HtmlPage page(
-      fmt::format("{} on {}", model_title(run.config), fs::path(data.series.source).filename().string()),
-      "Forecasting run");
-  add_facts(page, run, data);
+  const data::Series& series = data.series;
+  report::HtmlPage page = open_page(
+      run, {fs::path(series.source).filename().string(),
+            "Forecasting run",
+            {{"data", fmt::format("{}: {} × {} rows", series.source, modes_text(series), series.rows())}},
+            {{"window", fmt::format("lookback {}, horizon {}", run.config.forecast.lookback,
+                                    run.config.forecast.longest())}}});
   add_errors(page, metrics[part], part);
   if (fs::exists(run.folder.file("predictions.npz")))
     add_forecasts(page, read_predictions(run.folder.file("predictions.npz")));
   add_curves(page, run.folder, metrics);
-  add_attention(page, run, data, part);
+  std::vector<NamedMode> modes;
+  for (const data::SeriesMode& mode : series.modes) modes.push_back({mode.name, mode.labels});
+  modes.push_back({"time patches"});
+  add_attention(page, factors_of(run, data, part), {fmt::format("the last {} window", part), "tensor"},
+                modes);
   add_calibration(page, metrics);
-  page.add_section("Settings");
-  page.add_preformatted(run.folder.read_config(), "config.toml");
-  page.write(out);
+  write_page(page, run.folder, out);
 }
 
 }  // namespace modewise::tasks

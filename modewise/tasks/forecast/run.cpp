@@ -66,30 +66,27 @@ nlohmann::ordered_json judge_left_out_test(const ForecastRun& run, const Forecas
 }
 
 ForecastRun open_forecast_run(const fs::path& path) {
-  train::RunFolder folder = train::RunFolder::open(path);
-  ForecastConfig config = read_run_config<ForecastConfig>(folder);
-  DataSummary summary = read_data_summary(folder.file("data.json"));
-  data::Series modes;  // sizes only
-  modes.modes = summary.modes;
-  std::vector<int64_t> shape = {0};
-  for (const data::SeriesMode& mode : summary.modes) shape.push_back(std::ssize(mode.labels));
-  modes.values = at::empty(shape, at::kDouble);
-  models::ForecastShape model_shape = config.model_shape(modes);
-  model_shape.missing = summary.missing;
-  ForecastRun run{std::move(folder), std::move(config), std::move(summary), nullptr, std::nullopt};
-  run.model =
-      models::make_forecaster(run.config.model, model_shape, static_cast<uint64_t>(run.config.train.seed));
-  train::load_weights(*run.model, run.folder);
-  run.model->eval();
+  ForecastRun run =
+      open_run<ForecastRun>(path, "forecast", read_run_config<ForecastConfig>, [](ForecastRun& opened) {
+        opened.data = read_run_data<nlohmann::json>(opened.folder, data_summary);
+        data::Series modes;  // sizes only
+        modes.modes = opened.data.modes;
+        std::vector<int64_t> sizes = {0};
+        for (const data::SeriesMode& mode : modes.modes) sizes.push_back(std::ssize(mode.labels));
+        modes.values = at::empty(sizes, at::kDouble);
+        models::ForecastShape shape = opened.config.model_shape(modes);
+        shape.missing = opened.data.missing;
+        return models::make_forecaster(opened.config.model, shape,
+                                       static_cast<uint64_t>(opened.config.train.seed));
+      });
   const fs::path calibration = run.folder.file("calibration.npz");
-  if (fs::exists(calibration)) {
-    run.calibration = read_calibration(calibration);
-    require(run.calibration->series == model_shape.series_count() &&
-                run.calibration->horizon == model_shape.horizon,
-            ErrorKind::data, "{}: margins for {} series × {} steps, but the model forecasts {} × {}",
-            calibration.string(), run.calibration->series, run.calibration->horizon,
-            model_shape.series_count(), model_shape.horizon);
-  }
+  if (!fs::exists(calibration)) return run;
+  const models::ForecastShape& shape = run.model->shape();
+  run.calibration = read_calibration(calibration);
+  require(run.calibration->series == shape.series_count() && run.calibration->horizon == shape.horizon,
+          ErrorKind::data, "{}: margins for {} series × {} steps, but the model forecasts {} × {}",
+          calibration.string(), run.calibration->series, run.calibration->horizon, shape.series_count(),
+          shape.horizon);
   return run;
 }
 

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "modewise/tasks/forecast/evaluate.h"
+#include "modewise/tasks/open_run.h"
 #include "modewise/tasks/trained_run.h"
-#include "modewise/train/run_folder.h"
 
 namespace modewise::tasks {
 
@@ -24,22 +24,18 @@ TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data
                           bool resume, bool accept_changes = false);
 
 /// A run's forecaster with its best weights.
-struct ForecastRun {
-  train::RunFolder folder;
-  ForecastConfig config;
-  DataSummary data;
-  std::shared_ptr<models::Forecaster> model;
-  std::optional<Calibration> calibration;
+struct ForecastRun : OpenRun<ForecastConfig, models::Forecaster> {
+  DataSummary data = {};
+  std::optional<Calibration> calibration = {};
 
   CalibratedForecaster forecaster() const { return {model.get(), &config, calibration}; }
-  std::string name() const { return folder.path().filename().string(); }
 };
 
 /// Judges a run on the test windows that its training left unread, and writes what training would have:
 /// metrics.json's "test" and predictions.npz. `data` is the run's own, whole. Returns the evaluation.
 nlohmann::ordered_json judge_left_out_test(const ForecastRun& run, const ForecastData& data);
 
-/// Errors: no_input when it is no run or has no checkpoint; data when its files are damaged.
+/// Errors as open_run.
 ForecastRun open_forecast_run(const std::filesystem::path& path);
 
 /// The series that `run` is asked about: the file it was trained on, or `path` when that is not empty, with

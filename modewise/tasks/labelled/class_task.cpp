@@ -34,9 +34,7 @@ Json judge(const LabelledRun& run, const train::RunFolder& folder, const std::st
 }  // namespace
 
 ClassTask::ClassTask(LabelledRun& run)
-    : run_(run),
-      hash_(run.hash()),
-      class_loss_(run.options(), run.set().class_counts(run.set().train)) {
+    : run_(run), hash_(run.hash()), class_loss_(run.options(), run.set().class_counts(run.set().train)) {
   run.make_model(true);
 }
 

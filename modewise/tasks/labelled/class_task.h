@@ -39,8 +39,9 @@ class ClassTask final : public train::Task {
 /// where it was. Throws train::EvaluationInterrupted when a signal came after the training.
 TrainedRun train_classifier(LabelledRun& run, train::RunFolder& folder, bool resume, bool accept_changes);
 
-/// The evaluation of a split. Where it is the test part of a run that left it unread, what training would have
-/// written is written: metrics.json's "test", predictions.npz. `own`: whether the samples are the run's own.
+/// The evaluation of a split. Where it is the test part of a run that left it unread, what training would
+/// have written is written: metrics.json's "test", predictions.npz. `own`: whether the samples are the run's
+/// own.
 nlohmann::ordered_json judge_split(const OpenedRun& opened, const std::string& split, bool own);
 
 }  // namespace modewise::tasks

@@ -39,7 +39,8 @@ class LabelledJob final : public Job {
   void announce() const override {
     const data::LabelledSamples& set = run_->set();
     log_notes(set);
-    const std::string protocol = run_->protocol().empty() ? "" : fmt::format("protocol {}: ", run_->protocol());
+    const std::string protocol =
+        run_->protocol().empty() ? "" : fmt::format("protocol {}: ", run_->protocol());
     spdlog::info("{}: {}, {} classes ({}); {}{} train, {} validation, {}; model {}", set.source,
                  run_->samples_text(), set.classes.size(), fmt::join(set.classes, ", "), protocol,
                  set.train.size(), set.validation.size(), test_count(reads_test(), set.test.size()),
@@ -120,8 +121,8 @@ Result predict_labelled(std::unique_ptr<LabelledRun> run, const PredictRequest& 
   const OpenedRun opened = open_with(std::move(run), request.run, request.data);
   const data::LabelledSamples& set = opened.run->set();
   const std::string split = opened.run->asked_split(request.data);
-  ClassPredictions given = {set.one,     set.many, set.source, {},
-                            set.classes, score_split(*opened.run, split, false)};
+  ClassPredictions given = {set.one, set.many,    set.source,
+                            {},      set.classes, score_split(*opened.run, split, false)};
   for (const int64_t i : set.split(split)) given.names.push_back(set.names[static_cast<size_t>(i)]);
   return give_predictions(request, given);
 }

@@ -7,10 +7,9 @@
 #include <algorithm>
 
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
-#include "modewise/core/parse_json.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/nn/evaluation_mode.h"
+#include "modewise/tasks/open_run.h"
 #include "modewise/tasks/run_figures.h"
 #include "modewise/train/task.h"
 #include "modewise/train/trainer.h"
@@ -53,12 +52,8 @@ OpenedRun open_run(std::unique_ptr<LabelledRun> run, const std::filesystem::path
   train::RunFolder folder = train::RunFolder::open(path);
   folder.require_task(run->task());
   run->read_config(folder);
-  const std::string file = folder.file("data.json").string();
-  try {
-    run->read_description(parse_json(read_file(file), file), file);
-  } catch (const nlohmann::json::exception& error) {
-    fail(ErrorKind::data, "{}: {}", file, error.what());
-  }
+  read_run_data(folder,
+                [&](const Json& json, const std::string& file) { run->read_description(json, file); });
   run->make_model(false);
   train::load_weights(run->model(), folder);
   run->model().eval();

@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "modewise/core/error.h"
-#include "modewise/core/file.h"
-#include "modewise/report/html_page.h"
 #include "modewise/tasks/language/evaluate.h"
-#include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/run_report.h"
 #include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
@@ -90,32 +87,20 @@ void add_lengths(report::HtmlPage& page, const Json& lengths, const std::string&
 }  // namespace
 
 void write_language_report(const LanguageRun& run, const std::filesystem::path& out) {
-  const Json metrics = run.folder.read_metrics();
-  require_judged(metrics, run.folder);
+  const Json metrics = judged_metrics(run.folder);
   const bool recall = run.config.data.is_recall();
-  report::HtmlPage page(fmt::format("{} on {}", model_title(run.config), data_title(run.config)),
-                        "Language model's run");
-  add_run_facts(page, run.folder);
-  page.add_fact("text", run.config.data.path);
-  if (run.tokenizer) page.add_fact("tokenizer", run.tokenizer->name());
-  page.add_fact("model", model_fact(model_title(run.config), *run.model));
-  page.add_fact("seed", std::to_string(run.config.train.seed));
+  Facts facts = {{"text", run.config.data.path}};
+  if (run.tokenizer) facts.emplace_back("tokenizer", run.tokenizer->name());
+  report::HtmlPage page = open_page(run, {data_title(run.config), "Language model's run", facts, {}});
   if (recall)
     add_recall_metrics(page, metrics);
   else
     add_text_metrics(page, metrics);
   if (metrics.contains("lengths")) add_lengths(page, metrics["lengths"], judged_part(metrics));
-  const auto lines = run.folder.read_metric_lines();
-  if (lines.size() > 1) {
-    page.add_section("Learning");
-    page.add_figure_grid({{curve_figure(lines, {"train_loss", "val_loss"}, "Losses"), ""},
-                          {recall ? curve_figure(lines, {"val_accuracy"}, "Validation accuracy")
-                                  : curve_figure(lines, {"val_bits_per_byte"}, "Validation, bits a byte"),
-                           ""}});
-  }
-  page.add_section("Settings");
-  page.add_preformatted(run.folder.read_config(), "config.toml");
-  page.write(out);
+  LearningChart validation = {"Validation, bits a byte", {"val_bits_per_byte"}};
+  if (recall) validation = {"Validation accuracy", {"val_accuracy"}};
+  add_learning(page, run.folder, {{"Losses", {"train_loss", "val_loss"}}, validation});
+  write_page(page, run.folder, out);
 }
 
 }  // namespace modewise::tasks

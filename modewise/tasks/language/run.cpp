@@ -88,11 +88,6 @@ void keep_run_tokenizer(const train::RunFolder& run, const LanguageData& data) {
   sync_directory(run.path());
 }
 
-std::shared_ptr<text::Tokenizer> run_tokenizer(const train::RunFolder& run, const LanguageConfig& config) {
-  if (config.data.is_recall()) return nullptr;
-  return text::load_tokenizer(run.file("tokenizer").string());
-}
-
 Json score_part(models::LanguageModel& model, const LanguageConfig& config, const LanguageData& data,
                 const std::string& part) {
   if (config.data.is_recall()) return to_json(score_recall(model, config, part));
@@ -134,16 +129,15 @@ Json judge_left_out_test(const train::RunFolder& run, models::LanguageModel& mod
   return figures;
 }
 
-LanguageRun open_language_run(const fs::path& path, const std::vector<std::string>& settings) {
-  train::RunFolder folder = train::RunFolder::open(path);
-  folder.require_task("language");
-  LanguageConfig config = load_language_config(folder.file("config.toml").string(), settings);
-  LanguageRun run{std::move(folder), std::move(config), nullptr, nullptr};
-  run.tokenizer = run_tokenizer(run.folder, run.config);
-  run.model = models::make_unset_language_model(run.config.model);
-  train::load_weights(*run.model, run.folder);
-  run.model->eval();
-  return run;
+LanguageRun open_language_run(const fs::path& path) {
+  const auto config = [](const train::RunFolder& folder) {
+    return load_language_config(folder.file("config.toml").string(), {});
+  };
+  return open_run<LanguageRun>(path, "language", config, [](LanguageRun& run) {
+    if (!run.config.data.is_recall())
+      run.tokenizer = text::load_tokenizer(run.folder.file("tokenizer").string());
+    return models::make_unset_language_model(run.config.model);
+  });
 }
 
 }  // namespace modewise::tasks

@@ -12,8 +12,8 @@
 
 #include "modewise/models/language/language_model.h"
 #include "modewise/tasks/language/data.h"
+#include "modewise/tasks/open_run.h"
 #include "modewise/tasks/trained_run.h"
-#include "modewise/train/run_folder.h"
 
 namespace modewise::tasks {
 
@@ -22,25 +22,17 @@ nlohmann::ordered_json describe(const LanguageConfig& config, const LanguageData
 /// A copy of the tokenizer's file in the run's folder.
 void keep_run_tokenizer(const train::RunFolder& run, const LanguageData& data);
 
-/// The tokenizer of a run's folder; null for recall.
-std::shared_ptr<text::Tokenizer> run_tokenizer(const train::RunFolder& run, const LanguageConfig& config);
-
 /// Trains, evaluates on the validation and test text, exports the model, and writes all of it. With `resume`
 /// the run goes on where it was. Throws train::EvaluationInterrupted when a signal came after the training.
 TrainedRun train_language_model(const LanguageConfig& config, const LanguageData& data, train::RunFolder& run,
                                 bool resume, bool accept_changes = false);
 
 /// A run's model with its best weights.
-struct LanguageRun {
-  train::RunFolder folder;
-  LanguageConfig config;
-  std::shared_ptr<text::Tokenizer> tokenizer;
-  std::shared_ptr<models::LanguageModel> model;
+struct LanguageRun : OpenRun<LanguageConfig, models::LanguageModel> {
+  std::shared_ptr<text::Tokenizer> tokenizer = nullptr;  // of the run's folder; null for recall
 };
-/// Errors as RunFolder::open, and data errors naming the file that does not fit. `settings`
-/// ("model.attention.form=…") change the model's config before its weights are loaded.
-LanguageRun open_language_run(const std::filesystem::path& path,
-                              const std::vector<std::string>& settings = {});
+/// Errors as open_run.
+LanguageRun open_language_run(const std::filesystem::path& path);
 
 /// Judges a run on the test text that its training left unread, and writes what training would have:
 /// metrics.json's "test" and "lengths". Returns these.

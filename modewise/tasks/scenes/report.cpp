@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "modewise/core/error.h"
-#include "modewise/report/html_page.h"
 #include "modewise/tasks/labelled/class_tables.h"
-#include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/run_report.h"
 #include "modewise/tasks/scenes/pictures.h"
 #include "modewise/tasks/test_part.h"
 
@@ -22,18 +20,6 @@ using report::Cell;
 
 constexpr int64_t kLargestShown = 512;  // pixels a side
 constexpr int64_t kLargestTable = 40;   // classes of a drawn confusion matrix
-
-void add_facts(report::HtmlPage& page, const SegmentRun& run, const data::SceneSet& set) {
-  add_run_facts(page, run.folder);
-  page.add_fact("data",
-                fmt::format("{}: {} image{}, {} band{}{}", set.source(), set.files().size(),
-                            set.files().size() == 1 ? "" : "s", set.bands(), set.bands() == 1 ? "" : "s",
-                            set.times() > 1 ? fmt::format(", {} dates", set.times()) : ""));
-  page.add_fact("split", set.split_rule());
-  page.add_fact("model", model_fact(model_title(run.config), *run.model));
-  page.add_fact("window", fmt::format("{} × {} pixels", set.window(), set.window()));
-  page.add_fact("seed", std::to_string(run.config.train.seed));
-}
 
 void add_agreement(report::HtmlPage& page, const Json& metrics) {
   page.add_section("Agreement with the mask");
@@ -87,35 +73,6 @@ void add_classes(report::HtmlPage& page, const Json& evaluation, const std::stri
   page.add_figure(map);
 }
 
-void add_learning(report::HtmlPage& page, const train::RunFolder& folder, const Json& metrics) {
-  const auto lines = folder.read_metric_lines();
-  if (lines.size() < 2) return;
-  page.add_section("Learning");
-  report::LineChart losses, shares;
-  losses.title = "Cross entropy";
-  shares.title = "Validation areas";
-  losses.x.label = shares.x.label = "epoch";
-  report::LineSeries training, validation, accuracy, iou;
-  training.label = "training";
-  validation.label = "validation";
-  accuracy.label = "accuracy";
-  iou.label = "mean IoU";
-  training.style = report::LineSeries::Style::dashed;
-  for (const Json& line : lines) {
-    for (report::LineSeries* series : {&training, &validation, &accuracy, &iou})
-      series->x.push_back(number(line, "epoch"));
-    training.y.push_back(number(line, "train_loss"));
-    validation.y.push_back(number(line, "val_loss"));
-    accuracy.y.push_back(number(line, "val_accuracy"));
-    iou.y.push_back(number(line, "val_mean_iou"));
-    if (line.value("best", false)) shares.marks = {{number(line, "epoch"), "best"}};
-  }
-  losses.series = {training, validation};
-  shares.series = {accuracy, iou};
-  page.add_figure_grid(
-      {{losses, ""}, {shares, "Chosen by " + metrics.value("criterion", std::string("validation")) + "."}});
-}
-
 void add_pictures(report::HtmlPage& page, const SegmentRun& run, const data::SceneSet& set,
                   const Json& metrics) {
   const std::vector<data::SceneArea>& areas = set.areas(judged_split(metrics));
@@ -141,54 +98,47 @@ void add_pictures(report::HtmlPage& page, const SegmentRun& run, const data::Sce
   }
 }
 
-void add_attention(report::HtmlPage& page, const SegmentRun& run, const data::SceneSet& set,
-                   const Json& metrics) {
+std::vector<models::ModeMaps> factors_of(const SegmentRun& run, const data::SceneSet& set,
+                                         const Json& metrics) {
   const std::vector<data::SceneArea>& areas = set.areas(judged_split(metrics));
-  if (areas.empty()) return;
+  if (areas.empty()) return {};
   const at::NoGradGuard no_grad;
   data::SceneArea part = areas.front();
   part.area.height = part.area.width = set.window();
-  const auto layers = run.model->attention(gather_windows(set, {part})).maps;
-  if (layers.empty()) return;
-  page.add_section("What attends to what");
-  page.add_paragraph(
-      "Factors S_i of one window of theirs: one small matrix a layer, mode and head. A row shows where one "
-      "place "
-      "of the mode "
-      "looks; rows sum to 1. Attention over the whole window is the Kronecker product (or sum) of them.");
-  for (size_t layer = 0; layer < layers.size(); ++layer)
-    for (size_t i = 0; i < layers[layer].factors.size(); ++i) {
-      const bool dates = models::dates_are_a_mode(run.config.model, run.model->shape());
-      const int64_t mode = layers[layer].modes[i] + (dates ? 0 : 1);
-      const at::Tensor& factor = layers[layer].factors[i];
-      if (!factor.defined() || factor.size(-1) < 2 || factor.size(-1) > 128) continue;
-      page.add_figure(attention_figure(factor,
-                                       fmt::format("Layer {}, {}", layer + 1,
-                                                   mode == 0   ? "dates"
-                                                   : mode == 1 ? "rows"
-                                                               : "columns"),
-                                       {}));
-    }
+  return run.model->attention(gather_windows(set, {part})).maps;
+}
+
+RunPage page_of(const data::SceneSet& set) {
+  const auto plural = [](int64_t count) { return count == 1 ? "" : "s"; };
+  return {fs::path(set.source()).filename().string(),
+          "Segmentation run",
+          {{"data", fmt::format("{}: {} image{}, {} band{}{}", set.source(), set.files().size(),
+                                plural(std::ssize(set.files())), set.bands(), plural(set.bands()),
+                                set.times() > 1 ? fmt::format(", {} dates", set.times()) : "")},
+           {"split", set.split_rule()}},
+          {{"window", fmt::format("{} × {} pixels", set.window(), set.window())}}};
 }
 
 }  // namespace
 
 void write_segment_report(const SegmentRun& run, const data::SceneSet& set, const fs::path& out) {
-  const Json metrics = run.folder.read_metrics();
-  require(metrics.contains("validation"), ErrorKind::no_input,
-          "{} has not finished: there is nothing to report yet", run.folder.path().string());
-  report::HtmlPage page(
-      fmt::format("{} on {}", model_title(run.config), fs::path(set.source()).filename().string()),
-      "Segmentation run");
-  add_facts(page, run, set);
+  const Json metrics = judged_metrics(run.folder);
+  report::HtmlPage page = open_page(run, page_of(set));
   add_agreement(page, metrics);
   add_classes(page, metrics[judged_part(metrics)], judged_part(metrics));
   add_pictures(page, run, set, metrics);
-  add_learning(page, run.folder, metrics);
-  add_attention(page, run, set, metrics);
-  page.add_section("Settings");
-  page.add_preformatted(run.folder.read_config(), "config.toml");
-  page.write(out);
+  add_learning(page, run.folder,
+               {{"Cross entropy",
+                 {{"train_loss", "training", LearningCurve::Style::dashed}, {"val_loss", "validation"}},
+                 ""},
+                {"Validation areas",
+                 {{"val_accuracy", "accuracy"}, {"val_mean_iou", "mean IoU"}},
+                 "best",
+                 "Chosen by " + metrics.value("criterion", std::string("validation")) + "."}});
+  std::vector<NamedMode> modes = {{"dates"}, {"rows"}, {"columns"}};
+  if (!models::dates_are_a_mode(run.config.model, run.model->shape())) modes.erase(modes.begin());
+  add_attention(page, factors_of(run, set, metrics), {"one window of theirs", "window"}, modes);
+  write_page(page, run.folder, out);
 }
 
 }  // namespace modewise::tasks

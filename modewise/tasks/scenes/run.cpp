@@ -46,15 +46,11 @@ Json judge_left_out_test(const SegmentRun& run, const data::SceneSet& set) {
 }
 
 SegmentRun open_segment_run(const fs::path& path) {
-  train::RunFolder folder = train::RunFolder::open(path);
-  SegmentConfig config = read_run_config<SegmentConfig>(folder);
-  data::SceneSummary summary = data::read_scene_summary(folder.file("data.json").string());
-  SegmentRun run{std::move(folder), std::move(config), std::move(summary), nullptr};
-  run.model = models::make_segmenter(run.config.model, model_shape(run.data),
-                                     static_cast<uint64_t>(run.config.train.seed));
-  train::load_weights(*run.model, run.folder);
-  run.model->eval();
-  return run;
+  return open_run<SegmentRun>(path, "segment", read_run_config<SegmentConfig>, [](SegmentRun& run) {
+    run.data = data::read_scene_summary(run.folder.file("data.json").string());
+    return models::make_segmenter(run.config.model, model_shape(run.data),
+                                  static_cast<uint64_t>(run.config.train.seed));
+  });
 }
 
 data::SceneSet load_run_scenes(const SegmentRun& run, const std::string& path, const std::string& masks,

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "modewise/tasks/open_run.h"
 #include "modewise/tasks/scenes/task.h"
 #include "modewise/tasks/trained_run.h"
-#include "modewise/train/run_folder.h"
 
 namespace modewise::tasks {
 
@@ -22,16 +22,11 @@ TrainedRun train_segment(const SegmentConfig& config, const data::SceneSet& data
                          bool resume, bool accept_changes = false);
 
 /// A run's segmenter with its best weights.
-struct SegmentRun {
-  train::RunFolder folder;
-  SegmentConfig config;
-  data::SceneSummary data;
-  std::shared_ptr<models::Segmenter> model;
-
-  std::string name() const { return folder.path().filename().string(); }
+struct SegmentRun : OpenRun<SegmentConfig, models::Segmenter> {
+  data::SceneSummary data = {};
 };
 
-/// Errors: no_input when it is no run or has no checkpoint; data when its files are damaged.
+/// Errors as open_run.
 SegmentRun open_segment_run(const std::filesystem::path& path);
 
 /// Judges a run on the test areas that its training left unread, and writes what training would have:
