@@ -88,7 +88,7 @@ ModelCost token_classifier_cost(const models::VolumeModelConfig& config, const m
     add_patches(account, config.patch.embedding, patch, shape.channels, config.width,
                 static_cast<double>(count));
   add_codes(account, config, tokens);
-  add_blocks(account, config, config.name == "timesformer" ? "divided" : config.name, tokens,
+  add_blocks(account, config, row_of(models::volume_models(), config.name).mechanism, tokens,
              Projection::pooled);
   account.layer("head");
   const bool mean = config.head.pooling == "mean", flat = config.head.pooling == "flatten";

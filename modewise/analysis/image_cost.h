@@ -10,9 +10,9 @@
 
 namespace modewise::analysis {
 
-/// A volume through one of volume_model_names(). Config error as models::validate.
+/// A volume through one of volume_models(). Config error as models::validate.
 ModelCost volume_cost(const models::VolumeModelConfig& config, const models::VolumeShape& shape);
-/// A window through one of segmenter_names(). Config error as models::validate.
+/// A window through one of segmenters(). Config error as models::validate.
 ModelCost segmenter_cost(const models::SegmenterConfig& config, const models::SceneShape& shape);
 
 }  // namespace modewise::analysis

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "modewise/models/labelled_series/convolutions.h"
-#include "modewise/ops/fold_levels.h"
+#include "modewise/ops/attention_forms.h"
 
 namespace modewise::analysis {
 namespace {
@@ -14,43 +14,14 @@ double half_bytes(const std::string& precision) {
   return precision == "bf16" ? 2 : 4;
 }
 
-/// Every cell along its fibre of each mode, or the cells before it.
-double fibre_pairs(const ops::TensorAttentionOptions& options, int64_t n) {
-  std::vector<int64_t> sizes = options.fold;
-  int64_t rest = 1, cells = 1;
-  for (size_t mode = 1; mode < sizes.size(); ++mode) rest *= sizes[mode];
-  if (sizes.front() == 0) sizes.front() = (n + rest - 1) / rest;
-  for (const int64_t size : sizes) cells *= size;
-  double pairs = 0;
-  for (const int64_t size : sizes)
-    pairs += static_cast<double>(cells) * (options.causal && options.form == "axial"
-                                               ? static_cast<double>(size + 1) / 2
-                                               : static_cast<double>(size));
-  return pairs;
-}
-
-/// The slots that tokens see, and the summaries that make them.
-double summary_pairs(const ops::TensorAttentionOptions& options, int64_t slots, int64_t n) {
-  double pairs = 0;
-  bool first = true;
-  for (const ops::FoldLevel& level : ops::fold_levels(options.fold, n)) {
-    for (int64_t token = 0; token < n; ++token)
-      pairs += static_cast<double>(slots * (level.own(token) - level.group(token)));
-    pairs += static_cast<double>(level.finished * slots * level.children * (first ? 1 : slots));
-    first = false;
-  }
-  return pairs;
-}
-
 void add_attention(CostAccount& account, const ops::TensorAttentionOptions& options, int64_t slots, int64_t n,
                    double rows, int64_t width) {
   account.add("scores and mixing", 0,
-              rows * 2 * compared_pairs(options, slots, n) * static_cast<double>(width));
+              rows * 2 * ops::compared_pairs(options, slots, n) * static_cast<double>(width));
 }
 
 int64_t latents_of(const ops::TensorAttentionOptions& options, int64_t slots, int64_t width) {
-  const auto modes = std::ssize(options.fold);
-  return options.form == "causal" && modes > 1 ? (modes - 1) * slots * width : 0;
+  return ops::latent_levels(options) * slots * width;
 }
 
 ModelCost patch_classifier_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape) {
@@ -142,21 +113,6 @@ ModelCost plain_series_cost(const models::SeriesModelConfig& config, const model
 }
 
 }  // namespace
-
-double compared_pairs(const ops::TensorAttentionOptions& options, int64_t slots, int64_t n) {
-  const auto all = static_cast<double>(n);
-  if (options.form == "axial" || options.form == "pooled") return fibre_pairs(options, n);
-  if (options.form == "random" || options.form == "topk") return all * all;
-  if (options.form == "full" && !options.causal) return all * all;
-  const int64_t window = ops::window_of(options, n);
-  double pairs = 0;
-  for (int64_t token = 0; token < n; ++token) {
-    const int64_t near = std::min(token + 1, window);
-    pairs += static_cast<double>(near +
-                                 (options.form == "lambda" ? std::min(options.sinks, token + 1 - near) : 0));
-  }
-  return options.form == "causal" ? pairs + summary_pairs(options, slots, n) : pairs;
-}
 
 ModelCost series_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape) {
   models::validate(config, shape);

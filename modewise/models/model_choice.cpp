@@ -1,5 +1,7 @@
 #include "modewise/models/model_choice.h"
 
+#include <algorithm>
+
 #include "modewise/core/error.h"
 
 namespace modewise::models {
@@ -12,17 +14,28 @@ std::string title_of(const ModelChoice& choice, const AttentionConfig& attention
   return title;
 }
 
+bool OwnedOptions::has(std::string_view path) const {
+  const auto in = [&](const std::vector<std::string_view>& list) {
+    return std::any_of(list.begin(), list.end(), [&](std::string_view one) {
+      return one.ends_with('*') ? path.starts_with(one.substr(0, one.size() - 1)) : path == one;
+    });
+  };
+  return path == "name" || (in(only) && !in(without));
+}
+
 void check_options_are_used(const Fields& fields, const Fields& defaults, const std::string& model,
-                            const std::vector<std::string>& models, HasOption has_option,
+                            const std::vector<std::pair<std::string, OwnedOptions>>& models,
                             const std::string& source) {
+  const auto chosen =
+      std::find_if(models.begin(), models.end(), [&](const auto& one) { return one.first == model; });
   for (size_t i = 0; i < fields.list().size(); ++i) {
     const Field& field = fields.list()[i];
-    if (has_option(model, field.path)) continue;
+    if (chosen->second.has(field.path)) continue;
     const std::string value = Fields::value_text(field);
     if (value == Fields::value_text(defaults.list()[i])) continue;
     std::string owners;
-    for (const std::string& name : models)
-      if (has_option(name, field.path)) owners += (owners.empty() ? " (it is an option of " : ", ") + name;
+    for (const auto& [name, options] : models)
+      if (options.has(field.path)) owners += (owners.empty() ? " (it is an option of " : ", ") + name;
     fail(ErrorKind::config, "{}: {} = {} has no effect, model '{}' has no such option{}", source, field.path,
          value, model, owners.empty() ? "" : owners + ")");
   }

@@ -2,13 +2,16 @@
 // What the configs of all kinds of models open with: a name and a preset, which set the other options to what
 // their authors use, and the precision. Options set after them win, whatever their order in a file.
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "modewise/core/error.h"
 #include "modewise/core/fields.h"
 #include "modewise/models/encoder_config.h"
+#include "modewise/nn/initializer.h"
 
 namespace modewise::models {
 
@@ -50,27 +53,93 @@ bool use_published(Config& config, std::string preset) {
 /// A name for tables: "hot", "hot release sum", "transformer linear": what differs from the defaults.
 std::string title_of(const ModelChoice& choice, const AttentionConfig& attention);
 
-/// Whether model `name` has the option `path`.
-using HasOption = bool (*)(std::string_view name, std::string_view path);
+/// Options by their paths; a '*' at the end stands for any ending.
+struct OwnedOptions {
+  std::vector<std::string_view> only = {"*"}, without = {};
+  bool has(std::string_view path) const;
+};
+
+/// A model of a family: all that is asked by its name. A family lists its own in one table.
+template <class Config, class Shape, class Model>
+struct ModelRow {
+  std::string name;
+  std::string
+      mechanism;         // of attention over tokens, as TokenEncoder's; "" for models without a token encoder
+  OwnedOptions options;  // besides its name
+  std::shared_ptr<Model> (*make)(const Config& config, const Shape& shape, nn::Initializer& init) = nullptr;
+  /// What its authors use, where that is not Config().
+  void (*defaults)(Config& config) = nullptr;
+  /// Throws a config error that `source` opens.
+  void (*check)(const Config& config, const Shape& shape, const std::string& source) = nullptr;
+};
+
+/// For ModelRow::make.
+template <class Made, class Model, class Config, class Shape>
+std::shared_ptr<Model> make_model(const Config& config, const Shape& shape, nn::Initializer& init) {
+  return std::make_shared<Made>(config, shape, init);
+}
+
+template <class Row>
+std::vector<std::string> names_of(const std::vector<Row>& rows) {
+  std::vector<std::string> names;
+  for (const Row& row : rows) names.push_back(row.name);
+  return names;
+}
+template <class Row>
+const Row* find_row(const std::vector<Row>& rows, std::string_view name) {
+  for (const Row& row : rows)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+/// The row of a name that is valid.
+template <class Row>
+const Row& row_of(const std::vector<Row>& rows, std::string_view name) {
+  const Row* row = find_row(rows, name);
+  require(row != nullptr, ErrorKind::config, "there is no model '{}'", name);
+  return *row;
+}
+template <class Row>
+bool has_tokens(const std::vector<Row>& rows, std::string_view name) {
+  const Row* row = find_row(rows, name);
+  return row != nullptr && !row->mechanism.empty();
+}
+
+/// Sets `config` to what the authors of model `name` use. Between models with a token encoder, which differ
+/// in their attention alone, the options stay as they are.
+template <class Config, class Row>
+void use_model_of(const std::vector<Row>& rows, Config& config, std::string name) {
+  if (!has_tokens(rows, name) || !has_tokens(rows, config.name)) {
+    config = Config();
+    if (const Row* row = find_row(rows, name); row != nullptr && row->defaults) row->defaults(config);
+  }
+  config.name = std::move(name);
+}
 
 /// Throws a config error for the first of `fields` that model `model` does not have and whose value is not
-/// that of `defaults`, naming those of `models` that have it: a mistake worth a sentence. `source` opens the
+/// that of `defaults`, naming the models that have it: a mistake worth a sentence. `source` opens the
 /// message.
 void check_options_are_used(const Fields& fields, const Fields& defaults, const std::string& model,
-                            const std::vector<std::string>& models, HasOption has_option,
+                            const std::vector<std::pair<std::string, OwnedOptions>>& models,
                             const std::string& source);
 
 /// Throws a config error for a value outside its rule, and for an option changed that the chosen model does
-/// not have. `has_presets`: whether `preset` is an option of it.
-template <class Config>
-void check_options(Config config, bool has_presets, const std::vector<std::string>& models,
-                   HasOption has_option, const std::string& source) {
+/// not have. `plain`: the config with nothing changed.
+template <class Config, class Row>
+void check_options(const std::vector<Row>& rows, Config config, Config plain, const std::string& source) {
   const Fields fields = fields_of(config);
   fields.validate(source);
+  std::vector<std::pair<std::string, OwnedOptions>> models;
+  for (const Row& row : rows) models.emplace_back(row.name, row.options);
+  check_options_are_used(fields, fields_of(plain), config.name, models, source);
+}
+
+/// The same for models with presets, which those with a token encoder have.
+template <class Config, class Row>
+void check_options(const std::vector<Row>& rows, const Config& config, const std::string& source) {
   Config plain;
   plain.use_model(config.name);
-  if (has_presets) plain.use_preset(config.preset);
-  check_options_are_used(fields, fields_of(plain), config.name, models, has_option, source);
+  if (has_tokens(rows, config.name)) plain.use_preset(config.preset);
+  check_options(rows, config, std::move(plain), source);
 }
 
 }  // namespace modewise::models

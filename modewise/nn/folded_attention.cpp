@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "modewise/nn/attention_matrix.h"
+#include "modewise/ops/attention_forms.h"
 
 namespace modewise::nn {
 namespace {
@@ -29,10 +30,9 @@ FoldedAttention::FoldedAttention(Initializer& init, int64_t width, int64_t heads
   key_ = register_module("key_proj", std::make_shared<Linear>(init, width, width));
   value_ = register_module("value_proj", std::make_shared<Linear>(init, width, width));
   out_ = register_module("out_proj", std::make_shared<Linear>(init, width, width));
-  const auto modes = static_cast<int64_t>(options_.fold.size());
-  if (options_.form == "causal" && modes > 1)
-    latents_ = register_parameter("latents", init.normal({modes - 1, heads, slots, width / heads}, 0.02));
-  if (options_.form != "pooled" && options_.scale == 0)
+  if (const int64_t levels = ops::latent_levels(options_); levels > 0)
+    latents_ = register_parameter("latents", init.normal({levels, heads, slots, width / heads}, 0.02));
+  if (ops::attention_form(options_.form).memory && options_.scale == 0)
     options_.scale = 1 / std::sqrt(static_cast<double>(width) / static_cast<double>(heads));
 }
 

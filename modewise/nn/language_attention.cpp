@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "modewise/nn/attention_matrix.h"
+#include "modewise/ops/attention_forms.h"
 
 namespace modewise::nn {
 
@@ -18,10 +19,9 @@ LanguageAttention::LanguageAttention(Initializer& init, LanguageAttentionOptions
   key_ = projection("k_proj", width, options_.kv_heads * d, options_.deviation);
   value_ = projection("v_proj", width, options_.kv_heads * d, options_.deviation);
   out_ = projection("o_proj", options_.heads * d, width, options_.out_deviation);
-  const auto modes = static_cast<int64_t>(options_.attention.fold.size());
-  if (options_.attention.form == "causal" && modes > 1)
+  if (const int64_t levels = ops::latent_levels(options_.attention); levels > 0)
     latents_ = register_parameter(
-        "latents", init.normal({modes - 1, options_.kv_heads, options_.slots, d}, options_.latent_deviation));
+        "latents", init.normal({levels, options_.kv_heads, options_.slots, d}, options_.latent_deviation));
 }
 
 LanguageAttention::Projected LanguageAttention::project(const at::Tensor& x) const {

@@ -4,6 +4,11 @@
 
 namespace modewise::nn {
 
+TimePooling time_pooling(const std::string& name) {
+  if (name == "flatten") return TimePooling::flatten;
+  return name == "attention" ? TimePooling::attention : TimePooling::mean;
+}
+
 TimeHead::TimeHead(Initializer& init, TimePooling pooling, int64_t patches, int64_t width, int64_t heads,
                    int64_t outputs, double dropout)
     : pooling_(pooling),

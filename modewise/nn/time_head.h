@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "modewise/nn/dropout.h"
 #include "modewise/nn/layer_norm.h"
@@ -19,6 +20,9 @@ enum class TimePooling {
   mean,       // mean of the valid tokens, LayerNorm (as HOT released)
   attention,  // LayerNorm, a learned weighting of the valid tokens a head
 };
+
+/// Of "flatten", "mean" and "attention".
+TimePooling time_pooling(const std::string& name);
 
 /// Names in the state as released: 0 LayerNorm, 2 Linear.
 class TimeHead : public torch::nn::Module {

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/attention_form_parts.h"
 #include "modewise/ops/attention_memory.h"
 #include "modewise/ops/dot_product_attention.h"
 #include "modewise/ops/matmul.h"
 #include "modewise/ops/sparse_attention.h"
-#include "modewise/ops/summary_memory.h"
 
 namespace modewise::ops {
 
@@ -36,7 +36,8 @@ class EveryToken final : public AttentionCache::Memory {
  public:
   EveryToken(const TensorAttentionOptions& options, double scale, PositionCode code)
       : scale_(scale), code_(std::move(code)) {
-    if (options.form != "full") sparse_ = {options.form == "random", options.density, true, scale};
+    if (attention_form(options.form).density)
+      sparse_ = {options.form == "random", options.density, true, scale};
   }
 
   void keep(const Piece& piece) override {
@@ -114,9 +115,19 @@ class EveryStage final : public AttentionCache::Memory {
 
 }  // namespace
 
+std::unique_ptr<AttentionCache::Memory> keep_tokens(const TensorAttentionOptions& options, double scale,
+                                                    const at::Tensor& /*latents*/, const RotaryCode& rotary) {
+  return std::make_unique<EveryToken>(options, scale, PositionCode(rotary));
+}
+
+std::unique_ptr<AttentionCache::Memory> keep_stages(const TensorAttentionOptions& options, double scale,
+                                                    const at::Tensor& /*latents*/, const RotaryCode& rotary) {
+  return std::make_unique<EveryStage>(options.fold, scale, PositionCode(rotary));
+}
+
 AttentionCache::AttentionCache(TensorAttentionOptions options, at::Tensor latents, RotaryCode rotary)
     : options_(std::move(options)), latents_(std::move(latents)), rotary_(std::move(rotary)) {
-  TORCH_CHECK_VALUE(options_.form != "pooled" && options_.causal,
+  TORCH_CHECK_VALUE(attention_form(options_.form).memory != nullptr && options_.causal,
                     "attention_cache: only causal forms can go on token "
                     "by token, got form ",
                     options_.form, options_.causal ? "" : " without causal");
@@ -131,16 +142,12 @@ at::Tensor AttentionCache::step(const at::Tensor& q, const at::Tensor& k, const 
   const at::NoGradGuard no_grad;
   check_tensor_attention_args(q, k, v, options_, latents_, rotary_);
   TORCH_CHECK_VALUE(q.size(1) > 0, "attention_cache: a step needs at least one token, got q ", q.sizes());
+  const AttentionForm& form = attention_form(options_.form);
   if (memory_ == nullptr) {
     const double scale = options_.scale != 0 ? options_.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
-    if (options_.form == "full" || options_.form == "random" || options_.form == "topk")
-      memory_ = std::make_unique<EveryToken>(options_, scale, PositionCode(rotary_));
-    else if (options_.form == "axial")
-      memory_ = std::make_unique<EveryStage>(options_.fold, scale, PositionCode(rotary_));
-    else
-      memory_ = make_summary_memory(options_, scale, latents_, rotary_);
+    memory_ = form.memory(options_, scale, latents_, rotary_);
   }
-  if (options_.form == "axial" && options_.fold[0] > 0) {
+  if (form.by_modes() && options_.fold[0] > 0) {
     int64_t cells = 1;
     for (int64_t size : options_.fold) cells *= size;
     TORCH_CHECK_VALUE(length_ + q.size(1) <= cells, "attention_cache: the fold ", options_.fold, " holds ",
@@ -150,7 +157,7 @@ at::Tensor AttentionCache::step(const at::Tensor& q, const at::Tensor& k, const 
   const Piece piece = {q, k, v, length_};
   length_ += q.size(1);
   constexpr int64_t kAtOnce = 64;
-  if (piece.first > 0 || piece.size() < kAtOnce || options_.form == "axial") return memory_->attend(piece);
+  if (piece.first > 0 || piece.size() < kAtOnce || form.by_modes()) return memory_->attend(piece);
   const auto out = tensor_attention(q, k, v, options_, latents_, rotary_);
   memory_->keep(piece);
   return out;

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/attention_form_parts.h"
 #include "modewise/ops/attention_memory.h"
 #include "modewise/ops/fold_levels.h"
-#include "modewise/ops/summary_memory.h"
 
 namespace modewise::ops {
 namespace {
@@ -59,7 +59,10 @@ void for_chunks(const CachedText& text, const Body& body) {
     body(first, std::min(chunk, text.prompt - first));
 }
 
-CacheBytes every_token(const CachedText& text, double row) {
+}  // namespace
+
+CacheBytes tokens_cache(const TensorAttentionOptions& /*options*/, const CacheShape& /*shape*/,
+                        const CachedText& text, double row) {
   Room room;
   for_chunks(text, [&](int64_t, int64_t count) { room.add(count); });
   room.add_each(1, text.tokens);
@@ -69,9 +72,9 @@ CacheBytes every_token(const CachedText& text, double row) {
   return out;
 }
 
-/// Keys, the values of each key head, and behind each mode but the last those of each query head.
-CacheBytes every_stage(const TensorAttentionOptions& options, const CacheShape& shape, const CachedText& text,
-                       double row) {
+// Keys, the values of each key head, and behind each mode but the last those of each query head.
+CacheBytes stages_cache(const TensorAttentionOptions& options, const CacheShape& shape,
+                        const CachedText& text, double row) {
   Room room;
   room.add_each(1, text.prompt + text.tokens);
   CacheBytes out;
@@ -81,6 +84,8 @@ CacheBytes every_stage(const TensorAttentionOptions& options, const CacheShape& 
     room.join(row * static_cast<double>(shape.heads / shape.kv_heads), out);
   return out;
 }
+
+namespace {
 
 /// The first `most` tokens, or the last: rows that grow with the parts in which SummaryMemory takes a text.
 CacheBytes some_tokens(int64_t most, int64_t block, const CachedText& text, double row) {
@@ -115,10 +120,12 @@ CacheBytes slots_of(const FoldLevel& level, const CacheShape& shape, int64_t tok
   return out;
 }
 
-CacheBytes summaries(const TensorAttentionOptions& options, const CacheShape& shape, const CachedText& text,
-                     double row) {
+}  // namespace
+
+CacheBytes summary_cache(const TensorAttentionOptions& options, const CacheShape& shape,
+                         const CachedText& text, double row) {
   const std::vector<FoldLevel> levels =
-      options.form == "causal" ? cached_levels(options.fold) : std::vector<FoldLevel>();
+      attention_form(options.form).latents ? cached_levels(options.fold) : std::vector<FoldLevel>();
   const int64_t block = levels.empty() ? kCachePart : levels[0].tokens;
   CacheBytes out;
   const auto add = [&](const CacheBytes& part) {
@@ -127,22 +134,19 @@ CacheBytes summaries(const TensorAttentionOptions& options, const CacheShape& sh
     out.read += part.read;
   };
   add(some_tokens(window_of(options, kEndless), block, text, row));
-  if (options.form == "lambda") add(some_tokens(options.sinks, block, text, row));
+  if (attention_form(options.form).sinks) add(some_tokens(options.sinks, block, text, row));
   if (text.prompt + text.tokens == 0) return out;
   for (const FoldLevel& level : levels) add(slots_of(level, shape, text.prompt + text.tokens, row));
   return out;
 }
 
-}  // namespace
-
 CacheBytes cache_bytes(const TensorAttentionOptions& options, const CacheShape& shape,
                        const CachedText& text) {
   const double row =
       static_cast<double>(shape.kv_heads * shape.width) * static_cast<double>(c10::elementSize(shape.type));
-  if (options.form == "full" || options.form == "random" || options.form == "topk")
-    return every_token(text, row);
-  if (options.form == "axial") return every_stage(options, shape, text, row);
-  return summaries(options, shape, text, row);
+  const AttentionForm& form = attention_form(options.form);
+  TORCH_CHECK_VALUE(form.cache != nullptr, "cache_bytes: form ", options.form, " has no cache");
+  return form.cache(options, shape, text, row);
 }
 
 }  // namespace modewise::ops

@@ -15,6 +15,7 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/attention_form_parts.h"
 #include "modewise/ops/dot_product_attention.h"
 #include "modewise/ops/matmul.h"
 #include "modewise/ops/mode_product.h"
@@ -28,10 +29,6 @@ namespace modewise::ops {
 namespace {
 
 constexpr auto kTensorAttention = "tensor_attention";
-
-bool one_of(const std::string& form, std::initializer_list<const char*> names) {
-  return std::any_of(names.begin(), names.end(), [&](const char* name) { return form == name; });
-}
 
 double scale_of(const TensorAttentionOptions& options, double width) {
   return options.scale != 0 ? options.scale : 1 / std::sqrt(width);
@@ -63,8 +60,8 @@ void check_fold(const TensorAttentionOptions& options, int64_t n) {
                       ": the product of the fold ", options.fold, " is too large");
     cells *= size;
   }
-  TORCH_CHECK_VALUE(cells >= n || options.form == "causal", kTensorAttention, ": the fold ", options.fold,
-                    " holds ", cells, " tokens, the sequence has ", n,
+  TORCH_CHECK_VALUE(cells >= n || attention_form(options.form).latents, kTensorAttention, ": the fold ",
+                    options.fold, " holds ", cells, " tokens, the sequence has ", n,
                     "; a first size of 0 grows with the sequence");
 }
 
@@ -82,20 +79,24 @@ at::Tensor angles_of(const RotaryCode& rotary, int64_t level, int64_t n) {
   return at::outer(positions, rotary.level_frequencies(level));
 }
 
-/// full, random, topk: tokens among tokens.
-at::Tensor flat(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                const TensorAttentionOptions& options, const RotaryCode& rotary) {
+}  // namespace
+
+at::Tensor attend_tokens(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                         const TensorAttentionOptions& options, const at::Tensor& /*latents*/,
+                         const RotaryCode& rotary) {
   auto queries = q, keys = k;
   if (rotary.used()) {
     const auto angles = angles_of(rotary, 0, known_size(q, 1));
     queries = ops::rotary(q, angles, rotary.gain(0)), keys = ops::rotary(k, angles, rotary.gain(0));
   }
   const double scale = scale_of(options, static_cast<double>(known_size(q, -1)));
-  if (options.form != "full")
+  if (attention_form(options.form).density)
     return sparse_attention(queries, keys, v,
                             {options.form == "random", options.density, options.causal, scale});
   return dot_product_attention(queries, keys, v, {}, options.causal, scale);
 }
+
+namespace {
 
 /// [B, n, H, d] -> [B, n_1·…·n_m, H, d], zeros behind the last token.
 at::Tensor filled(const at::Tensor& x, int64_t cells) {
@@ -103,9 +104,12 @@ at::Tensor filled(const at::Tensor& x, int64_t cells) {
   return n == cells ? x : at::pad(x, {0, 0, 0, 0, 0, cells - n});
 }
 
-/// One mode after another. The modes before join the batch and those behind join the heads, both by a view.
-at::Tensor axial(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                 const TensorAttentionOptions& options, const RotaryCode& rotary) {
+}  // namespace
+
+// The modes before join the batch and those behind join the heads, both by a view.
+at::Tensor attend_fibres(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                         const TensorAttentionOptions& options, const at::Tensor& /*latents*/,
+                         const RotaryCode& rotary) {
   const int64_t batch = known_size(q, 0), n = known_size(q, 1);
   const auto sizes = folded_sizes(options.fold, n);
   int64_t cells = 1;
@@ -146,9 +150,10 @@ at::Tensor axial(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
   return values.narrow(1, 0, n).contiguous();
 }
 
-/// Queries and keys flattened over the other modes: S_i [n_i, n_i] is shared by all fibres along mode i.
-at::Tensor pooled(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                  const TensorAttentionOptions& options, const RotaryCode& rotary) {
+// Queries and keys flattened over the other modes: S_i [n_i, n_i] is shared by all fibres along mode i.
+at::Tensor attend_shared(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                         const TensorAttentionOptions& options, const at::Tensor& /*latents*/,
+                         const RotaryCode& rotary) {
   const int64_t n = known_size(q, 1), heads = known_size(q, 2), repeats = heads / known_size(k, 2);
   const auto sizes = folded_sizes(options.fold, n);
   int64_t cells = 1;
@@ -201,33 +206,32 @@ at::Tensor pooled(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
   return values.unflatten(-1, {heads, known_size(v, -1)}).flatten(1, -3).narrow(1, 0, n).contiguous();
 }
 
-SummaryOptions summary_options(const TensorAttentionOptions& options, int64_t n, int64_t width) {
-  const bool folded = options.form == "causal";
-  return {.fold = folded ? options.fold : std::vector<int64_t>{0},
-          .window = window_of(options, n),
-          .sinks = options.form == "lambda" ? options.sinks : 0,
-          .scale = scale_of(options, static_cast<double>(width))};
+at::Tensor attend_summaries(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            const TensorAttentionOptions& options, const at::Tensor& latents,
+                            const RotaryCode& rotary) {
+  const AttentionForm& form = attention_form(options.form);
+  const SummaryOptions summaries = {.fold = form.fold ? options.fold : std::vector<int64_t>{0},
+                                    .window = window_of(options, known_size(q, 1)),
+                                    .sinks = form.sinks ? options.sinks : 0,
+                                    .scale = scale_of(options, static_cast<double>(known_size(q, -1)))};
+  return std::get<0>(summary_attention(q, k, v, optional(latents), summaries, rotary));
 }
 
-}  // namespace
-
 int64_t window_of(const TensorAttentionOptions& options, int64_t n) {
-  if (options.form == "causal" && options.window == 0)
+  const AttentionForm& form = attention_form(options.form);
+  if (form.latents && options.window == 0)
     return options.fold.empty()       ? n
            : options.fold.size() == 1 ? std::max<int64_t>(n, 1)
                                       : 2 * options.fold.back();
-  return one_of(options.form, {"causal", "window", "lambda"}) ? options.window : n;
+  return form.window ? options.window : n;
 }
 
 void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                  const TensorAttentionOptions& options, const at::Tensor& latents,
                                  const RotaryCode& rotary) {
+  const AttentionForm& form = attention_form(options.form);
   TORCH_CHECK_VALUE(
-      one_of(options.form, {"full", "window", "lambda", "axial", "pooled", "causal", "random", "topk"}),
-      kTensorAttention, ": form must be full, window, lambda, axial, pooled, causal, random or topk, got ",
-      options.form);
-  TORCH_CHECK_VALUE(
-      options.form != "pooled" || !options.causal, kTensorAttention,
+      form.memory != nullptr || !options.causal, kTensorAttention,
       ": form pooled cannot be causal: its weights along a mode are made from all tokens at a "
       "position of that mode, later ones too; take form causal, or causal=False for an encoder");
   check_floating(kTensorAttention, "q", q);
@@ -241,16 +245,16 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
   TORCH_CHECK_VALUE(k.sym_size(2) > 0 && q.sym_size(2) % k.sym_size(2) == 0, kTensorAttention,
                     ": the heads of k ", k.sym_size(2), " must divide those of q, ", q.sym_size(2));
   const int64_t n = known_size(q, 1);
-  if (one_of(options.form, {"axial", "pooled", "causal"})) check_fold(options, n);
+  if (form.fold) check_fold(options, n);
   TORCH_CHECK_VALUE(options.window >= 0 && options.sinks >= 0, kTensorAttention,
                     ": window and sinks must not be negative, got ", options.window, " and ", options.sinks);
-  TORCH_CHECK_VALUE(!one_of(options.form, {"window", "lambda"}) || options.window > 0, kTensorAttention,
-                    ": form ", options.form, " needs a window of at least 1 token");
+  TORCH_CHECK_VALUE(!form.window || form.latents || options.window > 0, kTensorAttention, ": form ",
+                    options.form, " needs a window of at least 1 token");
   TORCH_CHECK_VALUE(options.density > 0 && options.density <= 1, kTensorAttention,
                     ": density must be above 0 and at most 1, got ", options.density);
-  TORCH_CHECK_VALUE(options.form == "causal" || !latents.defined(), kTensorAttention,
+  TORCH_CHECK_VALUE(form.latents || !latents.defined(), kTensorAttention,
                     ": only form causal takes latents, got form ", options.form);
-  if (options.form == "causal" && options.fold.size() > 1)
+  if (form.latents && options.fold.size() > 1)
     TORCH_CHECK_VALUE(window_of(options, n) >= options.fold.back(), kTensorAttention,
                       ": the window must hold the finest mode, ", options.fold.back(), " tokens of fold ",
                       options.fold, ", else a token of an unfinished block would not be seen; got ",
@@ -271,7 +275,7 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
                       kTensorAttention, ": positions must be int64 [", q.sym_size(1), "] for q ",
                       q.sym_sizes(), ", got ", rotary.positions.scalar_type(), " ",
                       rotary.positions.sym_sizes());
-    TORCH_CHECK_VALUE(!one_of(options.form, {"axial", "pooled"}), kTensorAttention, ": form ", options.form,
+    TORCH_CHECK_VALUE(!form.by_modes(), kTensorAttention, ": form ", options.form,
                       " counts positions along the modes and takes no positions of tokens");
   }
 }
@@ -280,11 +284,7 @@ at::Tensor tensor_attention(const at::Tensor& q, const at::Tensor& k, const at::
                             const TensorAttentionOptions& options, const at::Tensor& latents,
                             const RotaryCode& rotary) {
   check_tensor_attention_args(q, k, v, options, latents, rotary);
-  if (one_of(options.form, {"full", "random", "topk"})) return flat(q, k, v, options, rotary);
-  if (options.form == "axial") return axial(q, k, v, options, rotary);
-  if (options.form == "pooled") return pooled(q, k, v, options, rotary);
-  return std::get<0>(summary_attention(
-      q, k, v, optional(latents), summary_options(options, known_size(q, 1), known_size(q, -1)), rotary));
+  return attention_form(options.form).run(q, k, v, options, latents, rotary);
 }
 
 namespace {

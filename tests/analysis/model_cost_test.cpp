@@ -8,6 +8,7 @@
 #include "modewise/analysis/image_cost.h"
 #include "modewise/analysis/sequence_cost.h"
 #include "modewise/models/language/language_model.h"
+#include "modewise/ops/attention_forms.h"
 
 namespace modewise::analysis {
 namespace {
@@ -189,7 +190,7 @@ TEST(ComparedPairs, AreThoseThatEachFormSees) {
     options.fold = std::move(fold);
     options.window = window;
     options.sinks = 2;
-    return compared_pairs(options, 1, n);
+    return ops::compared_pairs(options, 1, n);
   };
   EXPECT_EQ(pairs("full", {}, 0, 5), 15);
   EXPECT_EQ(pairs("window", {}, 2, 5), 1 + 4 * 2);

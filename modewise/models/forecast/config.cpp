@@ -4,13 +4,6 @@
 
 namespace modewise::models {
 
-const std::vector<std::string>& forecaster_names() {
-  static const std::vector<std::string> names = {"hot",      "transformer",  "spatial", "temporal",
-                                                 "patchtst", "itransformer", "dlinear", "nlinear",
-                                                 "rlinear",  "seasonal",     "repeat"};
-  return names;
-}
-
 void WindowConfig::fields(Fields& f) {
   f.add("centre", centre,
         "what is taken off a window: the mean or the last of its observed values, or nothing",
@@ -54,7 +47,7 @@ void BaselineConfig::fields(Fields& f) {
 }
 
 void ForecasterConfig::fields(Fields& f) {
-  choice_fields(f, *this, forecaster_names(), "its authors'", "the hot family");
+  choice_fields(f, *this, names_of(forecasters()), "its authors'", "the hot family");
   block_fields(f);
   f.group("window", window);
   f.group("patch", patch);
@@ -65,31 +58,11 @@ void ForecasterConfig::fields(Fields& f) {
 }
 
 bool is_token_model(std::string_view name) {
-  return name == "hot" || name == "transformer" || name == "spatial" || name == "temporal";
+  return has_tokens(forecasters(), name);
 }
 
 void ForecasterConfig::use_model(std::string new_name) {
-  if (is_token_model(name) && is_token_model(new_name)) {
-    name = std::move(new_name);
-    return;
-  }
-  *this = ForecasterConfig();
-  name = std::move(new_name);
-  if (name == "patchtst") {
-    width = 128;
-    hidden = 256;
-    blocks = 3;
-    heads = 16;
-    dropout = 0.2;
-    feed_forward = "gelu";
-  } else if (name == "itransformer") {
-    width = 512;
-    hidden = 512;
-    heads = 8;
-    feed_forward = "gelu";
-  } else if (name == "rlinear") {
-    window.affine = true;
-  }
+  use_model_of(forecasters(), *this, std::move(new_name));
 }
 
 void ForecasterConfig::use_preset(std::string new_preset) {

@@ -11,6 +11,7 @@
 
 namespace modewise::models {
 
+class Forecaster;
 struct ForecastShape;
 
 /// How a window is normalised before a model sees it, and its forecast brought back (RevIN and relatives).
@@ -70,10 +71,10 @@ struct ForecasterConfig : ModelChoice, EncoderConfig {
 void validate(const ForecasterConfig& config, const ForecastShape& shape,
               const std::string& source = "model");
 
+using ForecasterRow = ModelRow<ForecasterConfig, ForecastShape, Forecaster>;
+/// Every forecaster.
+const std::vector<ForecasterRow>& forecasters();
 /// Whether `name` is hot or one of its siblings with another attention: transformer, spatial, temporal.
 bool is_token_model(std::string_view name);
-
-/// The names make_forecaster knows.
-const std::vector<std::string>& forecaster_names();
 
 }  // namespace modewise::models

@@ -3,16 +3,6 @@
 #include <memory>
 
 namespace modewise::models {
-namespace {
-
-nn::TimePooling time_pooling(const std::string& name) {
-  if (name == "mean") return nn::TimePooling::mean;
-  if (name == "attention") return nn::TimePooling::attention;
-  return nn::TimePooling::flatten;
-}
-
-}  // namespace
-
 TokenShape token_shape(const ForecasterConfig& config, const ForecastShape& shape) {
   TokenShape out;
   out.sizes = shape.series;
@@ -33,7 +23,7 @@ TokenForecaster::TokenForecaster(const ForecasterConfig& config, const ForecastS
   encoder_ = std::make_shared<TokenEncoder>(config, config.name, tokens, config.patch.dropout, init);
   encoder_->join(*this);
   head_ = register_module(
-      "head", std::make_shared<nn::TimeHead>(init, time_pooling(config.head.time), tokens.sizes.back(),
+      "head", std::make_shared<nn::TimeHead>(init, nn::time_pooling(config.head.time), tokens.sizes.back(),
                                              config.width, config.heads, outputs(), config.head.dropout));
   if (config.head.zero_start) head_->set_to_zero();
   if (config.head.skip != "none") {

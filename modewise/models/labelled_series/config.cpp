@@ -4,16 +4,10 @@
 
 #include <cmath>
 
-#include "modewise/core/error.h"
 #include "modewise/models/labelled_series/series_classifier.h"
-#include "modewise/models/model_choice.h"
+#include "modewise/ops/attention_forms.h"
 
 namespace modewise::models {
-
-const std::vector<std::string>& series_model_names() {
-  static const std::vector<std::string> names = {"patchtst", "nearest", "dlinear", "tcn", "resnet"};
-  return names;
-}
 
 void SeriesPatchConfig::fields(Fields& f) {
   f.add("length", length, "steps of a patch, which is a token", {.min = 1, .max = 1 << 20});
@@ -25,14 +19,11 @@ void SeriesPatchConfig::fields(Fields& f) {
 }
 
 void SeriesAttentionConfig::fields(Fields& f) {
-  f.add("form", form,
-        "full, or of the folded series: axial (the paper's tensor attention), pooled (weights shared by all "
-        "fibres), causal (window and summaries of blocks)",
-        {.one_of = {"full", "axial", "pooled", "causal"}});
-  f.add("fold", fold, "sizes n_1 … n_m that the tokens are folded to, last fastest; n_1 may be 0: it grows",
-        {.min = 0});
-  f.add("window", window, "causal: tokens that a token sees one by one; 0: twice the last size", {.min = 0});
-  f.add("slots", slots, "causal: summaries a finished block", {.min = 1, .max = 1024});
+  SequenceAttentionConfig::fields(
+      f,
+      "full, or of the folded series: axial (the paper's tensor attention), pooled (weights shared by all "
+      "fibres), causal (window and summaries of blocks)",
+      {"full", "axial", "pooled", "causal"});
 }
 
 void SeriesHeadConfig::fields(Fields& f) {
@@ -54,7 +45,7 @@ void SeriesLinearConfig::fields(Fields& f) {
 
 void SeriesModelConfig::fields(Fields& f) {
   f.add("name", name, "patchtst, nearest (1-NN, Euclidean), dlinear, tcn or resnet",
-        {.one_of = series_model_names()});
+        {.one_of = names_of(series_models())});
   f.add("precision", precision, "of activations; weights, statistics and sums are float32",
         {.one_of = {"float32", "bf16"}});
   f.add("width", width, "width D of a token", {.min = 1, .max = 65536});
@@ -78,92 +69,15 @@ int64_t SeriesModelConfig::tokens(int64_t length) const {
 ops::TensorAttentionOptions SeriesModelConfig::attention_options(int64_t tokens) const {
   ops::TensorAttentionOptions out;
   out.form = attention.form;
-  out.causal = attention.form == "causal";
-  if (attention.form == "full") return out;
+  const ops::AttentionForm& form = ops::attention_form(attention.form);
+  out.causal = form.latents;
+  if (!form.fold) return out;
   out.fold = attention.fold;
   out.window = attention.window;
   if (out.fold.empty())
     out.fold = {
         0, static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(std::max<int64_t>(tokens, 1)))))};
   return out;
-}
-
-namespace {
-
-bool series_model_has(std::string_view name, std::string_view path) {
-  if (path == "name") return true;
-  if (name == "nearest") return false;
-  if (path == "precision") return name != "dlinear";
-  if (path == "dropout") return name == "patchtst" || name == "tcn";
-  if (path == "convolution.width") return name == "tcn" || name == "resnet";
-  if (path.starts_with("convolution.")) return name == "tcn";
-  if (path.starts_with("linear.")) return name == "dlinear";
-  return name == "patchtst";
-}
-
-/// attention's options that have no effect with the chosen form.
-void check_unused(const SeriesAttentionConfig& a, const std::string& source) {
-  const auto unused = [&](bool given, const char* name) {
-    require(!given, ErrorKind::config, "{}: attention.{} has no effect with attention.form = \"{}\"", source,
-            name, a.form);
-  };
-  unused(a.form == "full" && !a.fold.empty(), "fold");
-  unused(a.form != "causal" && a.window != 0, "window");
-  unused(a.form != "causal" && a.slots != 1, "slots");
-}
-
-void check_fold(const SeriesAttentionConfig& a, int64_t tokens, const std::string& source) {
-  double cells = 1;
-  for (size_t i = 0; i < a.fold.size(); ++i) {
-    require(
-        a.fold[i] > 0 || i == 0, ErrorKind::config,
-        "{}: attention.fold holds {} as its size {}; only the first may be 0, which grows with the series",
-        source, a.fold[i], i + 1);
-    cells *= static_cast<double>(a.fold[i]);
-  }
-  const bool grows = a.fold.empty() || a.fold.front() == 0;
-  require(cells < 0x1p62, ErrorKind::config,
-          "{}: the product of attention.fold, about {:.3g}, is beyond 62 bits", source, cells);
-  require(grows || cells >= static_cast<double>(tokens), ErrorKind::config,
-          "{}: attention.fold [{}] holds {} tokens, but the series has {}; a first size of 0 grows with it",
-          source, fmt::join(a.fold, ", "), cells, tokens);
-  require(
-      a.form != "causal" || a.window == 0 || a.fold.size() < 2 || a.window >= a.fold.back(),
-      ErrorKind::config,
-      "{}: attention.window = {} is smaller than the last size of attention.fold, {}: tokens of the block "
-      "that is not finished yet would be seen by nobody",
-      source, a.window, a.fold.empty() ? 0 : a.fold.back());
-}
-
-}  // namespace
-
-void validate(const SeriesModelConfig& config, const SeriesShape& shape, const std::string& source) {
-  SeriesModelConfig copy = config, plain;
-  const Fields fields = fields_of(copy);
-  fields.validate(source);
-  plain.name = config.name;
-  check_options_are_used(fields, fields_of(plain), config.name, series_model_names(), series_model_has,
-                         source);
-  require(shape.variables >= 1 && shape.length >= 1 && shape.classes >= 2, ErrorKind::config,
-          "{}: a classifier needs series and at least 2 classes, got {}", source, shape.classes);
-  require(config.linear.kernel % 2 == 1, ErrorKind::config, "{}: linear.kernel must be odd, got {}", source,
-          config.linear.kernel);
-  if (config.name != "patchtst") return;
-  require(config.width % config.heads == 0, ErrorKind::config,
-          "{}: width = {} must be a multiple of heads = {}", source, config.width, config.heads);
-  require(config.patch.stride <= config.patch.length, ErrorKind::config,
-          "{}: patch.stride = {} leaves steps out between patches of patch.length = {}", source,
-          config.patch.stride, config.patch.length);
-  require(config.patch.length <= shape.length, ErrorKind::config,
-          "{}: patch.length = {} is longer than the series of {} steps", source, config.patch.length,
-          shape.length);
-  check_unused(config.attention, source);
-  check_fold(config.attention, config.tokens(shape.length), source);
-  require(
-      config.attention.form != "pooled" || !shape.padded, ErrorKind::config,
-      "{}: attention.form = \"pooled\" has weights that all fibres share, so that it cannot leave out the "
-      "padding of shorter cases; axial, causal and full can",
-      source);
 }
 
 std::string title_of(const SeriesModelConfig& config) {

@@ -7,10 +7,13 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/models/model_choice.h"
+#include "modewise/models/sequence_attention_config.h"
 #include "modewise/ops/tensor_attention.h"
 
 namespace modewise::models {
 
+class SeriesClassifier;
 struct SeriesShape;
 
 /// How a series is cut into tokens.
@@ -22,11 +25,9 @@ struct SeriesPatchConfig {
   void fields(Fields& f);
 };
 
-struct SeriesAttentionConfig {
-  std::string form = "full";  // full | axial | pooled | causal
-  std::vector<int64_t> fold;  // n_1 … n_m; n_1 = 0 grows; empty: two equal modes
-  int64_t window = 0;         // causal: tokens seen one by one; 0: twice n_m
-  int64_t slots = 1;          // causal: summaries a block
+struct SeriesAttentionConfig : SequenceAttentionConfig {
+  SeriesAttentionConfig() { form = "full"; }  // full | axial | pooled | causal
+
   void fields(Fields& f);
 };
 
@@ -78,7 +79,8 @@ void validate(const SeriesModelConfig& config, const SeriesShape& shape, const s
 /// A name for tables: "patchtst", "patchtst axial 32·32", "tcn".
 std::string title_of(const SeriesModelConfig& config);
 
-/// The names make_series_classifier knows.
-const std::vector<std::string>& series_model_names();
+using SeriesModelRow = ModelRow<SeriesModelConfig, SeriesShape, SeriesClassifier>;
+/// Every classifier of series.
+const std::vector<SeriesModelRow>& series_models();
 
 }  // namespace modewise::models

@@ -9,12 +9,6 @@
 namespace modewise::models {
 namespace {
 
-nn::TimePooling pooling_of(const std::string& name) {
-  if (name == "flatten") return nn::TimePooling::flatten;
-  if (name == "attention") return nn::TimePooling::attention;
-  return nn::TimePooling::mean;
-}
-
 /// [.., T] -> [.., P, length], zeros (false) behind the end.
 at::Tensor cut(const at::Tensor& x, const SeriesPatchConfig& patch, int64_t count) {
   const int64_t padding = patch.length + (count - 1) * patch.stride - x.size(-1);
@@ -50,8 +44,8 @@ PatchClassifier::PatchClassifier(const SeriesModelConfig& config, const SeriesSh
                                               config.attention_options(tokens_)),
         std::make_shared<nn::GELUNetwork>(init, width, config.hidden), config.dropout, 0));
   head_ = register_module(
-      "head", std::make_shared<nn::TimeHead>(init, pooling_of(config.head.pooling), groups_ * tokens_, width,
-                                             config.heads, shape.classes, config.head.dropout));
+      "head", std::make_shared<nn::TimeHead>(init, nn::time_pooling(config.head.pooling), groups_ * tokens_,
+                                             width, config.heads, shape.classes, config.head.dropout));
 }
 
 PatchClassifier::Tokens PatchClassifier::embed(const ClassifierInput& input) const {

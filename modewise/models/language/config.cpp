@@ -3,13 +3,10 @@
 #include <cmath>
 
 #include "modewise/core/error.h"
+#include "modewise/ops/attention_forms.h"
 
 namespace modewise::models {
 namespace {
-
-bool folds(const std::string& form) {
-  return form == "causal" || form == "axial";
-}
 
 /// Three modes of about the cube root of the context, a power of two; the first grows.
 std::vector<int64_t> default_fold(int64_t context) {
@@ -18,47 +15,20 @@ std::vector<int64_t> default_fold(int64_t context) {
   return {0, side, side};
 }
 
-void check_fold(const LanguageAttentionConfig& a, const std::string& source) {
-  double tokens = 1;
-  for (size_t i = 0; i < a.fold.size(); ++i) {
-    require(a.fold[i] >= 1 || (i == 0 && a.fold[i] == 0), ErrorKind::config,
-            "{}: attention.fold holds {} at place {}; sizes are at least 1, and only the first may be 0 "
-            "(as long as the text needs)",
-            source, a.fold[i], i + 1);
-    if (a.fold[i] > 0) tokens *= static_cast<double>(a.fold[i]);
-  }
-  require(tokens < 0x1p62, ErrorKind::config,
-          "{}: the product of attention.fold, about {:.3g}, is beyond 62 bits", source, tokens);
-}
-
-void check_unused(const LanguageAttentionConfig& a, const std::string& source) {
+void check_attention(const LanguageAttentionConfig& a, const std::string& source) {
+  const ops::AttentionForm& form = ops::attention_form(a.form);
+  require(form.memory != nullptr, ErrorKind::config,
+          "{}: attention.form = \"{}\" is not causal, whatever its masks: its weights are made of tokens "
+          "that come later, so a language model would read ahead; the other forms do not",
+          source, a.form);
+  a.validate(source);
   const auto unused = [&](bool given, const char* name) {
     require(!given, ErrorKind::config, "{}: attention.{} has no effect with attention.form = \"{}\"", source,
             name, a.form);
   };
-  unused(!folds(a.form) && !a.fold.empty(), "fold");
-  unused(a.form != "causal" && a.form != "window" && a.form != "lambda" && a.window != 0, "window");
-  unused(a.form != "causal" && a.slots != 1, "slots");
-  unused(a.form != "lambda" && a.sinks != 0, "sinks");
-  unused(a.form != "random" && a.form != "topk" && a.density != LanguageAttentionConfig().density, "density");
-}
-
-void check_attention(const LanguageAttentionConfig& a, const std::string& source) {
-  require(a.form != "pooled", ErrorKind::config,
-          "{}: attention.form = \"pooled\" is not causal, whatever its masks: its weights are made of tokens "
-          "that come later, so a language model would read ahead; the other forms do not",
-          source);
-  check_unused(a, source);
-  check_fold(a, source);
-  const bool needs_window = a.form == "window" || a.form == "lambda";
-  require(!needs_window || a.window >= 1, ErrorKind::config,
-          "{}: attention.form = \"{}\" needs attention.window, the tokens that a token sees", source, a.form);
+  unused(!form.sinks && a.sinks != 0, "sinks");
+  unused(!form.density && a.density != LanguageAttentionConfig().density, "density");
   require(a.density > 0, ErrorKind::config, "{}: attention.density must be above 0", source);
-  if (a.form == "causal" && a.window > 0 && a.fold.size() > 1)
-    require(a.window >= a.fold.back(), ErrorKind::config,
-            "{}: attention.window = {} is smaller than the last size of attention.fold, {}: tokens of the "
-            "block that is not finished yet would be seen by nobody",
-            source, a.window, a.fold.back());
 }
 
 void check_rope(const RopeConfig& rope, int64_t modes, const std::string& source) {
@@ -101,20 +71,13 @@ void RopeConfig::fields(Fields& f) {
 }
 
 void LanguageAttentionConfig::fields(Fields& f) {
-  f.add_preset(
-      "form", form,
+  std::vector<std::string> forms;
+  for (const ops::AttentionForm& one : ops::attention_forms()) forms.emplace_back(one.name);
+  SequenceAttentionConfig::fields(
+      f,
       "causal (tensor attention, exactly causal), full, window, lambda (window and first tokens), axial, or "
       "sparse: random, topk",
-      {.one_of = {"causal", "tensor", "full", "window", "lambda", "axial", "random", "topk", "pooled"}},
-      [this] {
-        if (form == "tensor") form = "causal";  // what the form is often called
-      });
-  f.add("fold", fold,
-        "sizes that the text is folded to, last fastest; the first may be 0: it grows, and the cache with it",
-        {.min = 0});
-  f.add("window", window, "tokens that a token sees one by one; causal: 0 is twice the last size of fold",
-        {.min = 0});
-  f.add("slots", slots, "causal: summaries a finished block", {.min = 1, .max = 1024});
+      std::move(forms));
   f.add("latent_deviation", latent_deviation, "causal: spread of the first latents; 0 pools by the mean",
         {.min = 0});
   f.add("sinks", sinks, "lambda: first tokens that every token sees", {.min = 0});
@@ -161,9 +124,9 @@ LanguageModelConfig LanguageModelConfig::resolved() const {
   if (out.hidden == 0) out.hidden = (width * 8 / 3 + 31) / 32 * 32;
   if (out.kv_heads == 0) out.kv_heads = heads;
   if (out.head_width == 0) out.head_width = width / heads;
-  if (folds(attention.form) && attention.fold.empty()) out.attention.fold = default_fold(context);
-  if (attention.form == "causal" && attention.window == 0)
-    out.attention.window = 2 * out.attention.fold.back();
+  const ops::AttentionForm& form = ops::attention_form(attention.form);
+  if (form.fold && attention.fold.empty()) out.attention.fold = default_fold(context);
+  if (form.latents && attention.window == 0) out.attention.window = 2 * out.attention.fold.back();
   return out;
 }
 
@@ -173,7 +136,7 @@ ops::TensorAttentionOptions LanguageModelConfig::attention_options() const {
   out.fold = attention.fold;
   // A text beyond the context has more blocks of the coarsest level than the model has met in training, where
   // the last token of a text, at context − 1, saw the blocks that were finished before it.
-  if (attention.form == "causal" && out.fold[0] == 0) {
+  if (ops::attention_form(out.form).latents && out.fold[0] == 0) {
     int64_t tokens = 1;
     for (size_t i = 1; i < out.fold.size(); ++i) tokens *= out.fold[i];
     out.fold[0] = std::max<int64_t>(1, (context - 1) / tokens);
@@ -191,9 +154,8 @@ ops::RotaryCode LanguageModelConfig::rotary_code() const {
 
 int64_t LanguageModelConfig::parameters() const {
   const LanguageModelConfig c = resolved();
-  const int64_t modes = static_cast<int64_t>(c.attention.fold.size());
   const int64_t latents =
-      c.attention.form == "causal" ? (modes - 1) * c.kv_heads * c.attention.slots * c.head_width : 0;
+      ops::latent_levels(c.attention_options()) * c.kv_heads * c.attention.slots * c.head_width;
   const int64_t layer =
       2 * c.width + 2 * c.width * c.head_width * (c.heads + c.kv_heads) + 3 * c.width * c.hidden + latents;
   return c.vocabulary * c.width * (c.tied ? 1 : 2) + c.layers * layer + c.width;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/models/sequence_attention_config.h"
 #include "modewise/nn/rotary_scaling.h"
 #include "modewise/ops/tensor_attention.h"
 
@@ -18,11 +19,9 @@ struct RopeConfig {
   void fields(Fields& fields);
 };
 
-struct LanguageAttentionConfig {
-  std::string form = "causal";     // causal | full | window | lambda | axial | random | topk
-  std::vector<int64_t> fold;       // causal, axial: n_1 … n_m, n_1 = 0 grows; empty: chosen for `context`
-  int64_t window = 0;              // causal, window, lambda: tokens seen; causal: 0 is 2·n_m
-  int64_t slots = 1;               // causal: latent queries, and so slots, a block
+struct LanguageAttentionConfig : SequenceAttentionConfig {
+  LanguageAttentionConfig() { form = "causal"; }  // causal | full | window | lambda | axial | random | topk
+
   double latent_deviation = 0.02;  // of the latents' first values
   int64_t sinks = 0;               // lambda: first tokens that stay visible
   double density = 0.1;            // random, topk: share of the earlier tokens that a token sees

@@ -179,7 +179,7 @@ LoadedLanguageModel load_llama2c(const fs::path& path, const AdjustConfig& adjus
 std::vector<LanguageTensor> language_tensors(const LanguageModelConfig& given) {
   const LanguageModelConfig c = given.resolved();
   const int64_t query = c.heads * c.head_width, key = c.kv_heads * c.head_width;
-  const auto modes = static_cast<int64_t>(c.attention.fold.size());
+  const int64_t levels = ops::latent_levels(c.attention_options());
   std::vector<LanguageTensor> out = {{"model.embed_tokens.weight", {c.vocabulary, c.width}, false}};
   for (int64_t i = 0; i < c.layers; ++i) {
     const auto add = [&](const char* name, std::vector<int64_t> shape, bool optional = false) {
@@ -190,8 +190,7 @@ std::vector<LanguageTensor> language_tensors(const LanguageModelConfig& given) {
     add("self_attn.k_proj.weight", {key, c.width});
     add("self_attn.v_proj.weight", {key, c.width});
     add("self_attn.o_proj.weight", {c.width, query});
-    if (c.attention.form == "causal" && modes > 1)
-      add("self_attn.latents", {modes - 1, c.kv_heads, c.attention.slots, c.head_width}, true);
+    if (levels > 0) add("self_attn.latents", {levels, c.kv_heads, c.attention.slots, c.head_width}, true);
     add("post_attention_layernorm.weight", {c.width});
     add("mlp.gate_proj.weight", {c.hidden, c.width});
     add("mlp.up_proj.weight", {c.hidden, c.width});

@@ -11,6 +11,7 @@
 
 namespace modewise::models {
 
+class Segmenter;
 struct SceneShape;
 
 /// How an image is cut into tokens.
@@ -48,8 +49,9 @@ struct SegmenterConfig : ModelChoice, EncoderConfig {
   void use_preset(std::string new_preset);
 };
 
-/// The names make_segmenter knows: hot, transformer, unet.
-const std::vector<std::string>& segmenter_names();
+using SegmenterRow = ModelRow<SegmenterConfig, SceneShape, Segmenter>;
+/// Every segmenter.
+const std::vector<SegmenterRow>& segmenters();
 
 /// Whether several dates are a mode of the tokens of their own.
 bool dates_are_a_mode(const SegmenterConfig& config, const SceneShape& shape);

@@ -7,9 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "modewise/core/error.h"
-#include "modewise/models/scenes/config.h"
-#include "modewise/models/scenes/token_segmenter.h"
-#include "modewise/models/scenes/unet.h"
 
 namespace modewise::models {
 
@@ -32,14 +29,6 @@ at::Tensor Segmenter::checked_image(const SceneInput& input) const {
       input.valid.defined() ? input.valid.to(image.scalar_type())
                             : at::ones({batch, shape_.times, shape_.window, shape_.window}, image.options());
   return at::cat({image, flags.unsqueeze(-1)}, -1);
-}
-
-std::shared_ptr<Segmenter> make_segmenter(const SegmenterConfig& config, const SceneShape& shape,
-                                          uint64_t seed) {
-  validate(config, shape);
-  nn::Initializer init(seed);
-  if (config.name == "unet") return std::make_shared<UNet>(config, shape, init);
-  return std::make_shared<TokenSegmenter>(config, shape, init);
 }
 
 }  // namespace modewise::models

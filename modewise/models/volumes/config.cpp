@@ -1,25 +1,16 @@
 #include "modewise/models/volumes/config.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "modewise/core/error.h"
 #include "modewise/models/volumes/volume_classifier.h"
 #include "modewise/nn/grid_patches.h"
 
 namespace modewise::models {
 
-const std::vector<std::string>& volume_model_names() {
-  static const std::vector<std::string> names = {"hot",  "transformer", "timesformer",
-                                                 "mvit", "resnet18",    "resnet50"};
-  return names;
-}
-
 bool is_volume_token_model(std::string_view name) {
-  return !name.starts_with("resnet");
+  return has_tokens(volume_models(), name);
 }
 
 void VolumePatchConfig::fields(Fields& f) {
@@ -73,7 +64,7 @@ VolumeModelConfig::VolumeModelConfig() {
 }
 
 void VolumeModelConfig::fields(Fields& f) {
-  choice_fields(f, *this, volume_model_names(), "its authors'", "the hot family");
+  choice_fields(f, *this, names_of(volume_models()), "its authors'", "the hot family");
   block_fields(f);
   f.group("patch", patch);
   f.group("position", position);
@@ -83,8 +74,7 @@ void VolumeModelConfig::fields(Fields& f) {
 }
 
 void VolumeModelConfig::use_model(std::string new_name) {
-  if (!(is_volume_token_model(name) && is_volume_token_model(new_name))) *this = VolumeModelConfig();
-  name = std::move(new_name);
+  use_model_of(volume_models(), *this, std::move(new_name));
 }
 
 void VolumeModelConfig::use_preset(std::string new_preset) {
@@ -103,63 +93,6 @@ TokenShape volume_tokens(const VolumeModelConfig& config, const VolumeShape& sha
   out.sizes = nn::grid_patch_counts(shape.size, config.patch.along(shape.size));
   for (int64_t mode = 0; mode < out.modes(); ++mode) out.ordered_modes.push_back(mode);
   return out;
-}
-
-namespace {
-
-bool volume_model_has(std::string_view name, std::string_view path) {
-  if (path == "name" || path == "precision") return true;
-  if (!is_volume_token_model(name)) return path.starts_with("resnet.");
-  if (path.starts_with("resnet.") || path == "position.identity") return false;
-  if (name == "mvit" && (path.starts_with("position.rotary") || path == "attention.query_key_norm"))
-    return false;
-  for (const char* option :
-       {"attention.combine", "attention.pooling", "attention.share_modes", "attention.attend_modes"})
-    if (path == option) return name == "hot";
-  if (path == "attention.features" || path == "attention.feature_map")
-    return name == "hot" || name == "transformer";
-  return true;
-}
-
-void check_patches(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
-  const std::vector<int64_t>& size = config.patch.size;
-  require(size.size() <= 1 || size.size() == shape.size.size(), ErrorKind::config,
-          "{}: patch.size holds {} sizes [{}], but the volumes have {} axes", source, size.size(),
-          fmt::join(size, ", "), shape.size.size());
-  const std::vector<int64_t> along = config.patch.along(shape.size);
-  for (size_t i = 0; i < along.size(); ++i)
-    require(along[i] <= shape.size[i], ErrorKind::config,
-            "{}: patch.size = {} is larger than the {} voxels along axis {}", source, along[i], shape.size[i],
-            i);
-  if (config.patch.embedding != "stem") return;
-  const bool equal = std::all_of(along.begin(), along.end(), [&](int64_t p) { return p == along.front(); });
-  require(equal && along.front() >= 2 && (along.front() & (along.front() - 1)) == 0, ErrorKind::config,
-          "{}: patch.embedding = \"stem\" needs one patch.size that is a power of 2, got [{}]", source,
-          fmt::join(size, ", "));
-}
-
-}  // namespace
-
-void validate(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
-  check_options(config, is_volume_token_model(config.name), volume_model_names(), volume_model_has, source);
-  require(!shape.size.empty() && shape.classes >= 2, ErrorKind::config,
-          "{}: a classifier needs volumes and at least 2 classes, got {}", source, shape.classes);
-  if (is_volume_token_model(config.name)) {
-    check_patches(config, shape, source);
-    validate_encoder(config, volume_tokens(config, shape), source);
-    require(config.attention.kernel != "linear" || config.name == "hot" || config.name == "transformer",
-            ErrorKind::config,
-            "{}: attention.kernel = \"linear\" is an option of hot and transformer, not of {}", source,
-            config.name);
-  } else {
-    require(!shape.missing, ErrorKind::config,
-            "{}: {} takes no masks, but some voxels are missing or the volumes differ in size; data.size "
-            "resamples "
-            "them to one size",
-            source, config.name);
-    require(shape.size.size() <= 3, ErrorKind::config, "{}: {} is for up to 3 axes, the volumes have {}",
-            source, config.name, shape.size.size());
-  }
 }
 
 }  // namespace modewise::models

@@ -11,6 +11,7 @@
 
 namespace modewise::models {
 
+class VolumeClassifier;
 struct VolumeShape;
 
 /// How a volume is cut into tokens.
@@ -64,7 +65,8 @@ void validate(const VolumeModelConfig& config, const VolumeShape& shape, const s
 bool is_volume_token_model(std::string_view name);
 TokenShape volume_tokens(const VolumeModelConfig& config, const VolumeShape& shape);
 
-/// The names make_volume_classifier knows.
-const std::vector<std::string>& volume_model_names();
+using VolumeModelRow = ModelRow<VolumeModelConfig, VolumeShape, VolumeClassifier>;
+/// Every volume classifier.
+const std::vector<VolumeModelRow>& volume_models();
 
 }  // namespace modewise::models

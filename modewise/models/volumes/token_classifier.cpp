@@ -14,16 +14,6 @@ std::shared_ptr<nn::GridEmbedding> make_embedding(const VolumeModelConfig& confi
                                            nn::patch_activation(embedding));
 }
 
-std::string mechanism(const std::string& model) {
-  return model == "timesformer" ? "divided" : model;
-}
-
-nn::TimePooling pooling(const std::string& name) {
-  if (name == "flatten") return nn::TimePooling::flatten;
-  if (name == "attention") return nn::TimePooling::attention;
-  return nn::TimePooling::mean;
-}
-
 }  // namespace
 
 TokenClassifier::TokenClassifier(const VolumeModelConfig& config, const VolumeShape& shape,
@@ -31,13 +21,13 @@ TokenClassifier::TokenClassifier(const VolumeModelConfig& config, const VolumeSh
     : VolumeClassifier(shape), bfloat16_(config.precision == "bf16") {
   const TokenShape tokens = volume_tokens(config, shape);
   embedding_ = register_module("emb", make_embedding(config, shape, init));
-  encoder_ =
-      std::make_shared<TokenEncoder>(config, mechanism(config.name), tokens, config.patch.dropout, init);
+  encoder_ = std::make_shared<TokenEncoder>(config, row_of(volume_models(), config.name).mechanism, tokens,
+                                            config.patch.dropout, init);
   encoder_->join(*this);
   int64_t count = 1;
   for (const int64_t size : tokens.sizes) count *= size;
   head_ = register_module(
-      "head", std::make_shared<nn::TimeHead>(init, pooling(config.head.pooling), count, config.width,
+      "head", std::make_shared<nn::TimeHead>(init, nn::time_pooling(config.head.pooling), count, config.width,
                                              config.heads, shape.classes, config.head.dropout));
 }
 

@@ -3,9 +3,6 @@
 #include <fmt/ranges.h>
 
 #include "modewise/core/error.h"
-#include "modewise/models/volumes/config.h"
-#include "modewise/models/volumes/residual_network.h"
-#include "modewise/models/volumes/token_classifier.h"
 
 namespace modewise::models {
 
@@ -19,14 +16,6 @@ ClassifierInput VolumeClassifier::checked(const ClassifierInput& input) const {
           fmt::join(values.sizes(), ", "), fmt::join(input.valid.sizes(), ", "));
   if (!input.valid.defined()) return input;
   return {values.masked_fill(input.valid.logical_not().unsqueeze(-1), 0), input.valid};
-}
-
-std::shared_ptr<VolumeClassifier> make_volume_classifier(const VolumeModelConfig& config,
-                                                         const VolumeShape& shape, uint64_t seed) {
-  validate(config, shape);
-  nn::Initializer init(seed);
-  if (is_volume_token_model(config.name)) return std::make_shared<TokenClassifier>(config, shape, init);
-  return std::make_shared<ResidualNetwork>(config, shape, init);
 }
 
 }  // namespace modewise::models

@@ -181,7 +181,7 @@ TEST_P(EveryForecaster, WrongInputsAreDataErrors) {
               testing::HasSubstr("built for data without missing cells"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, EveryForecaster, testing::ValuesIn(forecaster_names()),
+INSTANTIATE_TEST_SUITE_P(Models, EveryForecaster, testing::ValuesIn(names_of(forecasters())),
                          [](const auto& param) { return param.param; });
 
 class EveryTokenForecaster : public testing::TestWithParam<std::string> {};

@@ -239,7 +239,8 @@ TEST(VolumePatches, AreNamedInTheConfig) {
 }
 
 TEST(VolumeModelConfig, NamesWhatDoesNotFit) {
-  for (const std::string& name : volume_model_names()) EXPECT_EQ(rejection({"name=" + name}), "") << name;
+  for (const std::string& name : names_of(volume_models()))
+    EXPECT_EQ(rejection({"name=" + name}), "") << name;
   for (const char* preset : {"default", "release", "paper"})
     EXPECT_EQ(rejection({std::string("preset=") + preset}), "") << preset;
   EXPECT_THAT(rejection({"patch.size=[4, 4]"}),

@@ -1,0 +1,154 @@
+// Every forecaster, and what its config and the data must be.
+
+#include "modewise/core/error.h"
+#include "modewise/models/forecast/config.h"
+#include "modewise/models/forecast/forecaster.h"
+#include "modewise/models/forecast/itransformer.h"
+#include "modewise/models/forecast/linear_forecasters.h"
+#include "modewise/models/forecast/naive_forecasters.h"
+#include "modewise/models/forecast/patchtst.h"
+#include "modewise/models/forecast/token_forecaster.h"
+
+namespace modewise::models {
+namespace {
+
+void check_shape(const ForecastShape& shape, const std::string& source) {
+  require(!shape.series.empty(), ErrorKind::config, "{}: a forecaster needs at least one series mode",
+          source);
+  for (int64_t size : shape.series)
+    require(size >= 1, ErrorKind::config, "{}: a series mode must hold at least one place, got {}", source,
+            size);
+  require(shape.ordered.empty() || shape.ordered.size() == shape.series.size(), ErrorKind::config,
+          "{}: {} series modes but {} statements of their order", source, shape.series.size(),
+          shape.ordered.size());
+  require(shape.lookback >= 1, ErrorKind::config, "{}: lookback must be at least 1, got {}", source,
+          shape.lookback);
+  require(shape.horizon >= 1, ErrorKind::config, "{}: horizon must be at least 1, got {}", source,
+          shape.horizon);
+  require(shape.quantiles >= 0, ErrorKind::config, "{}: the number of quantiles must be at least 0, got {}",
+          source, shape.quantiles);
+}
+
+void check_patches(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  require(config.patch.length <= shape.lookback, ErrorKind::config,
+          "{}: patch.length = {} is longer than the lookback of {} rows", source, config.patch.length,
+          shape.lookback);
+  require(config.patch.stride <= config.patch.length, ErrorKind::config,
+          "{}: patch.stride = {} is larger than patch.length = {}: rows between patches would be lost",
+          source, config.patch.stride, config.patch.length);
+}
+
+void check_heads(const ForecasterConfig& config, const ForecastShape& /*shape*/, const std::string& source) {
+  require(config.width % config.heads == 0, ErrorKind::config,
+          "{}: width = {} must be a multiple of heads = {}", source, config.width, config.heads);
+}
+
+void check_token_model(const ForecasterConfig& config, const ForecastShape& shape,
+                       const std::string& source) {
+  check_patches(config, shape, source);
+  validate_encoder(config, token_shape(config, shape), source);
+}
+
+void check_patchtst(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  check_patches(config, shape, source);
+  check_heads(config, shape, source);
+}
+
+void check_kernel(const ForecasterConfig& config, const ForecastShape& /*shape*/, const std::string& source) {
+  require(config.baseline.kernel % 2 == 1, ErrorKind::config, "{}: baseline.kernel must be odd, got {}",
+          source, config.baseline.kernel);
+}
+
+void check_period(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  require(config.baseline.period <= shape.lookback, ErrorKind::config,
+          "{}: baseline.period = {} is longer than the lookback of {} rows", source, config.baseline.period,
+          shape.lookback);
+}
+
+void use_patchtst(ForecasterConfig& config) {
+  config.width = 128;
+  config.hidden = 256;
+  config.blocks = 3;
+  config.heads = 16;
+  config.dropout = 0.2;
+  config.feed_forward = "gelu";
+}
+
+void use_itransformer(ForecasterConfig& config) {
+  config.width = 512;
+  config.hidden = 512;
+  config.heads = 8;
+  config.feed_forward = "gelu";
+}
+
+void use_rlinear(ForecasterConfig& config) {
+  config.window.affine = true;
+}
+
+std::shared_ptr<Forecaster> make_seasonal(const ForecasterConfig& config, const ForecastShape& shape,
+                                          nn::Initializer& /*init*/) {
+  return std::make_shared<SeasonalForecaster>(shape, config.baseline.period);
+}
+
+std::shared_ptr<Forecaster> make_repeat(const ForecasterConfig& /*config*/, const ForecastShape& shape,
+                                        nn::Initializer& /*init*/) {
+  return std::make_shared<RepeatForecaster>(shape);
+}
+
+
+}  // namespace
+
+const std::vector<ForecasterRow>& forecasters() {
+  const OwnedOptions factors = {.without = {"baseline.*"}};
+  const OwnedOptions features = {.without = {"baseline.*", "attention.combine", "attention.pooling",
+                                             "attention.share_modes", "attention.attend_modes"}};
+  OwnedOptions plain = features;
+  for (const char* option : {"attention.kernel", "attention.features", "attention.feature_map"})
+    plain.without.emplace_back(option);
+  const OwnedOptions of_patchtst = {
+      .only = {"precision", "width", "hidden", "blocks", "heads", "dropout", "window.*", "patch.length",
+               "patch.stride", "attention.dropout", "head.dropout"}};
+  const OwnedOptions of_itransformer = {
+      .only = {"precision", "width", "hidden", "blocks", "heads", "dropout", "window.*"}};
+  static const std::vector<ForecasterRow> rows = {
+      {"hot", "hot", factors, make_model<TokenForecaster>, nullptr, check_token_model},
+      {"transformer", "transformer", features, make_model<TokenForecaster>, nullptr, check_token_model},
+      {"spatial", "spatial", plain, make_model<TokenForecaster>, nullptr, check_token_model},
+      {"temporal", "temporal", plain, make_model<TokenForecaster>, nullptr, check_token_model},
+      {"patchtst", "", of_patchtst, make_model<PatchTST>, use_patchtst, check_patchtst},
+      {"itransformer", "", of_itransformer, make_model<ITransformer>, use_itransformer, check_heads},
+      {"dlinear",
+       "",
+       {.only = {"baseline.kernel", "baseline.individual", "baseline.start", "window.cycle*"}},
+       make_model<DLinear>,
+       nullptr,
+       check_kernel},
+      {"nlinear",
+       "",
+       {.only = {"baseline.individual", "baseline.start", "window.cycle*"}},
+       make_model<LinearForecaster>},
+      {"rlinear",
+       "",
+       {.only = {"baseline.individual", "dropout", "window.affine", "window.cycle*"}},
+       make_model<LinearForecaster>,
+       use_rlinear},
+      {"seasonal", "", {.only = {"baseline.period"}}, make_seasonal, nullptr, check_period},
+      {"repeat", "", {.only = {}}, make_repeat},
+  };
+  return rows;
+}
+
+void validate(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  check_options(forecasters(), config, source);
+  check_shape(shape, source);
+  if (const auto check = row_of(forecasters(), config.name).check) check(config, shape, source);
+}
+
+std::shared_ptr<Forecaster> make_forecaster(const ForecasterConfig& config, const ForecastShape& shape,
+                                            uint64_t seed) {
+  validate(config, shape);
+  nn::Initializer init(seed);
+  return row_of(forecasters(), config.name).make(config, shape, init);
+}
+
+}  // namespace modewise::models

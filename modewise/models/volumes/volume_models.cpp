@@ -1,0 +1,93 @@
+// Every volume classifier, and what its config and the volumes must be.
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "modewise/core/error.h"
+#include "modewise/models/volumes/config.h"
+#include "modewise/models/volumes/residual_network.h"
+#include "modewise/models/volumes/token_classifier.h"
+
+namespace modewise::models {
+namespace {
+
+void check_patches(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
+  const std::vector<int64_t>& size = config.patch.size;
+  require(size.size() <= 1 || size.size() == shape.size.size(), ErrorKind::config,
+          "{}: patch.size holds {} sizes [{}], but the volumes have {} axes", source, size.size(),
+          fmt::join(size, ", "), shape.size.size());
+  const std::vector<int64_t> along = config.patch.along(shape.size);
+  for (size_t i = 0; i < along.size(); ++i)
+    require(along[i] <= shape.size[i], ErrorKind::config,
+            "{}: patch.size = {} is larger than the {} voxels along axis {}", source, along[i], shape.size[i],
+            i);
+  if (config.patch.embedding != "stem") return;
+  const bool equal = std::all_of(along.begin(), along.end(), [&](int64_t p) { return p == along.front(); });
+  require(equal && along.front() >= 2 && (along.front() & (along.front() - 1)) == 0, ErrorKind::config,
+          "{}: patch.embedding = \"stem\" needs one patch.size that is a power of 2, got [{}]", source,
+          fmt::join(size, ", "));
+}
+
+void check_tokens(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
+  check_patches(config, shape, source);
+  validate_encoder(config, volume_tokens(config, shape), source);
+}
+
+void check_softmax(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
+  check_tokens(config, shape, source);
+  require(config.attention.kernel != "linear", ErrorKind::config,
+          "{}: attention.kernel = \"linear\" is an option of hot and transformer, not of {}", source,
+          config.name);
+}
+
+void check_voxels(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
+  require(!shape.missing, ErrorKind::config,
+          "{}: {} takes no masks, but some voxels are missing or the volumes differ in size; data.size "
+          "resamples them to one size",
+          source, config.name);
+  require(shape.size.size() <= 3, ErrorKind::config, "{}: {} is for up to 3 axes, the volumes have {}",
+          source, config.name, shape.size.size());
+}
+
+}  // namespace
+
+const std::vector<VolumeModelRow>& volume_models() {
+  const OwnedOptions factors = {.without = {"resnet.*", "position.identity"}};
+  OwnedOptions features = factors;
+  for (const char* option :
+       {"attention.combine", "attention.pooling", "attention.share_modes", "attention.attend_modes"})
+    features.without.emplace_back(option);
+  OwnedOptions plain = features;
+  for (const char* option : {"attention.features", "attention.feature_map"})
+    plain.without.emplace_back(option);
+  OwnedOptions pooled = plain;
+  for (const char* option : {"position.rotary*", "attention.query_key_norm"})
+    pooled.without.emplace_back(option);
+  const OwnedOptions stages = {.only = {"precision", "resnet.*"}};
+  static const std::vector<VolumeModelRow> rows = {
+      {"hot", "hot", factors, make_model<TokenClassifier>, nullptr, check_tokens},
+      {"transformer", "transformer", features, make_model<TokenClassifier>, nullptr, check_tokens},
+      {"timesformer", "divided", plain, make_model<TokenClassifier>, nullptr, check_softmax},
+      {"mvit", "mvit", pooled, make_model<TokenClassifier>, nullptr, check_softmax},
+      {"resnet18", "", stages, make_model<ResidualNetwork>, nullptr, check_voxels},
+      {"resnet50", "", stages, make_model<ResidualNetwork>, nullptr, check_voxels},
+  };
+  return rows;
+}
+
+void validate(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
+  check_options(volume_models(), config, source);
+  require(!shape.size.empty() && shape.classes >= 2, ErrorKind::config,
+          "{}: a classifier needs volumes and at least 2 classes, got {}", source, shape.classes);
+  row_of(volume_models(), config.name).check(config, shape, source);
+}
+
+std::shared_ptr<VolumeClassifier> make_volume_classifier(const VolumeModelConfig& config,
+                                                         const VolumeShape& shape, uint64_t seed) {
+  validate(config, shape);
+  nn::Initializer init(seed);
+  return row_of(volume_models(), config.name).make(config, shape, init);
+}
+
+}  // namespace modewise::models

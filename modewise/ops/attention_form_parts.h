@@ -1,0 +1,50 @@
+#pragma once
+// What the rows of attention_forms.cpp are made of.
+
+#include "modewise/ops/attention_forms.h"
+#include "modewise/ops/summary_memory.h"
+
+namespace modewise::ops {
+
+// tensor_attention.cpp
+/// full, random, topk: tokens among tokens.
+at::Tensor attend_tokens(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                         const TensorAttentionOptions& options, const at::Tensor& latents,
+                         const RotaryCode& rotary);
+/// axial: along one mode after another.
+at::Tensor attend_fibres(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                         const TensorAttentionOptions& options, const at::Tensor& latents,
+                         const RotaryCode& rotary);
+/// pooled: the same with weights that all fibres share.
+at::Tensor attend_shared(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                         const TensorAttentionOptions& options, const at::Tensor& latents,
+                         const RotaryCode& rotary);
+/// window, lambda, causal: nearby tokens and summaries in one softmax.
+at::Tensor attend_summaries(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                         const TensorAttentionOptions& options, const at::Tensor& latents,
+                         const RotaryCode& rotary);
+
+// attention_cache.cpp
+/// Every token.
+std::unique_ptr<AttentionCache::Memory> keep_tokens(const TensorAttentionOptions& options, double scale,
+                                                    const at::Tensor& latents, const RotaryCode& rotary);
+/// Every token with the values of each stage.
+std::unique_ptr<AttentionCache::Memory> keep_stages(const TensorAttentionOptions& options, double scale,
+                                                    const at::Tensor& latents, const RotaryCode& rotary);
+
+// cache_size.cpp
+CacheBytes tokens_cache(const TensorAttentionOptions& options, const CacheShape& shape, const CachedText& text,
+                        double row);
+CacheBytes stages_cache(const TensorAttentionOptions& options, const CacheShape& shape, const CachedText& text,
+                        double row);
+CacheBytes summary_cache(const TensorAttentionOptions& options, const CacheShape& shape, const CachedText& text,
+                         double row);
+
+// compared_pairs.cpp
+double token_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n);
+double matrix_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n);
+double near_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n);
+double fibre_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n);
+double summary_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n);
+
+}  // namespace modewise::ops
