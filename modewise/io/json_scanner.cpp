@@ -21,7 +21,7 @@ bool is_digit(char c) {
 }  // namespace
 
 void JsonScanner::wrong_at(size_t at, std::string_view what) const {
-  fail(ErrorKind::data, "{}: the {} is wrong at byte {}: {}", *source_, format_, at, what);
+  fail(ErrorKind::data, "{}: the {} is wrong at byte {}: {}", *source_, format_, first_ + at, what);
 }
 
 void JsonScanner::skip_space() {
@@ -111,14 +111,14 @@ std::string JsonScanner::decode(const Text& text) const {
     if (code != 'u') wrong_at(text.at + i, "an unknown escape within a string");
     char32_t point = hex4(text, i + 1);
     i += 4;
-    if (point >= 0xD800 && point < 0xDC00 && text.raw.substr(i + 1).starts_with("\\u")) {
-      const char32_t low = hex4(text, i + 3);
-      if (low >= 0xDC00 && low < 0xE000) {
-        point = 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00);
-        i += 6;
-      }
+    if (point >= 0xDC00 && point < 0xE000) wrong_at(text.at + i, "a low surrogate without its high one");
+    if (point >= 0xD800 && point < 0xDC00) {
+      const bool follows = text.raw.substr(i + 1).starts_with("\\u");
+      const char32_t low = follows ? hex4(text, i + 3) : 0;
+      if (low < 0xDC00 || low >= 0xE000) wrong_at(text.at + i, "a high surrogate without its low one");
+      point = 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00);
+      i += 6;
     }
-    if (point >= 0xD800 && point < 0xE000) wrong_at(text.at + i, "half of a surrogate pair within a string");
     append_utf8(decoded, point);
   }
   return decoded;
@@ -158,6 +158,22 @@ int64_t JsonScanner::integer(std::string_view what) {
   if (value != std::floor(value) || std::abs(value) > 0x1p53)
     wrong_at(begin, fmt::format("{} must be a whole number", what));
   return static_cast<int64_t>(value);
+}
+
+uint64_t JsonScanner::natural(std::string_view what) {
+  skip_space();
+  uint64_t value = 0;
+  const char* begin = json_.data() + at_;
+  const auto [end, error] = std::from_chars(begin, json_.data() + json_.size(), value);
+  if (error == std::errc::result_out_of_range) wrong(fmt::format("{} is beyond 64 bits", what));
+  if (error != std::errc()) wrong(fmt::format("{} must be an integer that is not negative", what));
+  const auto digits = static_cast<size_t>(end - begin);
+  if (digits > 1 && *begin == '0') wrong(fmt::format("{} begins with a zero", what));
+  at_ += digits;
+  if (at_ < json_.size() && (json_[at_] == '.' || json_[at_] == 'e' || json_[at_] == 'E')) {
+    wrong(fmt::format("{} must be an integer", what));
+  }
+  return value;
 }
 
 size_t JsonScanner::skip() {
@@ -202,6 +218,11 @@ size_t JsonScanner::skip() {
     }
   } while (!open.empty());
   return elements;
+}
+
+void JsonScanner::expect_padding() {
+  for (; at_ < json_.size(); ++at_)
+    if (json_[at_] != ' ') wrong_at(at_, "only spaces may follow the object");
 }
 
 void JsonScanner::expect_end() {

@@ -18,9 +18,10 @@ class JsonScanner {
     bool escaped = false;
   };
 
-  /// `json` must be valid UTF-8 and, like `source`, outlive this. Messages say that the `format` is wrong.
-  JsonScanner(std::string_view json, const std::string& source, std::string_view format)
-      : json_(json), source_(&source), format_(format) {}
+  /// `json` must be valid UTF-8 and, like `source`, outlive this; it begins at byte `first` of the file.
+  /// Messages say that the `format` is wrong.
+  JsonScanner(std::string_view json, const std::string& source, std::string_view format, size_t first = 0)
+      : json_(json), source_(&source), format_(format), first_(first) {}
 
   size_t position();  // of the next value, in bytes
   void go_to(size_t position) { at_ = position; }
@@ -33,10 +34,14 @@ class JsonScanner {
   bool boolean();
   double number();
   int64_t integer(std::string_view what);
+  /// 0 … 2^64 − 1, exactly.
+  uint64_t natural(std::string_view what);
   /// Passes the next value, whatever it is; the number of elements when it is an array. Deeper than 512 is
   /// wrong.
   size_t skip();
   void expect_end();
+  /// Nothing but spaces up to the end.
+  void expect_padding();
 
   /// The members of an object: `member(key)` must pass the value.
   template <class Member>
@@ -73,7 +78,7 @@ class JsonScanner {
   std::string_view json_;
   const std::string* source_;
   std::string_view format_;
-  size_t at_ = 0;
+  size_t first_, at_ = 0;
 };
 
 }  // namespace modewise::io

@@ -41,10 +41,11 @@ void SequenceAttentionConfig::validate(const std::string& source) const {
           "{}: the product of attention.fold, about {:.3g}, is beyond 62 bits", source, cells);
   require(!known.window || known.latents || window >= 1, ErrorKind::config,
           "{}: attention.form = \"{}\" needs attention.window, the tokens that a token sees", source, form);
-  require(!known.latents || window == 0 || fold.size() < 2 || window >= fold.back(), ErrorKind::config,
-          "{}: attention.window = {} is smaller than the last size of attention.fold, {}: tokens of the block "
-          "that is not finished yet would be seen by nobody",
-          source, window, fold.empty() ? 0 : fold.back());
+  require(
+      !known.latents || window == 0 || fold.size() < 2 || window >= fold.back(), ErrorKind::config,
+      "{}: attention.window = {} is smaller than the last size of attention.fold, {}: tokens of the block "
+      "that is not finished yet would be seen by nobody",
+      source, window, fold.empty() ? 0 : fold.back());
 }
 
 }  // namespace modewise::models

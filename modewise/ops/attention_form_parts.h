@@ -21,8 +21,8 @@ at::Tensor attend_shared(const at::Tensor& q, const at::Tensor& k, const at::Ten
                          const RotaryCode& rotary);
 /// window, lambda, causal: nearby tokens and summaries in one softmax.
 at::Tensor attend_summaries(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                         const TensorAttentionOptions& options, const at::Tensor& latents,
-                         const RotaryCode& rotary);
+                            const TensorAttentionOptions& options, const at::Tensor& latents,
+                            const RotaryCode& rotary);
 
 // attention_cache.cpp
 /// Every token.
@@ -33,12 +33,12 @@ std::unique_ptr<AttentionCache::Memory> keep_stages(const TensorAttentionOptions
                                                     const at::Tensor& latents, const RotaryCode& rotary);
 
 // cache_size.cpp
-CacheBytes tokens_cache(const TensorAttentionOptions& options, const CacheShape& shape, const CachedText& text,
-                        double row);
-CacheBytes stages_cache(const TensorAttentionOptions& options, const CacheShape& shape, const CachedText& text,
-                        double row);
-CacheBytes summary_cache(const TensorAttentionOptions& options, const CacheShape& shape, const CachedText& text,
-                         double row);
+CacheBytes tokens_cache(const TensorAttentionOptions& options, const CacheShape& shape,
+                        const CachedText& text, double row);
+CacheBytes stages_cache(const TensorAttentionOptions& options, const CacheShape& shape,
+                        const CachedText& text, double row);
+CacheBytes summary_cache(const TensorAttentionOptions& options, const CacheShape& shape,
+                         const CachedText& text, double row);
 
 // compared_pairs.cpp
 double token_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n);

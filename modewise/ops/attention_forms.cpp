@@ -11,7 +11,11 @@ namespace modewise::ops {
 
 std::span<const AttentionForm> attention_forms() {
   static const AttentionForm forms[] = {
-      {.name = "full", .run = attend_tokens, .memory = keep_tokens, .cache = tokens_cache, .pairs = token_pairs},
+      {.name = "full",
+       .run = attend_tokens,
+       .memory = keep_tokens,
+       .cache = tokens_cache,
+       .pairs = token_pairs},
       {.name = "window",
        .window = true,
        .run = attend_summaries,
@@ -58,7 +62,8 @@ std::span<const AttentionForm> attention_forms() {
 
 const AttentionForm* find_attention_form(std::string_view name) {
   const auto forms = attention_forms();
-  const auto found = std::find_if(forms.begin(), forms.end(), [&](const auto& form) { return form.name == name; });
+  const auto found =
+      std::find_if(forms.begin(), forms.end(), [&](const auto& form) { return form.name == name; });
   return found == forms.end() ? nullptr : &*found;
 }
 

@@ -39,7 +39,8 @@ double fibre_pairs(const TensorAttentionOptions& options, int64_t /*slots*/, int
   const bool causal = options.causal && attention_form(options.form).memory != nullptr;
   double pairs = 0;
   for (const int64_t size : sizes)
-    pairs += static_cast<double>(cells) * (causal ? static_cast<double>(size + 1) / 2 : static_cast<double>(size));
+    pairs +=
+        static_cast<double>(cells) * (causal ? static_cast<double>(size + 1) / 2 : static_cast<double>(size));
   return pairs;
 }
 

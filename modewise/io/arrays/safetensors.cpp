@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "modewise/core/error.h"
-#include "modewise/io/arrays/safetensors_header.h"
+#include "modewise/io/json_scanner.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::io {
@@ -74,7 +74,7 @@ int safetensors_rank(std::string_view dtype) {
 class SafetensorsHeaderParser {
  public:
   SafetensorsHeaderParser(SafetensorsIndex& index, const std::string& source)
-      : index_(index), source_(source), scanner_(index.header_, source) {}
+      : index_(index), source_(source), scanner_(index.header_, source, "safetensors header", 8) {}
 
   void parse() {
     // Every tensor takes one '{' and at least 45 bytes; reserving by both never costs more than the header.
@@ -95,12 +95,12 @@ class SafetensorsHeaderParser {
  private:
   using Entry = SafetensorsIndex::Entry;
 
-  bool is_metadata(const HeaderString& name) const {
+  bool is_metadata(const JsonScanner::Text& name) const {
     return name.escaped ? scanner_.decode(name) == kMetadataKey : name.raw == kMetadataKey;
   }
 
   void parse_entry() {
-    const HeaderString name = scanner_.string();
+    const JsonScanner::Text name = scanner_.string();
     scanner_.expect(':', "after a name");
     if (!is_metadata(name)) return parse_tensor(name);
     if (has_metadata_) scanner_.wrong("__metadata__ stands twice");
@@ -125,7 +125,7 @@ class SafetensorsHeaderParser {
     scanner_.expect('}', "at the end of __metadata__");
   }
 
-  void parse_tensor(const HeaderString& name) {
+  void parse_tensor(const JsonScanner::Text& name) {
     Entry entry;
     set_name(name, entry);
     bool has_dtype = false, has_shape = false, has_offsets = false;
@@ -147,9 +147,9 @@ class SafetensorsHeaderParser {
         parse_shape(entry);
       } else {
         scanner_.expect('[', "at the start of data_offsets");
-        entry.begin = scanner_.number("a data offset");
+        entry.begin = scanner_.natural("a data offset");
         scanner_.expect(',', "between the two data offsets");
-        entry.end = scanner_.number("a data offset");
+        entry.end = scanner_.natural("a data offset");
         scanner_.expect(']', "after two data offsets");
       }
       more = scanner_.take(',');
@@ -161,7 +161,7 @@ class SafetensorsHeaderParser {
     index_.entries_.push_back(entry);
   }
 
-  void set_name(const HeaderString& name, Entry& entry) {
+  void set_name(const JsonScanner::Text& name, Entry& entry) {
     entry.escaped = name.escaped;
     if (name.escaped) {
       const std::string decoded = scanner_.decode(name);
@@ -187,7 +187,7 @@ class SafetensorsHeaderParser {
     scanner_.expect('[', "at the start of a shape");
     if (scanner_.take(']')) return;
     do {
-      const uint64_t dim = scanner_.number("a dimension");
+      const uint64_t dim = scanner_.natural("a dimension");
       if (dim > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
         scanner_.wrong("a dimension is beyond 63 bits");
       if (entry.rank == 64) scanner_.wrong("a tensor has more than 64 dimensions");
@@ -283,7 +283,7 @@ class SafetensorsHeaderParser {
 
   SafetensorsIndex& index_;
   const std::string& source_;
-  SafetensorsScanner scanner_;
+  JsonScanner scanner_;
   bool has_metadata_ = false;
 };
 

@@ -95,7 +95,6 @@ std::shared_ptr<Forecaster> make_repeat(const ForecasterConfig& /*config*/, cons
   return std::make_shared<RepeatForecaster>(shape);
 }
 
-
 }  // namespace
 
 const std::vector<ForecasterRow>& forecasters() {
@@ -105,9 +104,9 @@ const std::vector<ForecasterRow>& forecasters() {
   OwnedOptions plain = features;
   for (const char* option : {"attention.kernel", "attention.features", "attention.feature_map"})
     plain.without.emplace_back(option);
-  const OwnedOptions of_patchtst = {
-      .only = {"precision", "width", "hidden", "blocks", "heads", "dropout", "window.*", "patch.length",
-               "patch.stride", "attention.dropout", "head.dropout"}};
+  const OwnedOptions of_patchtst = {.only = {"precision", "width", "hidden", "blocks", "heads", "dropout",
+                                             "window.*", "patch.length", "patch.stride", "attention.dropout",
+                                             "head.dropout"}};
   const OwnedOptions of_itransformer = {
       .only = {"precision", "width", "hidden", "blocks", "heads", "dropout", "window.*"}};
   static const std::vector<ForecasterRow> rows = {
