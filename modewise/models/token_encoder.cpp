@@ -48,22 +48,23 @@ std::shared_ptr<nn::Attention> make_attention(const EncoderConfig& config, const
     return std::make_shared<nn::KroneckerAttention>(init, config.width, tokens.modes(),
                                                     attention.query_key_norm, attention.dropout,
                                                     kronecker_options(config, std::move(rotary)));
-  if (mechanism == "divided")
-    return std::make_shared<nn::DividedAttention>(init, config.width, config.heads, tokens.modes(),
-                                                  attention.query_key_norm, attention.dropout,
-                                                  std::move(rotary), config.position.rotary_base);
   if (mechanism == "mvit")
     return std::make_shared<nn::PoolingAttention>(init, config.width, config.heads, tokens.sizes,
                                                   attention.dropout);
+  nn::TokenAttentionOptions options = {.query_key_norm = attention.query_key_norm,
+                                       .dropout = attention.dropout,
+                                       .rotary_modes = std::move(rotary),
+                                       .rotary_base = config.position.rotary_base,
+                                       .features = attention.kernel == "linear" ? attention.features : -1,
+                                       .regularised = attention.feature_map == "regularised"};
+  if (mechanism == "divided")
+    return std::make_shared<nn::DividedAttention>(init, config.width, config.heads, tokens.modes(),
+                                                  std::move(options));
   require(mechanism == "transformer" || mechanism == "spatial" || mechanism == "temporal",
           ErrorKind::internal, "there is no attention '{}'", mechanism);
-  const nn::Reach reach = mechanism == "spatial"    ? nn::Reach::spatial
-                          : mechanism == "temporal" ? nn::Reach::temporal
-                                                    : nn::Reach::all;
-  return std::make_shared<nn::TokenAttention>(
-      init, config.width, config.heads, reach, attention.query_key_norm, attention.dropout, std::move(rotary),
-      config.position.rotary_base, attention.kernel == "linear" ? attention.features : -1,
-      attention.feature_map == "regularised");
+  if (mechanism != "transformer")
+    options.reach = mechanism == "spatial" ? nn::Reach::spatial : nn::Reach::temporal;
+  return std::make_shared<nn::TokenAttention>(init, config.width, config.heads, std::move(options));
 }
 
 std::shared_ptr<nn::FeedForward> make_feed_forward(const EncoderConfig& config, nn::Initializer& init) {

@@ -77,24 +77,17 @@ std::vector<at::Tensor> KroneckerAttention::factors(const at::Tensor& x,
   return ops::mode_attention(x, weights(x), options_, mask);
 }
 
-TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, Reach reach,
-                               bool query_key_norm, double dropout, std::vector<int64_t> rotary_modes,
-                               double rotary_base, int64_t features, bool regularised)
-    : heads_(heads),
-      features_(features),
-      regularised_(regularised),
-      reach_(reach),
-      rotary_modes_(std::move(rotary_modes)),
-      rotary_base_(rotary_base) {
+TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, TokenAttentionOptions options)
+    : heads_(heads), options_(std::move(options)) {
   query_ = register_module("query_proj", std::make_shared<Linear>(init, width, width));
   key_ = register_module("key_proj", std::make_shared<Linear>(init, width, width));
   value_ = register_module("value_proj", std::make_shared<Linear>(init, width, width));
   out_ = register_module("out_proj", std::make_shared<Linear>(init, width, width));
-  if (query_key_norm) {
+  if (options_.query_key_norm) {
     query_norm_ = register_module("q_norm", std::make_shared<LayerNorm>(width / heads));
     key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(width / heads));
   }
-  dropout_ = register_module("dropout", std::make_shared<Dropout>(init, dropout));
+  dropout_ = register_module("dropout", std::make_shared<Dropout>(init, options_.dropout));
 }
 
 TokenAttention::QueriesKeys TokenAttention::queries_keys(const at::Tensor& x) const {
@@ -103,25 +96,26 @@ TokenAttention::QueriesKeys TokenAttention::queries_keys(const at::Tensor& x) co
     q = norm_heads(q, heads_, *query_norm_);
     k = norm_heads(k, heads_, *key_norm_);
   }
-  return {rotate(q, heads_, rotary_modes_, rotary_base_), rotate(k, heads_, rotary_modes_, rotary_base_)};
+  return {rotate(q, heads_, options_.rotary_modes, options_.rotary_base),
+          rotate(k, heads_, options_.rotary_modes, options_.rotary_base)};
 }
 
 ops::RandomFeatures TokenAttention::features_of(const QueriesKeys& qk,
                                                 const std::optional<at::Tensor>& mask) const {
   const int64_t width = qk.queries.size(-1) / heads_;
   // As in KroneckerAttention, the features belong to the model and not to its seed.
-  const at::Tensor projection =
-      ops::orthogonal_projection(qk.queries.detach(), width, ops::linear_feature_count(width, features_),
-                                 static_cast<int64_t>(dropout_->key().site), 0, regularised_);
+  const at::Tensor projection = ops::orthogonal_projection(
+      qk.queries.detach(), width, ops::linear_feature_count(width, options_.features),
+      static_cast<int64_t>(dropout_->key().site), 0, options_.regularised);
   std::optional<at::Tensor> keys;
   if (mask) keys = mask->flatten(1);
   return ops::random_features(qk.queries.flatten(1, -2), qk.keys.flatten(1, -2), heads_, projection, keys);
 }
 
 at::Tensor TokenAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  if (reach_ != Reach::all) return {};
+  if (options_.reach != Reach::all) return {};
   const QueriesKeys qk = queries_keys(x);
-  if (features_ >= 0) {
+  if (options_.features >= 0) {
     const ops::RandomFeatures features = features_of(qk, mask);
     return ops::matmul(features.queries, features.keys.transpose(-1, -2));
   }
@@ -135,13 +129,13 @@ at::Tensor TokenAttention::forward(const at::Tensor& x, const std::optional<at::
   const at::Tensor &q = qk.queries, &k = qk.keys;
   at::Tensor v = value_->forward(x);
   const double p = dropout_->active_probability();
-  if (features_ >= 0) {
+  if (options_.features >= 0) {
     if (mask) v = v.masked_fill(mask->logical_not().unsqueeze(-1), 0);
     const ops::RandomFeatures features = features_of(qk, mask);
     const at::Tensor mixed = ops::mode_product(v.flatten(1, -2), features.keys.transpose(-1, -2), 0);
     return out_->forward(ops::mode_product(mixed, features.queries, 0).view(x.sizes()));
   }
-  if (reach_ == Reach::all)
+  if (options_.reach == Reach::all)
     return out_->forward(ops::full_attention(q, k, v, heads_, mask, p, dropout_->key()));
   // All series modes are one mode here: [B, N, P, D].
   const at::IntArrayRef sizes = x.sizes();
@@ -150,7 +144,7 @@ at::Tensor TokenAttention::forward(const at::Tensor& x, const std::optional<at::
   if (mask) folded_mask = mask->reshape({x.size(0), -1, x.size(-2)});
   const at::Tensor out =
       ops::axis_attention(q.reshape(folded), k.reshape(folded), v.reshape(folded), heads_,
-                          reach_ == Reach::spatial ? 0 : 1, folded_mask, {}, p, dropout_->key());
+                          options_.reach == Reach::spatial ? 0 : 1, folded_mask, {}, p, dropout_->key());
   return out_->forward(out.view(sizes));
 }
 

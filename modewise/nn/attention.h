@@ -60,16 +60,22 @@ enum class Reach {
   temporal,  // those of the same series
 };
 
+struct TokenAttentionOptions {
+  Reach reach = Reach::all;
+  bool query_key_norm = true;
+  double dropout = 0;                      // of the weights
+  std::vector<int64_t> rotary_modes = {};  // token modes with rotary codes
+  double rotary_base = 10000;
+  int64_t features = -1;     // −1 is softmax, 0 the usual number of random features, else their number
+  bool regularised = false;  // as for ops::orthogonal_projection
+};
+
 /// Ordinary softmax attention between tokens; the last token mode is time. With reach `all` the softmax may
 /// be replaced by positive random features (Performer), whose cost grows with the tokens and not with their
 /// square.
 class TokenAttention : public Attention {
  public:
-  /// `features`: −1 is softmax, 0 the usual number of random features, else their number; `regularised` as
-  /// for ops::orthogonal_projection.
-  TokenAttention(Initializer& init, int64_t width, int64_t heads, Reach reach, bool query_key_norm,
-                 double dropout, std::vector<int64_t> rotary_modes, double rotary_base, int64_t features = -1,
-                 bool regularised = false);
+  TokenAttention(Initializer& init, int64_t width, int64_t heads, TokenAttentionOptions options);
 
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
   at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
@@ -82,11 +88,8 @@ class TokenAttention : public Attention {
   /// Features of all tokens as one mode.
   ops::RandomFeatures features_of(const QueriesKeys& qk, const std::optional<at::Tensor>& mask) const;
 
-  int64_t heads_, features_;
-  bool regularised_;
-  Reach reach_;
-  std::vector<int64_t> rotary_modes_;
-  double rotary_base_;
+  int64_t heads_;
+  TokenAttentionOptions options_;
   std::shared_ptr<Linear> query_, key_, value_, out_;
   std::shared_ptr<LayerNorm> query_norm_, key_norm_;
   std::shared_ptr<Dropout> dropout_;

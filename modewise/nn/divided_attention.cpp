@@ -10,18 +10,18 @@
 namespace modewise::nn {
 
 DividedAttention::DividedAttention(Initializer& init, int64_t width, int64_t heads, int64_t modes,
-                                   bool query_key_norm, double dropout, std::vector<int64_t> rotary_modes,
-                                   double rotary_base)
-    : heads_(heads), modes_(modes), rotary_modes_(std::move(rotary_modes)), rotary_base_(rotary_base) {
+                                   TokenAttentionOptions options)
+    : heads_(heads), modes_(modes), options_(std::move(options)) {
   query_ = register_module("query_proj", std::make_shared<Linear>(init, width, modes * width));
   key_ = register_module("key_proj", std::make_shared<Linear>(init, width, modes * width));
   value_ = register_module("value_proj", std::make_shared<Linear>(init, width, modes * width));
-  if (query_key_norm) {
+  if (options_.query_key_norm) {
     query_norm_ = register_module("q_norm", std::make_shared<LayerNorm>(width / heads));
     key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(width / heads));
   }
   dropouts_ = register_module("dropout", std::make_shared<ModuleList<Dropout>>());
-  for (int64_t mode = 0; mode < modes; ++mode) dropouts_->push_back(std::make_shared<Dropout>(init, dropout));
+  for (int64_t mode = 0; mode < modes; ++mode)
+    dropouts_->push_back(std::make_shared<Dropout>(init, options_.dropout));
 }
 
 at::Tensor DividedAttention::step(const at::Tensor& x, int64_t mode,
@@ -37,9 +37,10 @@ at::Tensor DividedAttention::step(const at::Tensor& x, int64_t mode,
     k = norm_heads(k, heads_, *key_norm_);
   }
   // Only places along the mode can differ between a query and its keys.
-  if (std::find(rotary_modes_.begin(), rotary_modes_.end(), mode) != rotary_modes_.end()) {
-    q = rotate(q, heads_, {mode}, rotary_base_);
-    k = rotate(k, heads_, {mode}, rotary_base_);
+  if (std::find(options_.rotary_modes.begin(), options_.rotary_modes.end(), mode) !=
+      options_.rotary_modes.end()) {
+    q = rotate(q, heads_, {mode}, options_.rotary_base);
+    k = rotate(k, heads_, {mode}, options_.rotary_base);
   }
   const Dropout& dropout = (*dropouts_)[static_cast<size_t>(mode)];
   return ops::axis_attention(q, k, project(*value_), heads_, mode, mask, {}, dropout.active_probability(),

@@ -18,8 +18,9 @@ namespace modewise::nn {
 /// counts.
 class DividedAttention : public Attention {
  public:
-  DividedAttention(Initializer& init, int64_t width, int64_t heads, int64_t modes, bool query_key_norm,
-                   double dropout, std::vector<int64_t> rotary_modes, double rotary_base);
+  /// `options` of softmax attention; each step reaches along its mode.
+  DividedAttention(Initializer& init, int64_t width, int64_t heads, int64_t modes,
+                   TokenAttentionOptions options);
 
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
 
@@ -27,8 +28,7 @@ class DividedAttention : public Attention {
   at::Tensor step(const at::Tensor& x, int64_t mode, const std::optional<at::Tensor>& mask) const;
 
   int64_t heads_, modes_;
-  std::vector<int64_t> rotary_modes_;
-  double rotary_base_;
+  TokenAttentionOptions options_;
   std::shared_ptr<Linear> query_, key_, value_;
   std::shared_ptr<LayerNorm> query_norm_, key_norm_;
   std::shared_ptr<ModuleList<Dropout>> dropouts_;  // one a step: each has its own random numbers

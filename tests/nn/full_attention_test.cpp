@@ -23,8 +23,10 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
 
 std::shared_ptr<TokenAttention> make(int64_t features, Reach reach = Reach::all, bool norm = true) {
   Initializer init(3);
-  auto out = std::make_shared<TokenAttention>(init, kWidth, kHeads, reach, norm, 0.0,
-                                              std::vector<int64_t>{0, 1}, 10000, features);
+  auto out = std::make_shared<TokenAttention>(
+      init, kWidth, kHeads,
+      TokenAttentionOptions{
+          .reach = reach, .query_key_norm = norm, .rotary_modes = {0, 1}, .features = features});
   out->eval();
   return out;
 }
@@ -87,8 +89,8 @@ TEST(FullAttentionForms, OfMoreFeaturesNearsSoftmax) {
 TEST(FullAttentionForms, OfRegularisedFeaturesIsKroneckerAttentionOfOneMode) {
   const auto made = [](bool regularised) {
     Initializer init(3);
-    return std::make_shared<TokenAttention>(init, kWidth, kHeads, Reach::all, true, 0.0,
-                                            std::vector<int64_t>{}, 10000, 24, regularised);
+    return std::make_shared<TokenAttention>(
+        init, kWidth, kHeads, TokenAttentionOptions{.features = 24, .regularised = regularised});
   };
   const auto attention = made(true);
   const auto parameters = attention->named_parameters();

@@ -3,9 +3,10 @@
 namespace modewise::models {
 
 ITransformerLayer::ITransformerLayer(const ForecasterConfig& config, nn::Initializer& init)
-    : attention_(register_module("attention", std::make_shared<nn::TokenAttention>(
-                                                  init, config.width, config.heads, nn::Reach::all, false,
-                                                  config.dropout, std::vector<int64_t>{}, 10000.0))),
+    : attention_(register_module(
+          "attention", std::make_shared<nn::TokenAttention>(
+                           init, config.width, config.heads,
+                           nn::TokenAttentionOptions{.query_key_norm = false, .dropout = config.dropout}))),
       feed_forward_(register_module(
           "ff", std::make_shared<nn::GELUNetwork>(init, config.width, config.hidden, config.dropout))),
       norm1_(register_module("norm1", std::make_shared<nn::LayerNorm>(config.width))),
