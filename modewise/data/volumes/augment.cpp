@@ -30,9 +30,7 @@ class Draws {
       : stream_(stream), next_(static_cast<uint64_t>(sample) * kDrawsASample) {}
   double uniform() { return stream_.uniform(next_++); }
   double within(double most) { return most * (2 * uniform() - 1); }
-  int64_t below(int64_t count) {
-    return std::min(count - 1, static_cast<int64_t>(uniform() * static_cast<double>(count)));
-  }
+  int64_t below(int64_t count) { return static_cast<int64_t>(uniform() * static_cast<double>(count)); }
 
  private:
   RandomStream stream_;
