@@ -90,7 +90,7 @@ ClassMap::ClassMap(std::string name, std::vector<SceneClass> classes, std::vecto
 
 std::optional<int16_t> ClassMap::index_of(double value) const {
   const double place = value - static_cast<double>(first_id_);
-  if (!(place >= 0 && place < static_cast<double>(table_.size())) || place != std::floor(place))
+  if (!(place >= 0 && place < static_cast<double>(table_.size())) || place != std::trunc(place))
     return std::nullopt;
   const int16_t index = table_[static_cast<size_t>(place)];
   if (index == kUnknown) return std::nullopt;

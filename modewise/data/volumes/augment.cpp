@@ -238,15 +238,12 @@ void augment(VolumeBatch& batch, const AugmentConfig& config, uint64_t seed, uin
       shift_whole(sample, config, draws);
     change_values(sample, config, draws);
     if (config.noise > 0) add_noise(sample, config.noise, stream, i);
-    if (config.erase > 0 && draws.uniform() < config.erase) {
-      sample.values = sample.values.clone();
-      erase_box(sample, draws);
-    }
+    if (config.erase > 0 && draws.uniform() < config.erase) erase_box(sample, draws);
     if (sample.valid.defined()) {
       sample.values = sample.values.masked_fill(sample.valid.logical_not().unsqueeze(-1), 0);
-      batch.valid.select(0, i).copy_(sample.valid.clone());
+      batch.valid.select(0, i).copy_(sample.valid);
     }
-    batch.values.select(0, i).copy_(sample.values.clone());
+    batch.values.select(0, i).copy_(sample.values);
   }
 }
 
