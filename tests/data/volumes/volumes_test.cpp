@@ -633,8 +633,8 @@ TEST_F(Volumes, OfAFolderSortNumbersAsNumbers) {
   VolumeConfig config = config_of(scratch_.path("scans"));
   scratch_.write("scans/labels.csv", "file,label,split\na,10,train\nb,9,val\nc,-1.5,test\n");
   EXPECT_THAT(load_volumes(config).classes, ElementsAre("-1.5", "9", "10"));
-  scratch_.write("scans/labels.csv", "file,label,split\na,9b,train\nb,10,val\nc,9,test\n");
-  EXPECT_THAT(load_volumes(config).classes, ElementsAre("10", "9", "9b"));
+  scratch_.write("scans/labels.csv", "file,label,split\na,9b,train\nb,10b,val\nc,9b,test\n");
+  EXPECT_THAT(load_volumes(config).classes, ElementsAre("10b", "9b"));
 }
 
 TEST_F(Volumes, OfOneNiftiFileNeedNoTable) {
