@@ -115,9 +115,9 @@ TEST(Lorenz96, DefaultsVaryAndStayBounded) {
 TEST(Lorenz96, DivergenceIsAnErrorThatNamesTheRemedy) {
   Lorenz96Config config;
   config.sample_step = 1;
-  config.substeps = 1;
+  config.substeps = 2;
   EXPECT_THAT(error_of(ErrorKind::config, [&] { simulate_lorenz96(config, 10, 1); }),
-              HasSubstr("raise data.lorenz96.substeps"));
+              HasSubstr("with steps of 0.5 (sample_step 1 / substeps 2); raise data.lorenz96.substeps"));
 }
 
 TEST(Lorenz96, NoiseIsRelativeToEachSeries) {

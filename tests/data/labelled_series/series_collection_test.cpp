@@ -136,6 +136,8 @@ TEST_F(Collection, RefusesWhatDoesNotFit) {
   EXPECT_THAT(data_error(file_of("a b", {"1:a", "2:a"}), many(1, "1")),
               HasSubstr("all cases are of class 'a'"));
   EXPECT_THAT(data_error("@classLabel false\n@data\n1,2\n", many(1)), HasSubstr("no classes to learn"));
+  EXPECT_THAT(data_error(many(1, "1"), "@classLabel false\n@data\n1\n"),
+              HasSubstr("X_TEST.ts: the cases have no classes to test on"));
   CollectionConfig config;
   config.train = folder_.path("X_TRAIN.ts");
   EXPECT_THAT(error_of(ErrorKind::config, [&] { load_collection(config); }), HasSubstr("data.test"));

@@ -504,6 +504,8 @@ TEST_F(Volumes, LeaveTheTestSamplesOut) {
   const std::string six = write("six.npz", six_arrays());
   const VolumeSet set = load_volumes(config_of(six), false);
   EXPECT_EQ(set.count(), 6);
+  EXPECT_THAT(set.train, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(set.validation, ElementsAre(4, 5));
   EXPECT_TRUE(set.test.empty());
   const VolumeConfig plain = config_of(write("plain.npz", {{"images", bytes_of({20, 2, 2, 2}, 7)},
                                                            {"labels", labels_of(std::vector<uint8_t>(20))}}));
