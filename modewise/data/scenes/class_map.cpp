@@ -60,14 +60,11 @@ ClassMap::ClassMap(std::string name, std::vector<SceneClass> classes, std::vecto
       tolerated_(std::move(tolerated)) {
   require(!classes_.empty() && classes_.size() <= 255, ErrorKind::config,
           "class map {}: 1 to 255 classes, got {}", name_, classes_.size());
-  std::set<int64_t> seen;
-  int64_t last = classes_.front().id;
-  first_id_ = last;
+  std::set<int64_t> seen, listed;
   const auto include = [&](int64_t id) {
     require(std::abs(id) <= kFarthest, ErrorKind::config, "class map {}: ids lie from −{} to {}, got {}",
             name_, kFarthest, kFarthest, id);
-    first_id_ = std::min(first_id_, id);
-    last = std::max(last, id);
+    listed.insert(id);
   };
   for (const SceneClass& one : classes_) {
     require(seen.insert(one.id).second, ErrorKind::config, "class map {}: id {} stands there twice", name_,
@@ -82,7 +79,8 @@ ClassMap::ClassMap(std::string name, std::vector<SceneClass> classes, std::vecto
     include(from);
     include(to);
   }
-  table_.assign(static_cast<size_t>(last - first_id_ + 1), kUnknown);
+  first_id_ = *listed.begin();
+  table_.assign(static_cast<size_t>(*listed.rbegin() - first_id_ + 1), kUnknown);
   for (const auto& [from, to] : tolerated_)
     for (int64_t id = from; id <= to; ++id) add_to_table(table_, first_id_, id, ignored);
   for (const int64_t id : ignored_ids_) add_to_table(table_, first_id_, id, ignored);
@@ -92,7 +90,7 @@ ClassMap::ClassMap(std::string name, std::vector<SceneClass> classes, std::vecto
 
 std::optional<int16_t> ClassMap::index_of(double value) const {
   const double place = value - static_cast<double>(first_id_);
-  if (!(place >= 0 && place < static_cast<double>(table_.size())) || place != std::floor(place))
+  if (!(place >= 0 && place < static_cast<double>(table_.size())) || place != std::trunc(place))
     return std::nullopt;
   const int16_t index = table_[static_cast<size_t>(place)];
   if (index == kUnknown) return std::nullopt;

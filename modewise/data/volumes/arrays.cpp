@@ -106,7 +106,7 @@ int64_t append_volumes(VolumeSet& set, io::Array array, const std::string& chann
   const at::Tensor stored = last ? all : all.unsqueeze(-1);
   if (!set.volumes.empty())
     require(
-        stored.dim() - 1 == set.volumes.front().dim() && stored.size(-1) == set.volumes.front().size(-1) &&
+        stored.dim() - 2 == set.modes() && stored.size(-1) == set.channels() &&
             stored.scalar_type() == set.volumes.front().scalar_type(),
         ErrorKind::data,
         "{}: volumes of {} axes and {} channels, but those before have {} axes and {} channels, of another "

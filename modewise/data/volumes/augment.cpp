@@ -30,9 +30,7 @@ class Draws {
       : stream_(stream), next_(static_cast<uint64_t>(sample) * kDrawsASample) {}
   double uniform() { return stream_.uniform(next_++); }
   double within(double most) { return most * (2 * uniform() - 1); }
-  int64_t below(int64_t count) {
-    return std::min(count - 1, static_cast<int64_t>(uniform() * static_cast<double>(count)));
-  }
+  int64_t below(int64_t count) { return static_cast<int64_t>(uniform() * static_cast<double>(count)); }
 
  private:
   RandomStream stream_;
@@ -240,15 +238,12 @@ void augment(LabelledBatch& batch, const AugmentConfig& config, uint64_t seed, u
       shift_whole(sample, config, draws);
     change_values(sample, config, draws);
     if (config.noise > 0) add_noise(sample, config.noise, stream, i);
-    if (config.erase > 0 && draws.uniform() < config.erase) {
-      sample.values = sample.values.clone();
-      erase_box(sample, draws);
-    }
+    if (config.erase > 0 && draws.uniform() < config.erase) erase_box(sample, draws);
     if (sample.valid.defined()) {
       sample.values = sample.values.masked_fill(sample.valid.logical_not().unsqueeze(-1), 0);
-      batch.valid.select(0, i).copy_(sample.valid.clone());
+      batch.valid.select(0, i).copy_(sample.valid);
     }
-    batch.values.select(0, i).copy_(sample.values.clone());
+    batch.values.select(0, i).copy_(sample.values);
   }
 }
 

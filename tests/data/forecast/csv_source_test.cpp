@@ -280,7 +280,8 @@ TEST_F(CsvSource, AFileThatIsNotThereAndNoFileAtAll) {
   EXPECT_THAT(error_of(ErrorKind::no_input, [&] { load_series(config); }), HasSubstr("absent.csv"));
   EXPECT_THAT(error_of(ErrorKind::config, [] { load_series({}); }), HasSubstr("got neither"));
   config.simulate = "lorenz96";
-  EXPECT_THAT(error_of(ErrorKind::config, [&] { load_series(config); }), HasSubstr("got both"));
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { load_series(config); }),
+            "data: expected data.path or data.simulate, got both (" + config.path + " and lorenz96)");
 }
 
 TEST_F(CsvSource, FormatFollowsTheNameOrTheFirstLine) {

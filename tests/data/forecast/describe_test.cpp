@@ -50,6 +50,28 @@ TEST(Describe, SaysWhatAFileHolds) {
   EXPECT_EQ(to_json(d)["variables"][1]["missing"], 5);
 }
 
+TEST(Describe, BecomesJson) {
+  Series s = make_series({10, 1, 2}, [](int64_t i) { return static_cast<double>(i % 4); });
+  s.source = "s";
+  s.notes = {"note"};
+  s.doubts = {"doubt"};
+  s.observed = s.values.ge(0);
+  for (const int64_t row : {2, 3, 5}) s.observed[row].fill_(false);
+  s.observed[8][0][1] = s.observed[4][0][0] = false;
+  EXPECT_EQ(
+      to_json(describe(s, {}, {2, 1})).dump(),
+      R"({"cells":20,"dated":false,"first":"0","frequency":"rows",)"
+      R"("gaps":[{"first":"2","first_row":2,"last":"3","rows":2},{"first":"5","first_row":5,"last":"5","rows":1}],)"
+      R"("last":"9","missing_cells":8,)"
+      R"("modes":[{"labels":["s0"],"name":"site","ordered":false},{"labels":["v0","v1"],"name":"variable","ordered":false}],)"
+      R"("notes":["note","doubt"],"rows":10,"source":"s","split_rule":"ratio 0.7 / 0.1 / 0.2",)"
+      R"("splits":[{"first":"0","last":"6","name":"training","rows":7,"windows":5},)"
+      R"({"first":"7","last":"7","name":"validation","rows":1,"windows":1},)"
+      R"({"first":"8","last":"9","name":"test","rows":2,"windows":2}],)"
+      R"("variables":[{"deviation":1.0,"max":2.0,"mean":1.0,"min":0.0,"missing":4,"name":"v0"},)"
+      R"({"deviation":1.0,"max":3.0,"mean":2.0,"min":1.0,"missing":4,"name":"v1"}]})");
+}
+
 TEST(Describe, StatisticsOfTheLastModeGoOverTheOthers) {
   const Series s = make_series({4, 3, 2}, [](int64_t i) { return static_cast<double>(i % 2 == 0 ? i : -i); });
   const Description d = describe(s, {}, {1, 1});

@@ -163,6 +163,77 @@ TEST(Scaler, ACellThatFloat32CannotHoldIsADataErrorWithItsPlace) {
               testing::StartsWith("cell 4 1: -3.5e+38"));
 }
 
+TEST(Scaler, CallsConstantWhatRoundingExplains) {
+  const double epsilon = std::numeric_limits<double>::epsilon();
+  const auto deviation = [&](double apart) {
+    const Series s = make_series({2, 1}, [&](int64_t i) { return i == 0 ? 1 : 1 + apart; });
+    return Scaler::fit(s, {0, 2}).deviation.item<double>();
+  };
+  // Variance (apart / 2)² against (2 rows × mean × ε)².
+  EXPECT_EQ(deviation(4 * epsilon), 1);
+  EXPECT_EQ(deviation(6 * epsilon), 3 * epsilon);
+}
+
+TEST(Scaler, FitsTheRowsOfItsRangeAlone) {
+  Series s = make_series({5, 2}, [](int64_t i) { return i < 2 || i > 7 ? 1e200 : static_cast<double>(i); });
+  const Scaler scaler = Scaler::fit(s, {1, 4});  // 2, 4, 6 and 3, 5, 7
+  EXPECT_EQ(scaler.mean[0].item<double>(), 4);
+  EXPECT_EQ(scaler.mean[1].item<double>(), 5);
+  EXPECT_NEAR(scaler.deviation[1].item<double>(), std::sqrt(8.0 / 3), 1e-15);
+  const SplitRange wrong[] = {{-1, 2}, {2, 2}, {3, 6}};
+  for (const SplitRange range : wrong)
+    EXPECT_EQ(
+        error_of(ErrorKind::internal, [&] { Scaler::fit(s, range); }),
+        fmt::format("Scaler::fit: rows [{}, {}) are not within the 5 rows of test", range.begin, range.end));
+  EXPECT_NO_THROW(Scaler::fit(s, {3, 4}));
+  double* values = s.values.mutable_data_ptr<double>();
+  values[5] = 1e200, values[7] = -2e200;
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] {
+                       Scaler::fit(s, {1, 4});
+                     }),
+            "test: row 4, 'v1': -2e+200 is so large that the variance of 'v1' overflows; if it stands for a "
+            "missing value, name it in data.missing_values");
+  values[7] = 2e199;
+  EXPECT_THAT(error_of(ErrorKind::data,
+                       [&] {
+                         Scaler::fit(s, {1, 4});
+                       }),
+              HasSubstr("test: row 3, 'v1': 1e+200"));
+}
+
+TEST(Scaler, FitsOtherSeriesAndAxesNot) {
+  const Series s = make_series({3, 2}, [](int64_t i) { return static_cast<double>(i); });
+  const Scaler scaler = Scaler::fit(s, {0, 3});
+  EXPECT_EQ(error_of(ErrorKind::internal,
+                     [&] {
+                       scaler.transform(make_series({3, 3}, [](int64_t) { return 0.0; }));
+                     }),
+            "Scaler::transform: test has 3 series, the scaler 2");
+  EXPECT_EQ(error_of(ErrorKind::internal,
+                     [&] {
+                       scaler.inverse(at::empty({3, 2}), 2);
+                     }),
+            "Scaler::inverse: axis 2 of 2 axes must have the 2 positions of mode 0");
+  Scaler noted = scaler;
+  noted.notes = {"x"};
+  EXPECT_THAT(Scaler::from_json(noted.to_json(), "s").notes, ElementsAre("x"));
+  const auto refused = [](const char* text) {
+    return error_of(ErrorKind::data, [&] { Scaler::from_json(nlohmann::json::parse(text), "s"); });
+  };
+  for (const char* text : {R"({"shape": [], "mean": [1], "deviation": [1]})",
+                           R"({"shape": [1], "mean": [1], "deviation": [1, 2]})",
+                           R"({"shape": [-1, -1], "mean": [1], "deviation": [1]})",
+                           R"({"shape": [0], "mean": [], "deviation": []})"})
+    EXPECT_THAT(refused(text), HasSubstr("as many means and deviations as the scaler's shape says")) << text;
+  EXPECT_THAT(refused(R"({"shape": [2], "mean": [1, 2], "deviation": [1, -1]})"),
+              HasSubstr("for series 1, got 2 and -1"));
+  EXPECT_EQ(Scaler::from_json(
+                nlohmann::json::parse(R"({"shape": [1, 2], "mean": [1, 2], "deviation": [1, 2]})"), "s")
+                .deviation.sizes(),
+            (at::IntArrayRef{1, 2}));
+}
+
 TEST(Scaler, IdentityLeavesValues) {
   const Series s = make_series({3, 2}, [](int64_t i) { return static_cast<double>(i); });
   EXPECT_EQ(Scaler::identity(s).transform(s).const_data_ptr<float>()[5], 5.0f);

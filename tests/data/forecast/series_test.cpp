@@ -44,6 +44,35 @@ TEST(RequireSameModes, NamesTheColumnsThatDiffer) {
             "'z' unknown to the run");
 }
 
+TEST(RequireSameModes, CountsEqualNamesAndLaterModes) {
+  EXPECT_EQ(
+      difference({"a", "a", "b"}, {"a", "b", "c"}),
+      "new.csv: the variables differ from the run's (3 there, 3 here): 'a' missing; 'c' unknown to the run");
+  EXPECT_EQ(
+      difference({"a", "b", "c", "d", "e"}, {"z"}),
+      "new.csv: the variables differ from the run's (5 there, 1 here): 'a', 'b', 'c', 'd', 'e' missing; "
+      "'z' unknown to the run");
+  Series series = make_series({2, 2, 2}, [](int64_t) { return 0.0; });
+  std::vector<SeriesMode> run = series.modes;
+  EXPECT_NO_THROW(require_same_modes(run, series));
+  run[1].labels = {"v1", "v0"};
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { require_same_modes(run, series); }),
+            "test: the variables differ from the run's (2 there, 2 here): another order, first at position 1 "
+            "('v1' in the run, 'v0' here)");
+}
+
+TEST(Series, NamesItsSeriesAndPlaces) {
+  Series series = make_series({4, 2, 3}, [](int64_t) { return 0.0; });
+  EXPECT_EQ(series.series_count(), 6);
+  EXPECT_EQ(series.shape(), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(series.series_name(0), "s0 / v0");
+  EXPECT_EQ(series.series_name(5), "s1 / v2");
+  EXPECT_EQ(series.where(3, 4), "test: row 4, 's1 / v1'");
+  EXPECT_EQ(series.missing_cells(), 0);
+  series.place = [](int64_t row, int64_t index) { return std::to_string(10 * row + index); };
+  EXPECT_EQ(series.where(3, 4), "34");
+}
+
 TEST(RequireSameModes, NamesAnotherOrderOfTheTensor) {
   const std::vector<SeriesMode> run = {{"station", {"p", "q"}, false}, {"variable", {"a", "b", "c"}, false}};
   EXPECT_EQ(error_of(ErrorKind::data,

@@ -1,5 +1,7 @@
 #include "modewise/data/forecast/simulate.h"
 
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
 #include <array>
@@ -8,6 +10,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "modewise/core/random.h"
 #include "modewise/data/forecast/load_series.h"
 #include "tests/data/scratch.h"
 
@@ -112,9 +115,9 @@ TEST(Lorenz96, DefaultsVaryAndStayBounded) {
 TEST(Lorenz96, DivergenceIsAnErrorThatNamesTheRemedy) {
   Lorenz96Config config;
   config.sample_step = 1;
-  config.substeps = 1;
+  config.substeps = 2;
   EXPECT_THAT(error_of(ErrorKind::config, [&] { simulate_lorenz96(config, 10, 1); }),
-              HasSubstr("raise data.lorenz96.substeps"));
+              HasSubstr("with steps of 0.5 (sample_step 1 / substeps 2); raise data.lorenz96.substeps"));
 }
 
 TEST(Lorenz96, NoiseIsRelativeToEachSeries) {
@@ -209,6 +212,124 @@ TEST(KnockOut, HidesTheShareAskedForAndTheSameCellsEachTime) {
       std::memcmp(a.observed.const_data_ptr<bool>(), c.observed.const_data_ptr<bool>(), a.observed.nbytes()),
       0);
   EXPECT_THAT(a.notes, ElementsAre("20 % of the cells are hidden at random"));
+}
+
+TEST(Lorenz96, StartsFromItsDrawsFourHundredRowsAhead) {
+  Lorenz96Config config;
+  config.sites = 5;
+  config.fast = 3;
+  config.sample_step = 0.002;
+  config.substeps = 2;
+  config.variables = "all";
+  const Series s = simulate_lorenz96(config, 2, 3);
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("site1", "site2", "site3", "site4", "site5"));
+  EXPECT_THAT(s.modes[1].labels, ElementsAre("slow", "fast1", "fast2", "fast3"));
+  EXPECT_EQ(s.modes[1].name, "variable");
+  EXPECT_EQ(s.time.length, 2);
+  const RandomStream random{3, RandomSite::simulation, 0};
+  std::vector<double> state(20);  // [site, slow and fast]; drawn slow ones first
+  for (size_t k = 0; k < 5; ++k) {
+    state[k * 4] = random.normal(k) + (k == 0 ? config.forcing : 0);
+    for (size_t j = 0; j < 3; ++j) state[k * 4 + 1 + j] = 0.1 * random.normal(5 + k * 3 + j);
+  }
+  const auto moved = [&](const std::vector<double>& slope, double h) {
+    std::vector<double> out = state;
+    for (size_t n = 0; n < 20; ++n) out[n] += h * slope[n];
+    return lorenz_derivative(out, 5, 3, config);
+  };
+  for (int step = 0; step < 2 * 401; ++step) {
+    const double h = 0.001;
+    const std::vector<double> a = lorenz_derivative(state, 5, 3, config), b = moved(a, h / 2),
+                              c = moved(b, h / 2), d = moved(c, h);
+    for (size_t n = 0; n < 20; ++n) state[n] += h / 6 * (a[n] + 2 * b[n] + 2 * c[n] + d[n]);
+  }
+  for (size_t n = 0; n < 20; ++n) EXPECT_NEAR(value_at(s, static_cast<int64_t>(n)), state[n], 1e-9) << n;
+}
+
+TEST(Lorenz96, NoiseIsDrawnForEachCell) {
+  Lorenz96Config config;
+  const Series clean = simulate_lorenz96(config, 3, 4);
+  config.noise = 0.5;
+  const Series noisy = simulate_lorenz96(config, 3, 4);
+  const RandomStream random{4, RandomSite::simulation, 1};
+  for (int64_t cell = 0; cell < 48; ++cell) {
+    const auto at = [&](int64_t row) { return value_at(clean, row * 16 + cell % 16); };
+    const double mean = (at(0) + at(1) + at(2)) / 3;
+    const double square =
+        (std::pow(at(0) - mean, 2) + std::pow(at(1) - mean, 2) + std::pow(at(2) - mean, 2)) / 3;
+    EXPECT_NEAR(value_at(noisy, cell) - value_at(clean, cell),
+                0.5 * std::sqrt(square) * random.normal(static_cast<uint64_t>(cell)), 1e-12);
+  }
+}
+
+TEST(Logistic, StartsFromItsDrawsFourHundredRowsAheadAndAddsNoise) {
+  LogisticConfig config;
+  config.sites = 3;
+  config.rate = 3.2;  // a cycle, so that roundings do not grow
+  config.noise = 0.25;
+  const Series s = simulate_logistic(config, 2, 6);
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("map1", "map2", "map3"));
+  const RandomStream random{6, RandomSite::simulation, 0}, noise{6, RandomSite::simulation, 1};
+  std::vector<double> x(3);
+  for (size_t i = 0; i < 3; ++i) x[i] = 0.1 + 0.8 * random.uniform(i);
+  for (int row = 0; row < 402; ++row) {
+    std::vector<double> f(3);
+    for (size_t i = 0; i < 3; ++i) f[i] = 3.2 * x[i] * (1 - x[i]);
+    for (size_t i = 0; i < 3; ++i) x[i] = 0.7 * f[i] + 0.15 * (f[(i + 1) % 3] + f[(i + 2) % 3]);
+    if (row >= 400)
+      for (size_t i = 0; i < 3; ++i) {
+        const auto cell = static_cast<uint64_t>(row - 400) * 3 + i;
+        EXPECT_NEAR(value_at(s, static_cast<int64_t>(cell)), x[i] + 0.25 * noise.normal(cell), 1e-12);
+      }
+  }
+}
+
+TEST(Seasonal, IsTrendSeasonsAndNoiseThatRemembers) {
+  SeasonalConfig config;
+  config.variables = 2;
+  config.periods = {6, 4.5};
+  config.amplitudes = {2, 1};
+  config.trend = 0.25;
+  config.noise = 0.5;
+  config.memory = 0.6;
+  const Series s = simulate_seasonal(config, 5, 7);
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("series1", "series2"));
+  const RandomStream phase{7, RandomSite::simulation, 3}, noise{7, RandomSite::simulation, 1};
+  for (uint64_t v = 0; v < 2; ++v) {
+    double rest = 0;
+    for (uint64_t row = 0; row < 5; ++row) {
+      const double z = noise.normal(row * 2 + v), t = static_cast<double>(row);
+      rest = row == 0 ? 0.5 / 0.8 * z : 0.6 * rest + 0.5 * z;
+      const auto wave = [&](double size, double period, uint64_t at) {
+        return size * std::sin(2 * std::numbers::pi * (t / period + phase.uniform(at)));
+      };
+      EXPECT_NEAR(value_at(s, static_cast<int64_t>(row * 2 + v)),
+                  0.25 * t + rest + wave(2, 6, v * 2) + wave(1, 4.5, v * 2 + 1), 1e-12);
+    }
+  }
+  const Scaler scaler{at::zeros({2}, at::kDouble), at::tensor({1.0, 2.0}, at::kDouble), {}};
+  const std::vector<double> floor = seasonal_noise_floor(config, scaler, 3);
+  ASSERT_EQ(floor.size(), 3U);
+  const double weight = (1 + 0.25) / 2;
+  EXPECT_NEAR(floor[0], weight * 0.25, 1e-15);
+  EXPECT_NEAR(floor[1], weight * 0.25 * (1 + 0.36), 1e-15);
+  EXPECT_NEAR(floor[2], weight * 0.25 * (1 + 0.36 + 0.1296), 1e-15);
+}
+
+TEST(KnockOut, HidesTheCellsWhoseDrawsAreSmall) {
+  Series s = make_series({3, 3}, [](int64_t i) { return static_cast<double>(i + 1); });
+  knock_out(s, 0.375, 8);
+  const RandomStream random{8, RandomSite::simulation, 2};
+  for (int64_t i = 0; i < 9; ++i) {
+    const bool hidden =
+        random.block(static_cast<uint64_t>(i / 4))[static_cast<size_t>(i % 4)] < 0.375 * 0x1p32;
+    EXPECT_EQ(seen_at(s, i), !hidden) << i;
+    EXPECT_EQ(value_at(s, i), hidden ? 0 : static_cast<double>(i + 1)) << i;
+  }
+  EXPECT_THAT(s.notes, ElementsAre("37.5 % of the cells are hidden at random"));
+  s.observed.fill_(false);
+  knock_out(s, 0, 8);
+  EXPECT_EQ(s.missing_cells(), 9);  // what was missing stays so
 }
 
 TEST(Simulate, RowsAreLimited) {

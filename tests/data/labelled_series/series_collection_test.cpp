@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <set>
 
 #include "modewise/core/error.h"
+#include "modewise/core/random.h"
 #include "modewise/data/labelled_series/sources.h"
 #include "tests/data/scratch.h"
 
@@ -134,6 +136,8 @@ TEST_F(Collection, RefusesWhatDoesNotFit) {
   EXPECT_THAT(data_error(file_of("a b", {"1:a", "2:a"}), many(1, "1")),
               HasSubstr("all cases are of class 'a'"));
   EXPECT_THAT(data_error("@classLabel false\n@data\n1,2\n", many(1)), HasSubstr("no classes to learn"));
+  EXPECT_THAT(data_error(many(1, "1"), "@classLabel false\n@data\n1\n"),
+              HasSubstr("X_TEST.ts: the cases have no classes to test on"));
   CollectionConfig config;
   config.train = folder_.path("X_TRAIN.ts");
   EXPECT_THAT(error_of(ErrorKind::config, [&] { load_collection(config); }), HasSubstr("data.test"));
@@ -173,6 +177,208 @@ TEST_F(Collection, VariesByBatchNumberAndLeavesPaddingAlone) {
   EXPECT_TRUE(at::equal(varied(noisy, 1), varied(noisy, 1)));
   EXPECT_FALSE(at::equal(varied(noisy, 1), varied(noisy, 2)));
   EXPECT_EQ(varied(noisy, 3)[1].narrow(-1, 1, 2).abs().sum().item<double>(), 0);
+}
+
+TEST_F(Collection, FindsItsFiles) {
+  const std::string train = folder_.write("one/X_TRAIN.ts", many(5)),
+                    test = folder_.write("one/X_TEST.ts", many(1));
+  const std::string other = folder_.write("two/Y.ts", many(5));
+  const auto counts = [](const CollectionConfig& config, bool with_test = true) {
+    const SeriesCollection set = load_collection(config, with_test);
+    return std::vector<size_t>{set.train.size() + set.validation.size(), set.test.size()};
+  };
+  CollectionConfig config;
+  config.path = train;  // and its twin
+  EXPECT_THAT(counts(config), ElementsAre(15, 3));
+  EXPECT_EQ(load_collection(config).source, train);
+  EXPECT_EQ(load_collection(config).name, "t");
+  config.path = test;
+  EXPECT_THAT(counts(config), ElementsAre(15, 3));
+  config.path = other;  // no twin: the test file is named
+  config.test = test;
+  EXPECT_THAT(counts(config), ElementsAre(15, 3));
+  EXPECT_THAT(counts(config, false), ElementsAre(15, 0));
+  config = {};
+  config.train = other;
+  config.test = test;
+  EXPECT_THAT(counts(config), ElementsAre(15, 3));
+  EXPECT_EQ(load_collection(config).source, other);
+  config = {};
+  config.path = folder_.path("one");
+  folder_.write("one/Z_TRAIN.ts", many(5));
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { load_collection(config); }),
+            config.path + ": there are several files that end in _TRAIN.ts; name one");
+  config.path = folder_.path("two");
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_collection(config); }),
+            config.path + ": there is no file that ends in _TRAIN.ts");
+  folder_.write("two/Y_TRAIN.ts", many(5));
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_collection(config); }),
+            config.path + ": there is no file that ends in _TEST.ts");
+  EXPECT_THAT(counts(config, false), ElementsAre(15, 0));  // which is not looked for
+  config.protocol = "paper";
+  config.path = folder_.path("two/Y_TRAIN.ts");  // whose twin is not there, nor needed
+  EXPECT_THAT(counts(config), ElementsAre(12, 3));
+  EXPECT_THAT(counts(config, false), ElementsAre(12, 0));
+  config.protocol = "tslib";
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { load_collection(config, false); }),
+            "protocol tslib chooses the weights on the test cases: they cannot be left unread");
+  EXPECT_EQ(error_of(ErrorKind::config, [] { load_collection({}); }),
+            "data.path: expected a folder or file of series, got none");
+}
+
+TEST_F(Collection, KeepsATrainingCaseOfSmallClasses) {
+  // One case of a, two of b, three of c and ten of d.
+  std::vector<std::string> cases = {"1:c", "2:d", "3:b", "4:a", "5:c", "6:d", "7:b", "8:c"};
+  for (int i = 9; i < 17; ++i) cases.push_back(std::to_string(i) + ":d");
+  const auto dealt = [&](const SeriesCollection& set, std::vector<double> for_test,
+                         std::vector<double> before) {
+    std::vector<int64_t> wanted[3];
+    for (int64_t label = 0; label < 4; ++label) {
+      std::vector<int64_t> members;
+      for (int64_t i = 0; i < set.count(); ++i)
+        if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
+      const auto order =
+          random_permutation(std::ssize(members), {7, RandomSite::splits, static_cast<uint64_t>(label + 1)});
+      for (size_t i = 0; i < members.size(); ++i) {
+        const auto place = static_cast<double>(i);
+        const auto k = static_cast<size_t>(label);
+        wanted[place < for_test[k] ? 2
+               : place < before[k] ? 1
+                                   : 0]
+            .push_back(members[static_cast<size_t>(order[i])]);
+      }
+    }
+    for (auto& list : wanted) std::sort(list.begin(), list.end());
+    EXPECT_EQ(set.train, wanted[0]);
+    EXPECT_EQ(set.validation, wanted[1]);
+    EXPECT_EQ(set.test, wanted[2]);
+  };
+  CollectionConfig config = written(file_of("a b c d", cases), file_of("a b c d", {"1:a"}));
+  config.split_seed = 7;
+  config.validation_share = 0.2;
+  SeriesCollection set = load_collection(config);
+  set.test.clear(), set.cases.pop_back();  // the test file's case
+  dealt(set, {0, 0, 0, 0}, {0, 1, 1, 2});
+  config.path = folder_.write("all/all.ts", file_of("a b c d", cases));
+  config.protocol = "paper";
+  set = load_collection(config);
+  dealt(set, {0, 0, 1, 1}, {0, 1, 2, 2});
+  EXPECT_THAT(set.notes, ElementsAre("protocol paper: all 16 cases split anew by class with seed 7"));
+}
+
+TEST_F(Collection, NamesItsCasesAndCountsItsGaps) {
+  CollectionConfig config =
+      written(file_of("a b", {"1,?:a", "2,3:b", "4,5:b", "6,7:a"}), file_of("a b", {"?,?:a", "1,2:b"}));
+  config.normalize = "none";
+  const SeriesCollection set = load_collection(config);
+  EXPECT_EQ(set.variables, 1);
+  EXPECT_EQ(set.length, 2);
+  EXPECT_FALSE(set.padded());
+  EXPECT_THAT(set.names, ElementsAre("train 1", "train 2", "train 3", "train 4", "test 1", "test 2"));
+  EXPECT_EQ(set.called(0), "train 1");
+  EXPECT_THAT(set.notes,
+              ElementsAre(folder_.path("X_TRAIN.ts") + ": 1 missing values filled along straight lines",
+                          folder_.path("X_TEST.ts") + ": 2 missing values filled along straight lines"));
+  EXPECT_EQ(set.warnings, 0U);
+  config.length = 3;
+  EXPECT_EQ(load_collection(config).length, 3);
+  EXPECT_TRUE(load_collection(config).padded());
+  config.length = 1;
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { load_collection(config); }),
+            config.path + ": the longest case has 2 steps, data.length = 1");
+  const LabelledBatch batch = gather_cases(set, std::vector<int64_t>{5, 0}, 3, false);
+  EXPECT_FALSE(batch.valid.defined());
+  EXPECT_EQ(batch.labels[0].item<int64_t>(), 1);
+  EXPECT_EQ(batch.values[0][0][1].item<float>(), 2);
+}
+
+TEST_F(Collection, HasAHashOfAllThatItHolds) {
+  const auto read = [&] { return load_collection(written(many(4), many(1))); };
+  const std::string before = hash_of(read());
+  EXPECT_EQ(hash_of(read()), before);
+  std::set<std::string> hashes = {before};
+  for (int change = 0; change < 5; ++change) {
+    SeriesCollection set = read();
+    if (change == 0) set.cases[3].mutable_data_ptr<float>()[3] += 1;
+    if (change == 1) set.labels[0] = 2;
+    if (change == 2) set.train.pop_back();
+    if (change == 3) set.validation.pop_back();
+    if (change == 4) set.test.pop_back();
+    hashes.insert(hash_of(set));
+  }
+  EXPECT_EQ(hashes.size(), 6U);
+}
+
+TEST_F(Collection, LoadsCasesThatHaveNoClass) {
+  const std::string file = folder_.write("x.ts", "@problemName n\n@classLabel false\n@data\n1,3\n5,?\n");
+  const TrainedSeries trained = {{"a", "b"}, 1, 2, false, {{1}, {4}}};
+  const SeriesCollection set = load_cases(file, "variable", trained);
+  EXPECT_THAT(set.labels, ElementsAre(-1, -1));
+  EXPECT_THAT(set.names, ElementsAre("case 1", "case 2"));
+  EXPECT_THAT(set.test, ElementsAre(0, 1));
+  EXPECT_EQ(set.name, "n");
+  EXPECT_EQ(set.source, file);
+  EXPECT_EQ(set.variables, 1);
+  EXPECT_EQ(set.classes, trained.classes);
+  EXPECT_EQ(set.cases[0][0][1].item<float>(), 0.5);
+  EXPECT_EQ(set.cases[1][0][1].item<float>(), 1);
+  EXPECT_EQ(load_cases(file, "none", {{"a", "b"}, 1, 2, false, {}}).cases[0][0][1].item<float>(), 3);
+  EXPECT_EQ(load_cases(file, "case", trained).cases[0][0][1].item<float>(), 1);
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_cases("/nowhere.ts", "none", trained); }),
+            "there is no file /nowhere.ts");
+  TrainedSeries longer = trained;
+  longer.length = 3;
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { load_cases(file, "none", longer); }),
+              HasSubstr("cases of other lengths than 3 steps"));
+  longer.padded = true;
+  EXPECT_EQ(load_cases(file, "none", longer).length, 3);
+}
+
+TEST(Motifs, AreTwoChirpsInNoise) {
+  for (const int64_t steps : {257, 600}) {
+    const MotifsConfig config = {9, steps, 2, 0.3};
+    const int64_t half = steps / 2, width = steps == 257 ? 16 : 18;
+    for (const bool test : {false, true}) {
+      const RawCases raw = simulate_motifs(config, 6, test);
+      EXPECT_EQ(raw.cases.size(), test ? 5U : 9U);
+      EXPECT_EQ(raw.variables, 2);
+      EXPECT_EQ(raw.name, "motifs");
+      EXPECT_EQ(raw.source, "motifs (simulated)");
+      EXPECT_THAT(raw.classes,
+                  ElementsAre("rising, rising", "rising, falling", "falling, rising", "falling, falling"));
+      for (uint64_t i = 0; i < raw.cases.size(); ++i) {
+        EXPECT_EQ(raw.labels[i], static_cast<int64_t>(i % 4));
+        const RandomStream random{6, RandomSite::simulation, test ? 0x7fffffff - i : i};
+        for (int64_t v = 0; v < 2; ++v)
+          for (int64_t t = 0; t < steps; ++t) {
+            double wanted = 0.3 * random.normal(static_cast<uint64_t>(v * steps + t) + 4);
+            for (int64_t part = 0; part < 2; ++part) {
+              const bool falling = part == 0 ? i % 4 >= 2 : i % 2 == 1;
+              const auto begin =
+                  part * half + static_cast<int64_t>(random.uniform(static_cast<uint64_t>(part)) *
+                                                     static_cast<double>(half - width));
+              if (t < begin || t >= begin + width) continue;
+              const double at = (static_cast<double>(t - begin) + 0.5) / static_cast<double>(width);
+              const double along = falling ? 1 - at : at;
+              wanted += std::sin(2 * std::numbers::pi * (2 * along + 6 * along * along)) *
+                        std::sin(std::numbers::pi * at);
+            }
+            ASSERT_NEAR(raw.cases[i][v][t].item<float>(), wanted, 1e-6) << i << " " << t;
+          }
+      }
+    }
+  }
+}
+
+TEST(Motifs, AreACollection) {
+  CollectionConfig config;
+  config.path = "motifs";
+  config.motifs = {20, 64, 1, 0.1};
+  const SeriesCollection set = load_collection(config);
+  EXPECT_EQ(set.test.size(), 10U);
+  EXPECT_EQ(set.train.size() + set.validation.size(), 20U);
+  EXPECT_EQ(set.source, "motifs");
+  EXPECT_EQ(load_collection(config, false).count(), 20);
 }
 
 TEST(Motifs, AreBalancedAndTheSameForASeed) {

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <set>
 
+#include "modewise/core/random.h"
 #include "modewise/data/labelled_series/series_collection.h"
 
 namespace modewise::data {
@@ -98,6 +99,34 @@ TEST(SeriesVariation, ErasesOnePieceOfAllVariables) {
   EXPECT_EQ(lengths, (std::set<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));  // half of 20 steps is never reached
   EXPECT_GT(begins.size(), 15U);
   EXPECT_EQ(*begins.begin(), 0);
+}
+
+TEST(SeriesVariation, FollowsItsDrawsOneByOne) {
+  const VariationConfig config = {0.25, 0.3, 3, 0.5};
+  const LabelledBatch batch = varied(config);
+  const RandomStream choices{5, RandomSite::augmentation, 6}, noise{5, RandomSite::augmentation, 7};
+  for (uint64_t i = 0; i < 20; ++i) {
+    const auto uniform = [&](uint64_t what) { return choices.uniform(8 * i + what); };
+    const double factor = 1 + 0.3 * (2 * uniform(0) - 1);
+    const auto shift = static_cast<int64_t>(7 * uniform(1)) - 3,
+               erased = static_cast<int64_t>(0.5 * uniform(2) * kSteps),
+               begin = static_cast<int64_t>(uniform(3) * static_cast<double>(kSteps - erased + 1));
+    for (int64_t v = 0; v < 2; ++v)
+      for (int64_t t = 0; t < kSteps; ++t) {
+        const double x =
+            static_cast<double>(1 + std::clamp<int64_t>(t - shift, 0, kSteps - 1)) * (v == 0 ? 1 : -1);
+        const uint64_t cell = (i * 2 + static_cast<uint64_t>(v)) * kSteps + static_cast<uint64_t>(t);
+        const double wanted = t >= begin && t < begin + erased ? 0 : factor * x + 0.25 * noise.normal(cell);
+        EXPECT_NEAR(value(batch, static_cast<int64_t>(i), v, t), wanted, 1e-5) << i << " " << t;
+      }
+  }
+}
+
+TEST(SeriesVariation, IsAskedForByAnyOfItsFields) {
+  EXPECT_FALSE(VariationConfig().any());
+  for (const VariationConfig& config :
+       {VariationConfig{0.1, 0, 0, 0}, {0, 0.1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 0.1}})
+    EXPECT_TRUE(config.any());
 }
 
 TEST(SeriesVariation, KnowsWhereAPaddedCaseEnds) {

@@ -2,7 +2,6 @@
 
 #include "modewise/data/scenes/scenes.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -11,101 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "modewise/core/file.h"
-#include "modewise/io/arrays/npy.h"
-#include "tests/data/scratch.h"
+#include "tests/data/scenes/scene_files.h"
 
 namespace modewise::data {
 namespace {
 
 using testing::HasSubstr;
-
-/// A float image [h, w, c] whose value at a pixel names the place: 1000·row + column + band / 10.
-void write_image(const ScratchFolder& folder, const std::string& name, int64_t height, int64_t width,
-                 int64_t bands) {
-  std::vector<float> values;
-  for (int64_t row = 0; row < height; ++row)
-    for (int64_t column = 0; column < width; ++column)
-      for (int64_t band = 0; band < bands; ++band)
-        values.push_back(static_cast<float>(1000 * row + column) + static_cast<float>(band) / 10);
-  folder.write(name, io::format_npy(io::make_array({height, width, bands}, std::span<const float>(values))));
-}
-
-void write_mask(const ScratchFolder& folder, const std::string& name, int64_t height, int64_t width,
-                const std::function<int64_t(int64_t, int64_t)>& id) {
-  std::vector<int64_t> values;
-  for (int64_t row = 0; row < height; ++row)
-    for (int64_t column = 0; column < width; ++column) values.push_back(id(row, column));
-  folder.write(name, io::format_npy(io::make_array({height, width}, std::span<const int64_t>(values))));
-}
-
-SceneConfig plain(const std::string& path, const std::string& masks) {
-  SceneConfig config;
-  config.path = path;
-  config.masks = masks;
-  config.scale = "none";
-  return config;
-}
-
-int64_t distance(const PixelRect& a, const PixelRect& b) {  // pixels between; 0: they touch or overlap
-  const auto gap = [](int64_t from, int64_t size, int64_t other, int64_t other_size) {
-    return std::max<int64_t>({0, other - (from + size), from - (other + other_size)});
-  };
-  return std::max(gap(a.row, a.height, b.row, b.height), gap(a.column, a.width, b.column, b.width));
-}
-
-TEST(SceneBlocks, NeverLetAPixelOfOneSplitComeNearAnothers) {
-  for (const int64_t guard : {0, 1, 5})
-    for (uint64_t seed = 0; seed < 20; ++seed) {
-      const BlockRequest request{101, 67, 7, 5, 32, 0.2, 0.3, guard, seed, "scene"};
-      const BlockSplit split = split_blocks(request, {});
-      size_t blocks = 0;
-      for (const auto& areas : split.areas) blocks += areas.size();
-      EXPECT_EQ(blocks, 35u);
-      EXPECT_EQ(split.areas[2].size(), 11u);
-      EXPECT_EQ(split.areas[1].size(), 7u);
-      for (size_t a = 0; a < 3; ++a)
-        for (size_t b = a + 1; b < 3; ++b)
-          for (const PixelRect& one : split.areas[a])
-            for (const PixelRect& other : split.areas[b]) EXPECT_GE(distance(one, other), guard);
-    }
-}
-
-TEST(SceneBlocks, CoverTheSceneOnceWithoutAGuard) {
-  const BlockRequest request{33, 31, 3, 4, 8, 0.2, 0.2, 0, 3, "scene"};
-  std::vector<int> seen(33 * 31, 0);
-  for (const auto& areas : split_blocks(request, {}).areas)
-    for (const PixelRect& area : areas)
-      for (int64_t row = area.row; row < area.row + area.height; ++row)
-        for (int64_t column = area.column; column < area.column + area.width; ++column)
-          ++seen[static_cast<size_t>(row * 31 + column)];
-  EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), 33 * 31);
-}
-
-TEST(SceneBlocks, GiveEachSplitItsShareOfRareClasses) {
-  // Class 1 is only in 3 of 16 blocks: a split by chance often leaves a part without it.
-  std::vector<std::vector<int64_t>> histograms(16, {100, 0});
-  for (const size_t block : {2u, 7u, 13u}) histograms[block] = {60, 40};
-  const BlockRequest request{64, 64, 4, 4, 16, 0.2, 0.2, 0, 0, "scene"};
-  const BlockSplit split = split_blocks(request, histograms);
-  std::array<int64_t, 3> rare{};
-  for (size_t block = 0; block < 16; ++block)
-    rare[static_cast<size_t>(split.assignment[block])] += histograms[block][1];
-  for (const int64_t pixels : rare) EXPECT_EQ(pixels, 40);
-}
-
-TEST(SceneBlocks, RefuseWhatLeavesNothing) {
-  EXPECT_THAT(error_of(ErrorKind::data,
-                       [] {
-                         split_blocks({10, 10, 1, 2, 4, 0.2, 0.2, 0, 0, "small.tif"}, {});
-                       }),
-              HasSubstr("small.tif: 1 × 2 blocks are too few"));
-  EXPECT_THAT(error_of(ErrorKind::data,
-                       [] {
-                         split_blocks({12, 12, 3, 3, 4, 0.2, 0.2, 9, 0, "small.tif"}, {});
-                       }),
-              HasSubstr("a guard of 9 pixels leaves nothing"));
-}
 
 TEST(Scenes, TrainOnWindowsOfTheTrainingBlocksAlone) {
   const ScratchFolder folder;
@@ -211,28 +121,6 @@ TEST(Scenes, ScaleByTheTrainingPartAlone) {
   }
   EXPECT_NEAR(sum / count, 0, 1e-4);
   EXPECT_NEAR(square / count, 1, 1e-4);
-}
-
-TEST(Scenes, ReadArraysInAnyOrderOfAxes) {
-  const ScratchFolder folder;
-  std::vector<float> values(2 * 3 * 4 * 5);
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
-  folder.write("thwc.npy", io::format_npy(io::make_array({2, 3, 4, 5}, std::span<const float>(values))));
-  const auto stack = open_raster(folder.path("thwc.npy"), "auto");
-  EXPECT_EQ(stack->info().times, 2);
-  EXPECT_EQ(stack->info().bands, 5);
-  std::vector<float> out(2 * 1 * 2 * 5);
-  stack->read({1, 2, 1, 2}, out);
-  EXPECT_EQ(out[0], (1 * 4 + 2) * 5);
-  EXPECT_EQ(out[10], ((3 + 1) * 4 + 2) * 5);
-  const auto other = open_raster(folder.path("thwc.npy"), "tchw");  // bands 3, rows 4, columns 5
-  EXPECT_EQ(other->info().bands, 3);
-  EXPECT_EQ(other->info().height, 4);
-  std::vector<float> pixel(2 * 3);
-  other->read({1, 2, 1, 1}, pixel);
-  EXPECT_EQ(pixel, (std::vector<float>{7, 27, 47, 67, 87, 107}));
-  EXPECT_THAT(error_of(ErrorKind::data, [&] { open_raster(folder.path("thwc.npy"), "hwc"); }),
-              HasSubstr("an array of 4 axes, but an image has 3, 'hwc'"));
 }
 
 TEST(Scenes, MatchTilesWithMasksByNameAndSplitThem) {
@@ -397,28 +285,6 @@ TEST(RealScenes, FloodChipIsGeoTiffWithIgnoredPixels) {
   EXPECT_EQ(dry, 192010);
   EXPECT_EQ(water, 70035);
   EXPECT_EQ(set.geo(0)->crs_text(), "EPSG:4326");
-}
-
-TEST(Ssl4eo, IsSplitAsItsPaperDid) {
-  const ScratchFolder folder;
-  std::vector<std::string> names;
-  for (int i = 0; i < 40; ++i) {
-    const std::string place = fmt::format("{:07}/LE07_{:03}", i, i);
-    folder.write("images/" + place + "/all_bands.tif", "x");
-    folder.write("masks/" + place + "/nlcd_2019.tif", "x");
-    names.push_back(place + "/all_bands.tif");
-  }
-  const SceneFiles files = find_scene_files(plain(folder.path("images"), folder.path("masks")), true);
-  EXPECT_EQ(files.layout, "ssl4eo");
-  const auto name = [&](size_t i) { return files.files[i].name; };
-  const nlohmann::json expected =
-      nlohmann::json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/data/vectors/ssl4eo_split.json"));
-  for (size_t i = 0; i < 40; ++i) {
-    EXPECT_EQ(name(i), names[expected["order"][i].get<size_t>()]);
-    EXPECT_EQ(files.files[i].split, i < 28   ? SceneSplit::train
-                                    : i < 34 ? SceneSplit::validation
-                                             : SceneSplit::test);
-  }
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include <ATen/ops/flip.h>
 #include <ATen/ops/linalg_det.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/roll.h>
 #include <ATen/ops/rot90.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
@@ -19,10 +21,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <set>
 
-#include "modewise/core/error.h"
+#include "modewise/core/random.h"
+#include "tests/data/scratch.h"
 
 namespace modewise::data {
 namespace {
@@ -334,8 +338,176 @@ TEST(Augment, ErasesABoxInTheShareOfSamplesAskedFor) {
   EXPECT_EQ(lengths[2], (std::set<int64_t>{2, 3, 4, 5, 6}));
 }
 
+/// The draws of one sample, one after the other.
+struct DrawsOf {
+  RandomStream stream;
+  uint64_t next;
+  double operator()() { return stream.uniform(next++); }
+  double within(double most) { return most * (2 * (*this)() - 1); }
+};
+
+TEST(Augment, FollowsItsDrawsOneByOne) {
+  AugmentConfig config;
+  config.flips = {0, 2};
+  config.quarter_turns = {0, 1};
+  config.shift = 2;
+  config.shape_transform = true;
+  config.contrast = 0.4;
+  config.brightness = 0.3;
+  config.noise = 0.5;
+  config.erase = 0.7;
+  const RandomStream stream{5, RandomSite::augmentation, 9};
+  const int64_t samples = 16, count = 6 * 7 * 6 * 2;
+  LabelledBatch batch;
+  batch.values = (at::arange(samples * count, at::kFloat) + 1).view({samples, 6, 7, 6, 2});
+  batch.valid = batch.values.select(-1, 0).remainder(11).gt(1);
+  batch.labels = at::zeros({samples}, at::kLong);
+  const LabelledBatch before{batch.values.clone(), batch.valid.clone(), batch.labels};
+  augment(batch, config, 5, 9);
+  for (int64_t i = 0; i < samples; ++i) {
+    DrawsOf draw{stream, static_cast<uint64_t>(i) * 64};
+    at::Tensor x = before.values[i].clone(), valid = before.valid[i].clone();
+    const auto move = [&](const std::function<at::Tensor(const at::Tensor&)>& how) {
+      x = how(x), valid = how(valid);
+    };
+    for (const int64_t axis : {0, 2})
+      if (draw() < 0.5) move([&](const at::Tensor& t) { return at::flip(t, {axis}); });
+    const auto half_turns = static_cast<int64_t>(4 * draw()) / 2;  // of an area of 7 × 6
+    move([&](const at::Tensor& t) { return at::rot90(t, 2 * half_turns, {1, 2}); });
+    const auto turns = static_cast<int64_t>(4 * draw());
+    move([&](const at::Tensor& t) { return at::rot90(t, turns, {0, 2}); });
+    for (const int64_t axis : {0, 1, 2}) {
+      const int64_t shift = static_cast<int64_t>(5 * draw()) - 2;
+      move([&](const at::Tensor& t) {
+        at::Tensor out = at::roll(t, {shift}, {axis});
+        out.narrow(axis, shift > 0 ? 0 : t.size(axis) + shift, std::abs(shift)).zero_();
+        return out;
+      });
+    }
+    x = x * draw();
+    x = x * (1 + draw.within(0.4));
+    x = (x + draw.within(0.3)).contiguous();
+    for (int64_t j = 0; j < count; ++j)
+      x.mutable_data_ptr<float>()[j] +=
+          static_cast<float>(0.5 * stream.normal((uint64_t{1} << 40) + static_cast<uint64_t>(i * count + j)));
+    if (draw() < 0.7) {
+      at::Tensor box = x;
+      for (const int64_t axis : {0, 1, 2}) {
+        const auto size = static_cast<double>(x.size(axis));
+        const auto length = std::max<int64_t>(1, static_cast<int64_t>(size * (0.2 + 0.3 * draw())));
+        const auto start = static_cast<int64_t>(draw() * static_cast<double>(x.size(axis) - length + 1));
+        box = box.narrow(axis, start, length);
+      }
+      box.zero_();
+    }
+    EXPECT_TRUE(at::equal(batch.valid[i], valid)) << i;
+    EXPECT_TRUE(at::equal(batch.values[i], x.masked_fill(valid.logical_not().unsqueeze(-1), 0))) << i;
+  }
+}
+
+/// Where `place` of a volume [X, Y, Z] lies between voxels: each weighs Π max(0, 1 − distance along an axis).
+double interpolated(const at::Tensor& volume, const at::Tensor& place) {
+  double sum = 0;
+  const auto values = volume.accessor<float, 3>();
+  const auto at = place.accessor<double, 1>();
+  const auto weight = [&](int64_t axis, int64_t i) {
+    return std::max(0.0, 1 - std::abs(at[axis] - static_cast<double>(i)));
+  };
+  for (int64_t i = 0; i < volume.size(0); ++i)
+    for (int64_t j = 0; j < volume.size(1); ++j)
+      for (int64_t k = 0; k < volume.size(2); ++k)
+        sum += weight(0, i) * weight(1, j) * weight(2, k) * values[i][j][k];
+  return sum;
+}
+
+void expect_deformed(const LabelledBatch& before, const AugmentConfig& config) {
+  LabelledBatch batch{before.values.clone(), before.valid.defined() ? before.valid.clone() : at::Tensor(),
+                      before.labels};
+  augment(batch, config, 5, 9);
+  int64_t compared = 0;
+  for (int64_t sample = 0; sample < before.values.size(0); ++sample) {
+    DrawsOf draw{{5, RandomSite::augmentation, 9}, static_cast<uint64_t>(sample) * 64};
+    at::Tensor matrix = at::eye(3, at::kDouble), offset = at::zeros({3}, at::kDouble);
+    for (const int64_t axis : {0, 1, 2}) {
+      const double angle = draw.within(config.rotate) * std::numbers::pi / 180, c = std::cos(angle),
+                   s = std::sin(angle);
+      const std::vector<double> about[3] = {
+          {1, 0, 0, 0, c, -s, 0, s, c}, {c, 0, s, 0, 1, 0, -s, 0, c}, {c, -s, 0, s, c, 0, 0, 0, 1}};
+      matrix = matrix.matmul(at::tensor(about[axis], at::kDouble).view({3, 3}));
+    }
+    const double scale = 1 + draw.within(config.scale);
+    for (const int64_t axis : {0, 1, 2}) {
+      matrix.select(1, axis).div_(scale * (1 + draw.within(config.stretch)));
+      offset[axis] = draw.within(static_cast<double>(config.shift));
+    }
+    const at::Tensor volume = before.values[sample].squeeze(-1);
+    const at::Tensor seen =
+        before.valid.defined() ? before.valid[sample].to(at::kFloat) : at::ones_like(volume);
+    for (int64_t voxel = 0; voxel < volume.numel(); ++voxel) {
+      const int64_t z = volume.size(2), y = volume.size(1),
+                    at[3] = {voxel / (y * z), voxel / z % y, voxel % z};
+      at::Tensor centre = at::empty({3}, at::kDouble), output = at::empty({3}, at::kDouble);
+      for (int64_t axis = 0; axis < 3; ++axis) {
+        centre[axis] = static_cast<double>(volume.size(axis) - 1) / 2;
+        output[axis] = static_cast<double>(at[axis]);
+      }
+      at::Tensor place = matrix.matmul(output - centre) + centre + offset;
+      if (config.interpolation == "nearest") place = place.round();
+      const double sum = interpolated(volume * seen, place), weight = interpolated(seen, place);
+      const auto value = batch.values[sample].flatten()[voxel].item<double>();
+      if (!before.valid.defined()) {
+        EXPECT_NEAR(value, sum, 2e-4);
+      } else if (std::abs(weight - 0.5) > 1e-6) {
+        ASSERT_EQ(batch.valid[sample].flatten()[voxel].item<bool>(), weight > 0.5);
+        EXPECT_NEAR(value, weight > 0.5 ? sum / weight : 0, 2e-4);
+        ++compared;
+      }
+    }
+  }
+  EXPECT_EQ(compared > 0, before.valid.defined());
+}
+
+TEST(Augment, DeformsByTheMapThatItDraws) {
+  AugmentConfig config;
+  config.rotate = 40;
+  config.scale = 0.4;
+  config.stretch = 0.3;
+  config.shift = 1;
+  LabelledBatch batch;
+  batch.values = at::arange(4 * 60, at::kFloat).remainder(17).view({4, 3, 4, 5, 1}) + 1;
+  batch.labels = at::zeros({4}, at::kLong);
+  expect_deformed(batch, config);
+  config.interpolation = "nearest";
+  expect_deformed(batch, config);
+  config.interpolation = "linear";
+  batch.valid = batch.values.squeeze(-1).gt(4);
+  expect_deformed(batch, config);
+}
+
+TEST(Augment, SaysWhatMovesVoxels) {
+  EXPECT_FALSE(AugmentConfig().moves_voxels());
+  const std::vector<std::function<void(AugmentConfig&)>> moves = {
+      [](AugmentConfig& c) { c.flips = {0}; }, [](AugmentConfig& c) { c.quarter_turns = {0}; },
+      [](AugmentConfig& c) { c.shift = 1; },   [](AugmentConfig& c) { c.rotate = 1; },
+      [](AugmentConfig& c) { c.scale = 0.1; }, [](AugmentConfig& c) { c.stretch = 0.1; }};
+  for (size_t i = 0; i < moves.size(); ++i) {
+    AugmentConfig config;
+    moves[i](config);
+    EXPECT_TRUE(config.moves_voxels()) << i;
+    LabelledBatch images;
+    images.values = at::zeros({2, 5, 5, 1});
+    if (i == 0 || i == 2) {
+      EXPECT_NO_THROW(augment(images, config, 1, 1)) << i;
+      continue;
+    }
+    EXPECT_EQ(error_of(ErrorKind::config, [&] { augment(images, config, 1, 1); }),
+              "augment: rotate, scale, stretch and quarter_turns are for volumes of 3 axes, these have 2");
+  }
+}
+
 TEST(Mirrored, FlipsTheAxesWhoseBitsAreSet) {
   const LabelledBatch batch = batch_of(2, true);
+  EXPECT_TRUE(mirrored(batch, {0, 2}, 4).values.is_same(batch.values));
   const LabelledBatch once = mirrored(batch, {0, 2}, 2);
   EXPECT_TRUE(at::equal(once.values, at::flip(batch.values, {3})));
   EXPECT_TRUE(at::equal(mirrored(once, {0, 2}, 2).values, batch.values));
@@ -350,7 +522,10 @@ TEST(Augment, RefusesAxesThatAreNotThere) {
   EXPECT_THROW(augment(images, config, 1, 1), Error);
   config = {};
   config.flips = {2};
-  EXPECT_THROW(augment(images, config, 1, 1), Error);
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { augment(images, config, 1, 1); }),
+            "augment.flips holds 2, but the volumes have axes 0 to 1");
+  config.flips = {1};
+  EXPECT_NO_THROW(augment(images, config, 1, 1));
 }
 
 }  // namespace

@@ -3,16 +3,24 @@
 #include "modewise/data/volumes/volumes.h"
 
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <numeric>
+#include <set>
 
 #include "modewise/core/error.h"
+#include "modewise/core/random.h"
 #include "modewise/data/volumes/medmnist.h"
+#include "modewise/data/volumes/sources.h"
 #include "modewise/io/arrays/npz.h"
 #include "tests/data/scratch.h"
 
@@ -21,6 +29,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 io::Array bytes_of(std::vector<int64_t> shape, int step) {
   const int64_t count = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
@@ -327,6 +336,377 @@ TEST_F(Volumes, OfAFolderNeedATableThatFits) {
               HasSubstr("'holdout' is none of train, validation"));
   scratch_.write("scans/labels.csv", "file,label\na,1\na.nii,2\n");
   EXPECT_THAT(refusal(config_of(scratch_.path("scans"))), HasSubstr("'a' stands there twice"));
+}
+
+TEST(MedMnist, HasTheCountsOfEachRelease) {
+  // Training, validation and test samples: the table of MedMNIST v2; a sample less since release 2.2.4.
+  std::vector<std::string> counts;
+  for (const MedMnistSet& set : medmnist_sets()) {
+    EXPECT_EQ(set.older_note.empty(), set.counts == set.older_counts) << set.flag;
+    counts.push_back(fmt::format("{} {} {}", set.flag, fmt::join(set.older_counts, " "), set.classes.size()));
+  }
+  EXPECT_THAT(counts, ElementsAre("organmnist3d 972 161 610 11", "nodulemnist3d 1158 165 310 2",
+                                  "adrenalmnist3d 1188 98 298 2", "fracturemnist3d 1027 103 240 3",
+                                  "vesselmnist3d 1335 192 382 2", "synapsemnist3d 1230 177 352 2"));
+  EXPECT_THAT(find_medmnist("organmnist3d.npz")->counts, ElementsAre(971, 161, 610));
+  EXPECT_THAT(find_medmnist("vesselmnist3d.npz")->counts, ElementsAre(1335, 191, 382));
+  EXPECT_EQ(medmnist_size_flag(28), "");
+  EXPECT_EQ(medmnist_size_flag(64), "_64");
+}
+
+/// A set of volumes of 2 × 1 × 1 voxels and 2 channels, without missing voxels or scales.
+VolumeSet set_of(const std::vector<int64_t>& labels) {
+  VolumeSet set;
+  set.source = "set";
+  set.labels = labels;
+  set.classes = {"a", "b", "c"};
+  for (size_t i = 0; i < labels.size(); ++i) {
+    set.names.push_back(std::to_string(i));
+    set.volumes.push_back(at::full({2, 1, 1, 2}, static_cast<double>(i), at::kFloat));
+  }
+  set.valid.resize(labels.size());
+  set.scales.resize(labels.size());
+  return set;
+}
+
+TEST(VolumeSplit, CutsEachClassInTheOrderOfItsSeed) {
+  VolumeConfig config;
+  config.split_ratios = {0.5, 0.26, 0.13};
+  config.split_seed = 6;
+  VolumeSet set = set_of({0, 2, 0, -1, 0, 2, 0, 0, -1, 0, 2, 0, 0, 0, 0});
+  split_by_class(set, config);
+  std::vector<int64_t> wanted[3];
+  for (const int64_t label : {-1, 0, 2}) {
+    std::vector<int64_t> members;
+    for (int64_t i = 0; i < 15; ++i)
+      if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
+    const auto order =
+        random_permutation(std::ssize(members), {6, RandomSite::splits, static_cast<uint64_t>(label + 1)});
+    // Of 2: 1, 1.52, 1.78; of 10: 5, 7.6, 8.9; of 3: 1.5, 2.28, 2.67; rounded, halves up.
+    const size_t train = members.size() / 2 + members.size() % 2, validation = members.size() == 10 ? 8 : 2,
+                 test = members.size() == 10 ? 9 : members.size();
+    for (size_t i = 0; i < test; ++i)
+      wanted[i < train ? 0 : i < validation ? 1 : 2].push_back(members[static_cast<size_t>(order[i])]);
+  }
+  for (auto& list : wanted) std::sort(list.begin(), list.end());
+  EXPECT_EQ(set.train, wanted[0]);
+  EXPECT_EQ(set.validation, wanted[1]);
+  EXPECT_EQ(set.test, wanted[2]);
+  EXPECT_THAT(set.notes, ElementsAre("split by class with seed 6: 8 training, 4 validation, 2 test"));
+  for (const auto& wrong :
+       {std::vector<double>{0.5, 0.5}, {0, 0.5, 0.5}, {0.5, 0.3, 0.21}, {0.6, 0.2, 0.1, 0.1}}) {
+    config.split_ratios = wrong;
+    EXPECT_EQ(error_of(ErrorKind::config, [&] { split_by_class(set, config); }),
+              fmt::format("data.split_ratios: expected three shares of training, validation and test that "
+                          "sum to at most 1, got [{}]",
+                          fmt::join(wrong, ", ")));
+  }
+}
+
+TEST(VolumeBatches, PadMaskScaleAndClip) {
+  VolumeSet set = set_of({1, 0, 2});
+  EXPECT_FALSE(set.masked());
+  set.volumes[1] = at::tensor({1.0F, 10.0F, 2.0F, 20.0F, 3.0F, 30.0F}).view({1, 3, 1, 2});
+  EXPECT_TRUE(set.masked());  // by its size alone
+  EXPECT_THAT(set.size(), ElementsAre(2, 3, 1));
+  set.scales[1] = {at::tensor({1.0F, 10.0F}), at::tensor({2.0F, 5.0F}), false};
+  const std::vector<int64_t> samples = {1, 2};
+  LabelledBatch batch = gather_volumes(set, samples, {2, 3, 2});
+  const auto floats = [](const at::Tensor& x) {
+    const at::Tensor flat = x.to(at::kFloat).flatten().contiguous();
+    return std::vector<float>(flat.const_data_ptr<float>(), flat.const_data_ptr<float>() + flat.numel());
+  };
+  EXPECT_THAT(batch.values.sizes().vec(), ElementsAre(2, 2, 3, 2, 2));
+  EXPECT_THAT(floats(batch.values[0].select(2, 0)[0]), ElementsAre(0, 0, 0.5, 2, 1, 4));
+  EXPECT_THAT(floats(batch.valid[0].select(2, 0)), ElementsAre(1, 1, 1, 0, 0, 0));
+  EXPECT_EQ(batch.values[0].sum().item<float>(), 7.5);  // nothing beyond
+  EXPECT_THAT(floats(batch.valid[1].select(2, 0)), ElementsAre(1, 0, 0, 1, 0, 0));
+  EXPECT_EQ(batch.valid.select(3, 1).sum().item<int64_t>(), 0);
+  EXPECT_THAT(floats(batch.labels), ElementsAre(0, 2));
+  set.scales[1].clip = true;
+  set.valid[1] = at::tensor({1, 1, 0}).to(at::kBool).view({1, 3, 1});
+  batch = gather_volumes(set, samples);
+  EXPECT_THAT(floats(batch.values[0][0]), ElementsAre(0, 0, 0.5, 1, 0, 0));
+  EXPECT_THAT(floats(batch.valid[0]), ElementsAre(1, 1, 0, 0, 0, 0));
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] {
+                       gather_volumes(set, samples, {2, 2, 1});
+                     }),
+            "set: volume 1 has 3 voxels along axis 1, more than the 2 there is room for");
+  VolumeSet holes = set_of({0, 1});
+  holes.valid[1] = at::zeros({2, 1, 1}, at::kBool);
+  EXPECT_TRUE(holes.masked());
+}
+
+TEST(VolumeBatches, HaveAHashOfAllThatTheyHold) {
+  const std::string before = hash_of(set_of({0, 1, 2}));
+  EXPECT_EQ(hash_of(set_of({0, 1, 2})), before);
+  const std::vector<std::function<void(VolumeSet&)>> changes = {
+      [](VolumeSet& s) { s.volumes[2].flatten()[3] = 7; },
+      [](VolumeSet& s) { s.labels[2] = 0; },
+      [](VolumeSet& s) { s.train = {1}; },
+      [](VolumeSet& s) { s.validation = {1}; },
+      [](VolumeSet& s) { s.test = {1}; },
+      [](VolumeSet& s) {
+        s.valid[0] = at::zeros({2, 1, 1}, at::kBool);
+      }};
+  std::set<std::string> hashes = {before};
+  for (const auto& change : changes) {
+    VolumeSet set = set_of({0, 1, 2});
+    change(set);
+    hashes.insert(hash_of(set));
+  }
+  EXPECT_EQ(hashes.size(), 7U);
+}
+
+TEST_F(Volumes, FindTheirFormat) {
+  const auto config = [&](const std::string& name) { return config_of(scratch_.write(name, "x")); };
+  EXPECT_EQ(refusal(config("a.txt")), scratch_.path("a.txt") +
+                                          ": expected volumes: .npz, .npy, .nii, .nii.gz or a folder of "
+                                          "NIfTI files");
+  EXPECT_THAT(refusal(config("a.nii")), Not(HasSubstr("expected volumes")));
+  EXPECT_THAT(refusal(config("a.nii.gz")), Not(HasSubstr("expected volumes")));
+  VolumeConfig npz = config_of(write("a.bin", six_arrays()));
+  npz.format = "npz";
+  EXPECT_EQ(load_volumes(npz).count(), 9);
+}
+
+TEST_F(Volumes, TakeTheirClassesFromTheTrainingSamples) {
+  auto arrays = six_arrays();
+  arrays["train_labels"] = labels_of({0, 0, 0, 0});
+  arrays["val_labels"] = labels_of({1, 1});
+  arrays["test_labels"] = labels_of({1, 0, 0});
+  EXPECT_THAT(load_volumes(config_of(write("a.npz", arrays))).classes, ElementsAre("0", "1"));
+  arrays["val_labels"] = labels_of({1, 2});
+  EXPECT_THAT(refusal(config_of(write("b.npz", arrays))), HasSubstr("label 2 of sample 1 is out of range"));
+  VolumeConfig named = config_of(write("c.npz", arrays));
+  named.classes = {"x", "y", "z"};
+  EXPECT_EQ(load_volumes(named).classes, named.classes);
+  // Without a split all samples say how many classes there are.
+  std::vector<int64_t> labels = {0, 65535};
+  const auto plain = [&] {
+    return write("d.npz", {{"images", bytes_of({2, 1, 1, 2}, 1)},
+                           {"labels", io::make_array({2}, std::span<const int64_t>(labels))}});
+  };
+  EXPECT_EQ(load_volumes(config_of(plain())).classes.size(), 65536U);
+  labels[1] = 65536;
+  EXPECT_THAT(refusal(config_of(plain())), HasSubstr("label 65536 would make 65537 classes; at most 65536"));
+  for (const double wrong : {-1.0, 1e6 + 1}) {
+    const std::vector<double> values = {0, wrong};
+    EXPECT_THAT(refusal(config_of(
+                    write("e.npz", {{"images", bytes_of({2, 1, 1, 2}, 1)},
+                                    {"labels", io::make_array({2}, std::span<const double>(values))}}))),
+                HasSubstr("of sample 1 is not a whole number from 0"));
+  }
+}
+
+TEST_F(Volumes, LeaveTheTestSamplesOut) {
+  const std::string six = write("six.npz", six_arrays());
+  const VolumeSet set = load_volumes(config_of(six), false);
+  EXPECT_EQ(set.count(), 6);
+  EXPECT_THAT(set.train, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(set.validation, ElementsAre(4, 5));
+  EXPECT_TRUE(set.test.empty());
+  const VolumeConfig plain = config_of(write("plain.npz", {{"images", bytes_of({20, 2, 2, 2}, 7)},
+                                                           {"labels", labels_of(std::vector<uint8_t>(20))}}));
+  const VolumeSet all = load_volumes(plain), without = load_volumes(plain, false);
+  EXPECT_EQ(all.count(), 20);
+  EXPECT_EQ(without.count(), 16);
+  EXPECT_TRUE(without.test.empty());
+  EXPECT_EQ(without.names[static_cast<size_t>(without.validation[1])],
+            all.names[static_cast<size_t>(all.validation[1])]);
+}
+
+TEST_F(Volumes, TakeTheIntensityRuleThatFits) {
+  io::Array shorts{io::Array::u16, {1, 1, 2, 2}, {}};
+  for (const int byte : {0, 0, 255, 255, 0x33, 0x33, 1, 0}) shorts.bytes.push_back(std::byte(byte));
+  const std::vector<int64_t> labels = {0};
+  const auto file = [&](io::Array images) {
+    return config_of(write("a.npz", {{"images", std::move(images)},
+                                     {"labels", io::make_array({1}, std::span<const int64_t>(labels))}}));
+  };
+  const std::vector<int64_t> first = {0};
+  const auto values = [&](const VolumeConfig& config) {
+    const at::Tensor x = gather_volumes(load_volumes(config), first).values.flatten().contiguous();
+    return std::vector<float>(x.const_data_ptr<float>(), x.const_data_ptr<float>() + x.numel());
+  };
+  VolumeConfig config = file(shorts);
+  EXPECT_THAT(values(config), ElementsAre(0, 1, 13107.0F / 65535, 1.0F / 65535));
+  config.intensity = "none";
+  EXPECT_THAT(values(config), ElementsAre(0, 65535, 13107, 1));
+  const std::vector<float> floats = {1, 5, 3, 5, 5, 5, 7, 5};  // mean 4, deviation √5; and 5 alone
+  config = file(io::make_array({1, 1, 2, 2, 2}, std::span<const float>(floats)));
+  const auto scaled = static_cast<float>(std::sqrt(5.0));
+  EXPECT_THAT(values(config), ElementsAre(-3 / scaled, 0, -1 / scaled, 0, 1 / scaled, 0, 3 / scaled, 0));
+  config.missing_values = {5};  // in both channels: one voxel, whose values do not count
+  EXPECT_THAT(values(config),
+              ElementsAre(testing::FloatNear(-1.0690450F, 1e-6F), 0, testing::FloatNear(-0.26726124F, 1e-6F),
+                          0, 0, 0, testing::FloatNear(1.3363062F, 1e-6F), 0));
+  EXPECT_THAT(load_volumes(config).notes, testing::Contains("1 voxels taken as missing"));
+  config.missing_values = {};
+  const auto config_error = [&] { return error_of(ErrorKind::config, [&] { load_volumes(config); }); };
+  config.intensity = "unit";
+  EXPECT_THAT(config_error(), HasSubstr("is for volumes of unsigned integers of 8 or 16 bits"));
+  config.intensity = "range";
+  for (const auto& range : {std::vector<double>{1, 1}, {2, 1}, {1}, {1, 2, 3}}) {
+    config.intensity_range = range;
+    EXPECT_EQ(config_error(), fmt::format("data.intensity_range: expected two ascending numbers, got [{}]",
+                                          fmt::join(range, ", ")));
+  }
+}
+
+TEST_F(Volumes, AreResampledByAveragesWhereTheyShrink) {
+  std::vector<uint8_t> bytes = {0, 10, 20, 31, 40, 50};
+  VolumeConfig config =
+      config_of(write("a.npz", {{"images", io::make_array({1, 6, 1, 1}, std::span<const uint8_t>(bytes))},
+                                {"labels", labels_of({0})}}));
+  config.intensity = "none";
+  const std::vector<int64_t> first = {0};
+  const auto values = [&](int64_t length) {
+    config.size = {length, 1, 1};
+    const at::Tensor x = gather_volumes(load_volumes(config), first).values.flatten().contiguous();
+    return std::vector<float>(x.const_data_ptr<float>(), x.const_data_ptr<float>() + x.numel());
+  };
+  EXPECT_THAT(values(6), ElementsAre(0, 10, 20, 31, 40, 50));
+  EXPECT_THAT(values(3), ElementsAre(5, 26, 45));      // averages of two, 25.5 rounded to even
+  EXPECT_THAT(values(4), ElementsAre(2, 18, 33, 48));  // at 0.25, 1.75, 3.25, 4.75: 2.5, 17.5, 33.25, 47.5
+  EXPECT_EQ(values(12).size(), 12U);
+  config.size = {2, 2};
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { load_volumes(config); }),
+            "data.size: expected 3 sizes for volumes of 3 axes, got 2 for 3");
+  // What is missing reaches no neighbour: a mean of what is there, missing where that is less than half.
+  at::Tensor x = at::tensor({1.0F, NAN, 5.0F, NAN, NAN, NAN, 3.0F, 4.0F}).view({8, 1, 1, 1});
+  const at::Tensor half = resampled(x, {4, 1, 1}).flatten();
+  EXPECT_EQ(half[0].item<float>(), 1);
+  EXPECT_EQ(half[1].item<float>(), 5);
+  EXPECT_TRUE(std::isnan(half[2].item<float>()));
+  EXPECT_EQ(half[3].item<float>(), 3.5);
+}
+
+TEST_F(Volumes, OfAFolderTakeTheirColumnsAndSplitsByManyNames) {
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    scratch_.write(std::string("scans/") + name + (name[0] == 'e' ? ".txt" : ".nii"), nifti_bytes(2, 2, 2));
+  const std::string rows = "a,x,training\nb,y,valid\nc,x,val\nd,y,test\n";
+  VolumeConfig config = config_of(scratch_.path("scans"));
+  const std::string table = scratch_.path("scans/labels.csv");
+  for (const std::string header : {"file,label,split", "filename,class,set", "path,target,subset",
+                                   "image,diagnosis,split", "name,label,split", "id,label,split"}) {
+    scratch_.write("scans/labels.csv", header + "\n" + rows);
+    const VolumeSet set = load_volumes(config);
+    EXPECT_THAT(set.train, ElementsAre(0)) << header;
+    EXPECT_THAT(set.validation, ElementsAre(1, 2));
+    EXPECT_THAT(set.test, ElementsAre(3));
+    EXPECT_THAT(set.labels, ElementsAre(0, 1, 0, 1));
+  }
+  const VolumeSet without = load_volumes(config, false);
+  EXPECT_THAT(without.names, ElementsAre("a", "b", "c"));
+  scratch_.write("scans/labels.csv",
+                 "file,other,label,split,half\na,u,x,train,test\nb,v,y,train,train\n"
+                 "c,u,x,val,train\nd,v,y,test,train\n");
+  config.label_column = "other";
+  config.split_column = "half";
+  VolumeSet set = load_volumes(config);
+  EXPECT_THAT(set.classes, ElementsAre("u", "v"));
+  EXPECT_THAT(set.test, ElementsAre(0));
+  config.classes = {"v", "w", "u"};
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(2, 0, 2, 0));
+  config.classes = {"v"};
+  EXPECT_EQ(refusal(config), table + ": class 'u' is not among data.classes");
+  config.classes = {};
+  config.label_column = "none";
+  EXPECT_EQ(refusal(config), table + ": there is no column 'none'");
+  config.label_column = config.split_column = "";
+  scratch_.write("scans/labels.csv", "file,label,split\na,x,train\nb,y,\nc,x,val\nd,y,test\n");
+  EXPECT_EQ(refusal(config), table + ": some rows name a split and others do not");
+  scratch_.write("scans/labels.csv", "file,label\na,x\nb,\nc,x\nd,y\n");
+  EXPECT_EQ(refusal(config), table + ": row 2 names no class");
+  scratch_.write("scans/labels.csv", "file,label\na,x\n,y\nc,x\nd,y\n");
+  EXPECT_EQ(refusal(config), table + ": row 2 names no file");
+  scratch_.write("scans/labels.csv", "file,label\nq,x\nr,y\n");
+  EXPECT_EQ(refusal(config), scratch_.path("scans") + ": " + table + " names none of the files there");
+  config.labels = scratch_.path("nowhere.csv");
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_volumes(config); }),
+            "there is no file " + config.labels + " with the labels");
+}
+
+TEST_F(Volumes, OfAFolderSortNumbersAsNumbers) {
+  for (const char* name : {"a", "b", "c"})
+    scratch_.write(std::string("scans/") + name + ".nii", nifti_bytes(2, 2, 2));
+  VolumeConfig config = config_of(scratch_.path("scans"));
+  scratch_.write("scans/labels.csv", "file,label,split\na,10,train\nb,9,val\nc,-1.5,test\n");
+  EXPECT_THAT(load_volumes(config).classes, ElementsAre("-1.5", "9", "10"));
+  scratch_.write("scans/labels.csv", "file,label,split\na,9b,train\nb,10b,val\nc,9b,test\n");
+  EXPECT_THAT(load_volumes(config).classes, ElementsAre("10b", "9b"));
+}
+
+TEST_F(Volumes, OfOneNiftiFileNeedNoTable) {
+  VolumeConfig config = config_of(scratch_.write("a.nii", nifti_bytes(2, 2, 2)));
+  config.classes = {"x", "y"};
+  const VolumeSet set = load_volumes(config);
+  EXPECT_THAT(set.names, ElementsAre("a"));
+  EXPECT_THAT(set.labels, ElementsAre(-1));
+  config.spacing = 2.0 / 4096;  // 2 voxels of 1 mm: 4096 voxels; the next axis has twice as many
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { load_volumes(config); }),
+              HasSubstr("makes 8192 voxels of an axis of 2 × 2 mm"));
+  config.spacing = 100;
+  EXPECT_THAT(load_volumes(config).size(), ElementsAre(1, 1, 1));
+  config.spacing = 100;
+  config.size = {3, 2, 1};
+  EXPECT_THAT(load_volumes(config).size(), ElementsAre(3, 2, 1));
+  config = config_of(scratch_.write("b.nii", nifti_bytes(3, 1, 1, -1)));
+  config.classes = {"x", "y"};
+  config.intensity = "none";
+  const std::vector<int64_t> first = {0};
+  EXPECT_EQ(gather_volumes(load_volumes(config), first).values.flatten()[0].item<float>(), 2);
+  config.orientation = "stored";
+  EXPECT_EQ(gather_volumes(load_volumes(config), first).values.flatten()[0].item<float>(), 0);
+}
+
+TEST_F(Volumes, OfArraysMayHaveChannelsLast) {
+  VolumeConfig config =
+      config_of(write("a.npz", {{"images", bytes_of({2, 3, 4, 2}, 1)}, {"labels", labels_of({0, 1})}}));
+  EXPECT_EQ(load_volumes(config).channels(), 1);
+  config.channels = "last";
+  EXPECT_EQ(load_volumes(config).channels(), 2);
+  EXPECT_EQ(load_volumes(config).modes(), 2);
+  config =
+      config_of(write("b.npz", {{"images", bytes_of({2, 3, 4, 2, 2}, 1)}, {"labels", labels_of({0, 1})}}));
+  EXPECT_EQ(load_volumes(config).channels(), 2);
+  config.channels = "none";
+  EXPECT_EQ(load_volumes(config).modes(), 4);
+  // Two arrays under names of one's own, and labels that are another file's.
+  config = config_of(write("c.npz", {{"x", bytes_of({2, 3, 4, 2}, 1)}, {"y", labels_of({1, 0})}}));
+  config.images = "x";
+  EXPECT_THAT(refusal(config), HasSubstr("train_images is missing (there are: x, y)"));
+  config.labels = "y";
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(1, 0));
+  EXPECT_THAT(load_volumes(config).names, ElementsAre("0", "1"));
+  config.format = "medmnist";
+  EXPECT_THAT(refusal(config), HasSubstr("train_images is missing"));
+  auto six = six_arrays();
+  six["images"] = bytes_of({2, 3, 4, 2}, 1);
+  six["labels"] = labels_of({0, 1});
+  EXPECT_EQ(load_volumes(config_of(write("d.npz", six))).count(), 9);
+  six = six_arrays();
+  const std::vector<float> floats(2 * 60);
+  six["val_images"] = io::make_array({2, 3, 4, 5}, std::span<const float>(floats));
+  EXPECT_THAT(refusal(config_of(write("e.npz", six))), HasSubstr("of another type perhaps"));
+  six["val_images"] = bytes_of({2, 3, 4, 5, 3}, 1);
+  EXPECT_THAT(refusal(config_of(write("f.npz", six))), HasSubstr("volumes of 3 axes and 3 channels"));
+}
+
+TEST_F(Volumes, OfNpyTakeTheColumnAskedFor) {
+  io::write_npy(scratch_.path("scan.npy"), bytes_of({2, 2, 3, 2}, 5));
+  VolumeConfig config = config_of(scratch_.path("scan.npy"));
+  config.labels = scratch_.write("other.csv", "kind,name,label\n1,x,0\n0,y,1\n");
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(0, 1));
+  config.label_column = "kind";
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(1, 0));
+  config.label_column = "name";
+  EXPECT_EQ(refusal(config), config.labels + ": expected a column of labels (whole numbers) called 'name'");
+  config.labels = scratch_.write("texts.csv", "label\nx\ny\n");
+  config.label_column = "";
+  EXPECT_EQ(refusal(config), config.labels + ": expected a column of labels (whole numbers)");
 }
 
 TEST_F(Volumes, OfALargerSizeThanTheBatchAreRefused) {
