@@ -1,0 +1,68 @@
+// The table of forms: every name in it can run, and what a form lacks is a sentence.
+
+#include "modewise/ops/attention_forms.h"
+
+#include <ATen/ops/randn.h>
+#include <gmock/gmock.h>
+
+namespace modewise::ops {
+namespace {
+
+using testing::HasSubstr;
+
+TensorAttentionOptions options_of(const std::string& form) {
+  TensorAttentionOptions options;
+  options.form = form;
+  if (attention_form(form).fold) options.fold = {0, 3};
+  if (attention_form(form).window) options.window = 4;
+  options.causal = attention_form(form).memory != nullptr;
+  return options;
+}
+
+TEST(AttentionForms, AllRunAndAreKeptAsTheTableSays) {
+  const at::Tensor x = at::randn({2, 7, 2, 4});
+  std::vector<std::string> without_memory;
+  for (const AttentionForm& form : attention_forms()) {
+    const TensorAttentionOptions options = options_of(std::string(form.name));
+    const int64_t levels = latent_levels(options);
+    const at::Tensor latents = levels > 0 ? at::randn({levels, 2, 1, 4}) : at::Tensor();
+    EXPECT_EQ(tensor_attention(x, x, x, options, latents).sizes(), x.sizes()) << form.name;
+    EXPECT_EQ(form.memory == nullptr, form.cache == nullptr) << form.name;
+    if (form.memory == nullptr)
+      without_memory.emplace_back(form.name);
+    else
+      EXPECT_EQ(AttentionCache(options, latents).step(x, x, x).sizes(), x.sizes()) << form.name;
+  }
+  EXPECT_EQ(without_memory, std::vector<std::string>{"pooled"});
+}
+
+TEST(AttentionForms, LackAndNameAreSaid) {
+  const auto message = [](const auto& action) -> std::string {
+    try {
+      action();
+    } catch (const c10::ValueError& error) {
+      return error.what_without_backtrace();
+    }
+    return "";
+  };
+  EXPECT_EQ(find_attention_form("Causal"), nullptr);
+  EXPECT_THAT(message([] { attention_form("tensor"); }),
+              HasSubstr("form must be full, window, lambda, axial, pooled, causal, random or topk, got tensor"));
+  EXPECT_THAT(message([] { cache_bytes(options_of("pooled"), {2, 2, 4, 1, at::kFloat}, {}); }),
+              HasSubstr("form pooled has no cache"));
+}
+
+TEST(AttentionForms, HaveLatentsForAllLevelsOfBlocks) {
+  TensorAttentionOptions options = options_of("causal");
+  EXPECT_EQ(latent_levels(options), 1);
+  options.fold = {2, 3, 4};
+  EXPECT_EQ(latent_levels(options), 2);
+  options.fold = {5};
+  EXPECT_EQ(latent_levels(options), 0);
+  options.fold = {};
+  EXPECT_EQ(latent_levels(options), 0);
+  EXPECT_EQ(latent_levels(options_of("axial")), 0);
+}
+
+}  // namespace
+}  // namespace modewise::ops
