@@ -1,9 +1,8 @@
 #pragma once
-// What the trainer knows of a task: a module, batches, a loss, an evaluation, and which way is better. The
+// What the trainer knows of a task: tensors, batches, a loss, an evaluation, and which way is better. The
 // trainer knows no model and no data set.
 
 #include <ATen/core/Tensor.h>
-#include <torch/nn/module.h>
 
 #include <cstdint>
 #include <memory>
@@ -71,9 +70,13 @@ class Task {
  public:
   virtual ~Task() = default;
 
-  /// The module whose parameters are trained, float32 (or float64 in tests). bfloat16 is the module's own
-  /// matter: it casts these master weights inside its forward.
-  virtual torch::nn::Module& module() = 0;
+  /// The model's tensors under the names that they have in files, each once.
+  virtual std::vector<NamedTensor> tensors() = 0;
+  /// Those of them that are trained, float32 (or float64 in tests). bfloat16 is the model's own matter: it
+  /// casts these master weights inside its forward.
+  virtual std::vector<NamedTensor> trained() = 0;
+  /// Whether the model trains (dropout acts, running statistics move) or is judged.
+  virtual void set_training(bool training) = 0;
   virtual int64_t training_samples() const = 0;
   /// Prepares the samples (0 ≤ index < training_samples()) of one batch. Called on the loader's thread while
   /// loss() or evaluate() run: it must touch no state that those change.
@@ -87,11 +90,11 @@ class Task {
   /// forward passes from 0 and keys the dropout; equal (seed, step) must give equal bits for any number of
   /// threads, so the loss is reduced by a fixed tree.
   virtual at::Tensor loss(const Batch& batch, uint64_t seed, uint64_t step) = 0;
-  /// Validation metrics in order, e.g. {"val_mse", …}. The module is in evaluation mode, gradients are off.
+  /// Validation metrics in order, e.g. {"val_mse", …}. The model is being judged, gradients are off.
   virtual Metrics evaluate() = 0;
   virtual Criterion criterion() const = 0;
 
-  /// State of the task's own that checkpoints keep, besides the module's parameters and buffers.
+  /// State of the task's own that checkpoints keep, besides the model's tensors.
   virtual nlohmann::json state() const { return nlohmann::json::object(); }
   virtual void load_state(const nlohmann::json&) {}
   /// Tensors of the task's own that checkpoints keep. They are restored in place.

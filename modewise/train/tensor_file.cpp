@@ -61,14 +61,6 @@ std::vector<NamedTensor> trainable_parameters(const torch::nn::Module& module) {
   return trainable;
 }
 
-std::vector<NamedTensor> floating_buffers(const torch::nn::Module& module) {
-  std::vector<NamedTensor> buffers;
-  std::set<const void*> seen;
-  add_once(module.named_buffers(), buffers, seen);
-  std::erase_if(buffers, [](const NamedTensor& entry) { return !entry.tensor.is_floating_point(); });
-  return buffers;
-}
-
 io::SafetensorsWriter writer_of(std::span<const NamedTensor> tensors) {
   std::vector<io::TensorSource> sources;
   for (const NamedTensor& entry : tensors)

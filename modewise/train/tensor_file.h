@@ -1,6 +1,8 @@
 #pragma once
 // Named tensors as a safetensors file, and back in place.
 
+#include <torch/nn/module.h>
+
 #include <filesystem>
 #include <span>
 #include <vector>
@@ -14,8 +16,6 @@ namespace modewise::train {
 std::vector<NamedTensor> module_tensors(const torch::nn::Module& module);
 /// The parameters that ask for a gradient, each once.
 std::vector<NamedTensor> trainable_parameters(const torch::nn::Module& module);
-/// The buffers of floating point, each once: such as the running statistics of batch normalisation.
-std::vector<NamedTensor> floating_buffers(const torch::nn::Module& module);
 
 /// A safetensors file, which is written from the tensors' own memory.
 io::SafetensorsWriter writer_of(std::span<const NamedTensor> tensors);

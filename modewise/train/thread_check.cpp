@@ -43,11 +43,11 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
 
 std::string thread_dependence(Task& task, std::span<const int64_t> samples, uint64_t seed, int most_threads) {
   const ThreadCount restored;
-  const std::vector<NamedTensor> parameters = trainable_parameters(task.module());
+  const std::vector<NamedTensor> parameters = task.trained();
   std::vector<at::Tensor> gradients;
   for (const NamedTensor& parameter : parameters) gradients.push_back(parameter.tensor.grad());
   const std::unique_ptr<Batch> batch = task.load(samples);
-  task.module().train();
+  task.set_training(true);
   std::vector<NamedTensor> wanted;
   std::string found;
   for (int threads = 1; threads <= most_threads && found.empty(); ++threads) {

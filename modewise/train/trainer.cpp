@@ -41,7 +41,7 @@ const TrainConfig& validated(const TrainConfig& config, const Task& task) {
 
 class Trainer {
  public:
-  Trainer(Task& task, const TrainConfig& config, RunFolder& run);
+  Trainer(Task& task, const TrainConfig& config, RunFolder& run, Workers& workers);
   TrainResult train(bool resume, bool accept_changes);
 
  private:
@@ -60,7 +60,9 @@ class Trainer {
     return config_.patience > 0 && state_.without_improvement >= config_.patience;
   }
   bool done() const { return (state_.step >= total_steps_ || early_stopped()) && !evaluation_pending(); }
-  bool checkpoint_due() const;
+  bool checkpoint_due();
+  /// The stop signal that any of the workers saw, 0 for none.
+  int agreed_signal() { return static_cast<int>(workers_.largest(stop_signal())); }
   void save();
   void announce_evaluation() const;
   TrainResult result(StopReason reason, int signal) const;
@@ -74,6 +76,7 @@ class Trainer {
   Task& task_;
   const TrainConfig config_;
   RunFolder& run_;
+  Workers& workers_;
   const CheckpointStore store_;
   Optimizer optimizer_;
   SampleOrder order_;
@@ -95,24 +98,27 @@ int64_t planned_steps(const TrainConfig& config, const SampleOrder& order, bool 
   return config.max_steps > 0 ? std::min(steps, config.max_steps) : steps;
 }
 
-Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run)
+Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run, Workers& workers)
     : task_(task),
       config_(validated(config, task)),
       run_(run),
+      workers_(workers),
       store_(run.checkpoints()),
-      optimizer_(trainable_parameters(task.module()), config.optimizer),
+      optimizer_(task.trained(), config.optimizer),
       order_(task.training_samples(), config.batch_size, config.drop_last, config.accumulate,
              static_cast<uint64_t>(config.seed)),
       total_steps_(planned_steps(config, order_, !optimizer_.parameters().empty())),
       schedule_(config.schedule, config.optimizer, order_.steps_per_epoch(), total_steps_),
       estimate_(order_.steps_per_epoch(), total_steps_, config.patience > 0) {
-  if (config.ema_decay > 0) average_.emplace(task.module(), config.ema_decay);
+  if (config.ema_decay > 0) average_.emplace(task, config.ema_decay);
 }
 
 TrainResult Trainer::train(bool resume, bool accept_changes) {
-  run_.lock();
-  run_.remove_leftovers();
-  store_.remove_leftovers();
+  if (workers_.leads()) {
+    run_.lock();
+    run_.remove_leftovers();
+    store_.remove_leftovers();
+  }
   require(resume || store_.empty(), ErrorKind::cannot_create,
           "{} holds checkpoints already: continue that run with --resume {}", run_.path().string(),
           run_.path().string());
@@ -130,7 +136,7 @@ TrainResult Trainer::train(bool resume, bool accept_changes) {
     else
       spdlog::info("no checkpoint in {} yet: starting from the first step", run_.path().string());
   }
-  metric_log_.emplace(run_.file("metrics.jsonl"), state_.metrics_bytes);
+  if (workers_.leads()) metric_log_.emplace(run_.file("metrics.jsonl"), state_.metrics_bytes);
   return loop();
 }
 
@@ -150,15 +156,15 @@ void Trainer::resume_from(const Checkpoint& checkpoint, bool accept_changes) {
             "the data is not what {} was trained on ({} samples, content {}; now {} samples, content {})",
             name, samples, hash, task_.training_samples(), task_.data_hash());
     state_ = TrainState::from_json(json);
-    load_tensors(checkpoint.folder / "model.safetensors", module_tensors(task_.module()));
+    load_tensors(checkpoint.folder / "model.safetensors", task_.tensors());
     load_tensors(checkpoint.folder / "optimizer.safetensors", optimizer_.state());
     optimizer_.set_steps_made(state_.step);
     if (average_ && checkpoint.has("ema.safetensors"))
       load_tensors(checkpoint.folder / "ema.safetensors", average_->state());
     else if (average_)
-      average_.emplace(task_.module(), config_.ema_decay);
+      average_.emplace(task_, config_.ema_decay);
     if (checkpoint.has("best.safetensors")) {
-      best_weights_ = copies_of(module_tensors(task_.module()));
+      best_weights_ = copies_of(task_.tensors());
       load_tensors(checkpoint.folder / "best.safetensors", best_weights_);
     }
     if (const auto extra = task_.extra_tensors(); !extra.empty())
@@ -167,7 +173,7 @@ void Trainer::resume_from(const Checkpoint& checkpoint, bool accept_changes) {
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::data, "{}/state.json: {}", name, error.what());
   }
-  store_.set_aside_newer_than(checkpoint);
+  if (workers_.leads()) store_.set_aside_newer_than(checkpoint);
   saved_ = {state_.step, state_.evaluated_step};
   spdlog::info("resuming from step {} of {} (epoch {:.2f})", state_.step, total_steps_, epochs_done());
 }
@@ -175,9 +181,9 @@ void Trainer::resume_from(const Checkpoint& checkpoint, bool accept_changes) {
 TrainResult Trainer::loop() {
   std::optional<Prefetcher> batches;
   std::optional<Progress> progress;
-  task_.module().train();
+  task_.set_training(true);
   while (!done()) {
-    if (const int signal = stop_signal(); signal != 0) {
+    if (const int signal = agreed_signal(); signal != 0) {
       progress.reset();
       save();
       spdlog::info("stopped by signal {} at step {} of {}, checkpoint saved: continue with --resume {}",
@@ -188,7 +194,7 @@ TrainResult Trainer::loop() {
       try {
         evaluate();
       } catch (const EvaluationInterrupted&) {
-        require(stop_signal() != 0, ErrorKind::internal, "an evaluation was interrupted without a signal");
+        require(agreed_signal() != 0, ErrorKind::internal, "an evaluation was interrupted without a signal");
         continue;
       }
       if (progress) progress->clear();
@@ -211,9 +217,10 @@ TrainResult Trainer::loop() {
     if (!evaluation_pending() && checkpoint_due()) save();
   }
   save();
-  copy_into(module_tensors(task_.module()), best_weights_);
-  task_.module().eval();
+  copy_into(task_.tensors(), best_weights_);
+  task_.set_training(false);
   const TrainResult end = result(early_stopped() ? StopReason::early_stopping : StopReason::finished, 0);
+  if (!workers_.leads()) return end;
   run_.write_metrics({{"steps", end.steps},
                       {"epochs", end.epochs},
                       {"stopped", early_stopped() ? "early_stopping" : "finished"},
@@ -285,12 +292,12 @@ Metrics Trainer::task_metrics() {
     Trainer& trainer;
     at::NoGradGuard no_grad;
     explicit EvaluationMode(Trainer& t) : trainer(t) {
-      trainer.task_.module().eval();
+      trainer.task_.set_training(false);
       if (trainer.average_) trainer.average_->swap();
     }
     ~EvaluationMode() {
       if (trainer.average_) trainer.average_->swap();
-      trainer.task_.module().train();
+      trainer.task_.set_training(true);
     }
   };
   const EvaluationMode mode(*this);
@@ -307,7 +314,7 @@ Metrics Trainer::task_metrics() {
     state_.best_step = state_.step;
     state_.best = metrics;
     state_.without_improvement = 0;
-    best_weights_ = copies_of(module_tensors(task_.module()));
+    best_weights_ = copies_of(task_.tensors());
   } else {
     ++state_.without_improvement;
   }
@@ -328,8 +335,10 @@ void Trainer::append_line(const Metrics& metrics) {
   }
   line.update(to_json(metrics));
   if (!metrics.empty()) line["best"] = state_.best_step == state_.step;
-  metric_log_->append(line);
-  state_.metrics_bytes = metric_log_->length();
+  if (metric_log_) {
+    metric_log_->append(line);
+    state_.metrics_bytes = metric_log_->length();
+  }
   state_.loss_sum = 0;
   state_.loss_steps = 0;
 }
@@ -349,15 +358,20 @@ bool Trainer::is_evaluation_step(int64_t step) const {
   return within * count / length > (within - 1) * count / length;
 }
 
-bool Trainer::checkpoint_due() const {
+bool Trainer::checkpoint_due() {
   if (config_.checkpoint_every_steps > 0 && state_.step % config_.checkpoint_every_steps == 0) return true;
   const double minutes = std::chrono::duration<double>(Clock::now() - saved_at_).count() / 60;
-  return config_.checkpoint_every_minutes > 0 && minutes >= config_.checkpoint_every_minutes;
+  // Clocks differ: all save when one finds that it is time.
+  return config_.checkpoint_every_minutes > 0 &&
+         workers_.largest(minutes >= config_.checkpoint_every_minutes ? 1 : 0) != 0;
 }
 
 void Trainer::save() {
   const std::pair now(state_.step, state_.evaluated_step);
   if (saved_ == now) return;
+  saved_ = now;
+  saved_at_ = Clock::now();
+  if (!workers_.leads()) return;
   metric_log_->sync();
   Json json = state_.to_json();
   json["format"] = 1;
@@ -366,15 +380,13 @@ void Trainer::save() {
   json["data_hash"] = task_.data_hash();
   json["config"] = config_to_json(config_);
   json["task"] = task_.state();
-  std::vector<CheckpointFile> files = {weight_file("model.safetensors", module_tensors(task_.module())),
+  std::vector<CheckpointFile> files = {weight_file("model.safetensors", task_.tensors()),
                                        weight_file("optimizer.safetensors", optimizer_.state())};
   if (average_) files.push_back(weight_file("ema.safetensors", average_->state()));
   if (state_.best_step >= 0) files.push_back(weight_file("best.safetensors", best_weights_));
   if (const auto extra = task_.extra_tensors(); !extra.empty())
     files.push_back(weight_file("task.safetensors", extra));
   store_.save(state_.step, json, files, config_.keep_checkpoints);
-  saved_ = now;
-  saved_at_ = Clock::now();
 }
 
 TrainResult Trainer::result(StopReason reason, int signal) const {
@@ -391,11 +403,12 @@ TrainResult Trainer::result(StopReason reason, int signal) const {
 
 }  // namespace
 
-TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume, bool accept_changes) {
-  return Trainer(task, config, run).train(resume, accept_changes);
+TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume, bool accept_changes,
+                  Workers& workers) {
+  return Trainer(task, config, run, workers).train(resume, accept_changes);
 }
 
-int64_t load_weights(torch::nn::Module& module, const RunFolder& run, bool best) {
+int64_t load_weights(const torch::nn::Module& module, const RunFolder& run, bool best) {
   const auto checkpoint = CheckpointStore(run.checkpoints()).newest();
   require(checkpoint.has_value(), ErrorKind::no_input, "{} has no checkpoint yet", run.path().string());
   const bool use_best = best && checkpoint->has("best.safetensors");

@@ -3,11 +3,14 @@
 // checkpoint keeps everything else, so a run that was stopped or killed anywhere and resumed ends with the
 // same bits as one that was not, for any number of threads.
 
+#include <torch/nn/module.h>
+
 #include <cstdint>
 
 #include "modewise/train/run_folder.h"
 #include "modewise/train/task.h"
 #include "modewise/train/train_config.h"
+#include "modewise/train/workers.h"
 
 namespace modewise::train {
 
@@ -32,12 +35,12 @@ struct TrainResult {
 /// `accept_changes`; data when the checkpoints are all damaged or belong to another model or data set; io
 /// when a file cannot be written (earlier checkpoints stay intact); general when the loss, a gradient or the
 /// criterion is not finite, naming the step and the tensor; cannot_create when another process trains in
-/// `run`.
+/// `run`. Of several `workers` the lead alone writes; signals and saves by the clock are theirs together.
 TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume,
-                  bool accept_changes = false);
+                  bool accept_changes = false, Workers& workers = alone());
 
 /// Loads the best weights (or, with `best` false, the latest) of a run's newest whole checkpoint into
 /// `module`. Returns the step they are from. Throws no_input when the run has no checkpoint.
-int64_t load_weights(torch::nn::Module& module, const RunFolder& run, bool best = true);
+int64_t load_weights(const torch::nn::Module& module, const RunFolder& run, bool best = true);
 
 }  // namespace modewise::train

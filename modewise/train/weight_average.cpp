@@ -8,9 +8,15 @@
 
 namespace modewise::train {
 
-WeightAverage::WeightAverage(const torch::nn::Module& module, double decay)
-    : weights_(trainable_parameters(module)), decay_(decay) {
-  for (NamedTensor& buffer : floating_buffers(module)) weights_.push_back(std::move(buffer));
+WeightAverage::WeightAverage(Task& task, double decay) : weights_(task.trained()), decay_(decay) {
+  const auto trained = [&, count = std::ssize(weights_)](const NamedTensor& entry) {
+    return std::any_of(weights_.begin(), weights_.begin() + count,
+                       [&](const NamedTensor& one) { return one.tensor.is_same(entry.tensor); });
+  };
+  std::vector<NamedTensor> others = task.tensors();
+  std::erase_if(
+      others, [&](const NamedTensor& entry) { return !entry.tensor.is_floating_point() || trained(entry); });
+  weights_.insert(weights_.end(), others.begin(), others.end());
   average_ = copies_of(weights_);
 }
 

@@ -8,12 +8,12 @@
 namespace modewise::train {
 
 /// After step t (from 1): a ← d a + (1 − d) w with d = min(decay, (1 + t) / (10 + t)), so that the first
-/// steps are forgotten soon. Begins as a copy of the weights. Buffers of floating point are averaged
+/// steps are forgotten soon. Begins as a copy of the weights. Other tensors of floating point are averaged
 /// likewise: batch normalisation's statistics are those of the activations that the weights make, so that
 /// averaged weights need averaged ones.
 class WeightAverage {
  public:
-  WeightAverage(const torch::nn::Module& module, double decay);
+  WeightAverage(Task& task, double decay);
 
   void update(int64_t step);
   /// Exchanges average and weights; called twice around an evaluation.

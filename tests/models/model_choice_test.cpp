@@ -56,9 +56,12 @@ TEST(ModelOptions, OfOtherModelsAreRefusedWithTheirOwners) {
   config.width = 5;
   EXPECT_EQ(message(config), "");
   config.window_step = 3;
-  EXPECT_EQ(message(config), "file.toml: window.step = 3 has no effect, model 'a' has no such option (it is an option of b, c)");
+  EXPECT_EQ(
+      message(config),
+      "file.toml: window.step = 3 has no effect, model 'a' has no such option (it is an option of b, c)");
   config.name = "b";
-  EXPECT_EQ(message(config), "file.toml: width = 5 has no effect, model 'b' has no such option (it is an option of a)");
+  EXPECT_EQ(message(config),
+            "file.toml: width = 5 has no effect, model 'b' has no such option (it is an option of a)");
   config.width = 4;
   EXPECT_EQ(message(config), "");
 }

@@ -46,9 +46,12 @@ TEST(AttentionForms, LackAndNameAreSaid) {
     return "";
   };
   EXPECT_EQ(find_attention_form("Causal"), nullptr);
-  EXPECT_THAT(message([] { attention_form("tensor"); }),
-              HasSubstr("form must be full, window, lambda, axial, pooled, causal, random or topk, got tensor"));
-  EXPECT_THAT(message([] { cache_bytes(options_of("pooled"), {2, 2, 4, 1, at::kFloat}, {}); }),
+  EXPECT_THAT(
+      message([] { attention_form("tensor"); }),
+      HasSubstr("form must be full, window, lambda, axial, pooled, causal, random or topk, got tensor"));
+  EXPECT_THAT(message([] {
+                cache_bytes(options_of("pooled"), {2, 2, 4, 1, at::kFloat}, {});
+              }),
               HasSubstr("form pooled has no cache"));
 }
 

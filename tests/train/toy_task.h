@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "modewise/train/task.h"
+#include "modewise/train/module_task.h"
 
 namespace modewise::train {
 
@@ -18,7 +18,7 @@ class ToyNet : public torch::nn::Module {
   at::Tensor hidden_mean;  // a running statistic, as batch normalisation keeps it
 };
 
-class ToyTask : public Task {
+class ToyTask : public ModuleTask {
  public:
   explicit ToyTask(int64_t samples = 150, uint64_t seed = 1);
 

@@ -8,11 +8,11 @@
 #include "modewise/tasks/forecast/config.h"
 #include "modewise/tasks/forecast/data.h"
 #include "modewise/tasks/forecast/metrics.h"
-#include "modewise/train/task.h"
+#include "modewise/train/module_task.h"
 
 namespace modewise::tasks {
 
-class ForecastTask final : public train::Task {
+class ForecastTask final : public train::ModuleTask {
  public:
   /// `data` must outlive the task.
   ForecastTask(const ForecastConfig& config, const ForecastData& data);

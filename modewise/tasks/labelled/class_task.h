@@ -10,11 +10,11 @@
 #include "modewise/tasks/labelled/class_loss.h"
 #include "modewise/tasks/labelled/labelled_run.h"
 #include "modewise/tasks/trained_run.h"
-#include "modewise/train/task.h"
+#include "modewise/train/module_task.h"
 
 namespace modewise::tasks {
 
-class ClassTask final : public train::Task {
+class ClassTask final : public train::ModuleTask {
  public:
   /// `run` has its samples, and must outlive the task; makes its model.
   explicit ClassTask(LabelledRun& run);

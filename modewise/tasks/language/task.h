@@ -6,11 +6,11 @@
 
 #include "modewise/models/language/language_model.h"
 #include "modewise/tasks/language/data.h"
-#include "modewise/train/task.h"
+#include "modewise/train/module_task.h"
 
 namespace modewise::tasks {
 
-class LanguageTask final : public train::Task {
+class LanguageTask final : public train::ModuleTask {
  public:
   /// `data` must outlive the task. With `from_init` the weights are those of config.init's model; latents
   /// that it does not have begin at zero.

@@ -11,7 +11,7 @@
 #include "modewise/models/scenes/segmenter.h"
 #include "modewise/tasks/scenes/config.h"
 #include "modewise/tasks/scenes/metrics.h"
-#include "modewise/train/task.h"
+#include "modewise/train/module_task.h"
 
 namespace modewise::tasks {
 
@@ -35,7 +35,7 @@ SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set
 /// The images of `areas`, whose sides are the set's window: image [B, T, N, N, bands], valid [B, T, N, N].
 models::SceneInput gather_windows(const data::SceneSet& set, const std::vector<data::SceneArea>& areas);
 
-class SegmentTask final : public train::Task {
+class SegmentTask final : public train::ModuleTask {
  public:
   /// `data` must outlive the task.
   SegmentTask(const SegmentConfig& config, const data::SceneSet& data);

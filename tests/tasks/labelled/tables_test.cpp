@@ -33,7 +33,8 @@ TEST(EvaluationText, HasAllClassesTogetherThenEachAndTheConfusionForDetail) {
 
 TEST(EvaluationText, LeavesManyClassesToDetail) {
   for (const int64_t count : {12, 13}) {
-    ScoreTable table{count, std::vector<double>(static_cast<size_t>(count), 1.0 / static_cast<double>(count)), {0}};
+    ScoreTable table{
+        count, std::vector<double>(static_cast<size_t>(count), 1.0 / static_cast<double>(count)), {0}};
     std::vector<std::string> names;
     for (int64_t k = 0; k < count; ++k) names.push_back("k" + std::to_string(k));
     const nlohmann::ordered_json evaluation = to_json(class_metrics(table), "test", names);
