@@ -1,13 +1,14 @@
 #include "modewise/nn/batch_norm.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/nonzero.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "modewise/nn/linear.h"
+#include "modewise/ops/masked_moments.h"
 
 namespace modewise::nn {
 
@@ -25,18 +26,22 @@ at::Tensor BatchNorm::forward(const at::Tensor& x, const std::optional<at::Tenso
   }
   // Statistics in the parameters' precision.
   const at::Tensor rows = x.reshape({-1, x.size(-1)}).to(weight_.scalar_type());
-  at::Tensor counted = rows;
-  if (mask) {
-    const at::Tensor places = at::nonzero(mask->reshape({-1})).squeeze(-1);
-    if (places.numel() > 0) counted = rows.index_select(0, places);
-  }
-  const at::Tensor mean = counted.mean(0), centred = rows - mean;
-  const at::Tensor var = (mask ? counted - mean : centred).square().mean(0);
+  const double n = static_cast<double>(rows.size(0));
+  at::Tensor mean, var, count;
+  if (mask)
+    std::tie(mean, var, count) = ops::masked_moments(rows, mask->reshape({-1}));
+  else
+    mean = rows.mean(0);
+  const at::Tensor centred = rows - mean;
+  if (!mask) var = centred.square().mean(0);
   {
     at::NoGradGuard no_grad;
-    const double n = static_cast<double>(counted.size(0));
-    running_mean_.mul_(1 - momentum_).add_(mean, momentum_);
-    running_var_.mul_(1 - momentum_).add_(var, momentum_ * n / std::max(1.0, n - 1));
+    if (mask) {
+      ops::update_moments(running_mean_, running_var_, mean, var, count, momentum_);
+    } else {
+      running_mean_.mul_(1 - momentum_).add_(mean, momentum_);
+      running_var_.mul_(1 - momentum_).add_(var, momentum_ * n / std::max(1.0, n - 1));
+    }
   }
   return (centred * ((var + eps_).rsqrt() * weight_) + bias_).to(x.scalar_type()).view(x.sizes());
 }

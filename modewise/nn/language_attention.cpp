@@ -19,9 +19,17 @@ LanguageAttention::LanguageAttention(Initializer& init, LanguageAttentionOptions
   key_ = projection("k_proj", width, options_.kv_heads * d, options_.deviation);
   value_ = projection("v_proj", width, options_.kv_heads * d, options_.deviation);
   out_ = projection("o_proj", options_.heads * d, width, options_.out_deviation);
+  if (options_.rotary.used())
+    frequencies_ = register_module("frequencies", std::make_shared<Constant>(options_.rotary.frequencies));
   if (const int64_t levels = ops::latent_levels(options_.attention); levels > 0)
     latents_ = register_parameter(
         "latents", init.normal({levels, options_.kv_heads, options_.slots, d}, options_.latent_deviation));
+}
+
+ops::RotaryCode LanguageAttention::rotary() const {
+  ops::RotaryCode code = options_.rotary;
+  if (frequencies_) code.frequencies = frequencies_->value();
+  return code;
 }
 
 LanguageAttention::Projected LanguageAttention::project(const at::Tensor& x) const {
@@ -36,13 +44,13 @@ LanguageAttention::Projected LanguageAttention::project(const at::Tensor& x) con
 at::Tensor LanguageAttention::forward(const at::Tensor& x) const {
   const Projected p = project(x);
   const at::Tensor attended =
-      ops::tensor_attention(p.q, p.k, p.v, options_.attention, cast_like(latents_, x), options_.rotary);
+      ops::tensor_attention(p.q, p.k, p.v, options_.attention, cast_like(latents_, x), rotary());
   return out_->forward(attended.flatten(-2));
 }
 
 at::Tensor LanguageAttention::full_matrix(const at::Tensor& x) const {
   const Projected p = project(x);
-  return attention_matrix(p.q, p.k, options_.attention, latents_, options_.rotary);
+  return attention_matrix(p.q, p.k, options_.attention, latents_, rotary());
 }
 
 at::Tensor LanguageAttention::step(const at::Tensor& x, ops::AttentionCache& cache) const {
@@ -51,7 +59,7 @@ at::Tensor LanguageAttention::step(const at::Tensor& x, ops::AttentionCache& cac
 }
 
 ops::AttentionCache LanguageAttention::new_cache(at::ScalarType type) const {
-  return {options_.attention, latents_.defined() ? latents_.detach().to(type) : latents_, options_.rotary};
+  return {options_.attention, latents_.defined() ? latents_.detach().to(type) : latents_, rotary()};
 }
 
 void start_latents(at::Tensor& latents) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "modewise/nn/constant.h"
 #include "modewise/nn/linear.h"
 #include "modewise/ops/attention_cache.h"
 #include "modewise/ops/tensor_attention.h"
@@ -42,7 +43,11 @@ class LanguageAttention : public torch::nn::Module {
   };
   Projected project(const at::Tensor& x) const;
 
+  /// The code of the options, with the frequencies where the weights are.
+  ops::RotaryCode rotary() const;
+
   LanguageAttentionOptions options_;
+  std::shared_ptr<Constant> frequencies_;
   std::shared_ptr<Linear> query_, key_, value_, out_;
   at::Tensor latents_;
 };

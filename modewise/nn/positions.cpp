@@ -63,11 +63,12 @@ at::Tensor LearnedCode::add_to(const at::Tensor& tokens) const {
 
 SinCosCode::SinCosCode(const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes,
                        int64_t width)
-    : code_(sin_cos_positions(sizes_of(token_sizes, modes), width).view(view_of(token_sizes, modes, width))) {
-}
+    : code_(register_module("code",
+                            std::make_shared<Constant>(sin_cos_positions(sizes_of(token_sizes, modes), width)
+                                                           .view(view_of(token_sizes, modes, width))))) {}
 
 at::Tensor SinCosCode::add_to(const at::Tensor& tokens) const {
-  return tokens + code_.to(tokens.scalar_type());
+  return tokens + code_->value().to(tokens.scalar_type());
 }
 
 }  // namespace modewise::nn

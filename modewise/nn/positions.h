@@ -5,8 +5,10 @@
 #include <torch/nn/module.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "modewise/nn/constant.h"
 #include "modewise/nn/initializer.h"
 
 namespace modewise::nn {
@@ -37,7 +39,7 @@ class SinCosCode : public torch::nn::Module {
   at::Tensor add_to(const at::Tensor& tokens) const;
 
  private:
-  at::Tensor code_;  // not in the state: it follows from the sizes
+  std::shared_ptr<Constant> code_;
 };
 
 }  // namespace modewise::nn

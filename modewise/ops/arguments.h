@@ -16,12 +16,19 @@ inline void check_floating(const char* op, const char* name, const at::Tensor& x
       ": ", name, " must be float32, float64 or bfloat16, got ", x.scalar_type());
 }
 
+/// Tensors of one call lie on one device: nothing is moved unasked, and no kernel reads another's memory.
+inline void check_device(const char* op, const char* name, const at::Tensor& x, const char* other_name,
+                         const at::Tensor& other) {
+  TORCH_CHECK_VALUE(x.device() == other.device(), op, ": ", name, " must be on the device of ", other_name,
+                    ", ", other.device(), ", got ", x.device());
+}
+
+/// The same type, on the same device.
 inline void check_same(const char* op, const char* name, const at::Tensor& x, const char* other_name,
                        const at::Tensor& other) {
   TORCH_CHECK_VALUE(x.scalar_type() == other.scalar_type(), op, ": ", name, " must have the type of ",
                     other_name, ", ", other.scalar_type(), ", got ", x.scalar_type());
-  TORCH_CHECK_VALUE(x.device() == other.device(), op, ": ", name, " must be on the device of ", other_name,
-                    ", ", other.device(), ", got ", x.device());
+  check_device(op, name, x, other_name, other);
 }
 
 /// x is [B, N_1 … N_k, D] with k ≥ 1.
@@ -46,6 +53,7 @@ inline void check_token_mask(const char* op, const std::optional<at::Tensor>& ma
   if (!mask) return;
   TORCH_CHECK_VALUE(mask->scalar_type() == at::kBool, op, ": token_mask must be bool, got ",
                     mask->scalar_type());
+  check_device(op, "token_mask", *mask, "x", x);
   TORCH_CHECK_VALUE(mask->sym_sizes() == x.sym_sizes().slice(0, x.dim() - 1), op, ": token_mask must be ",
                     x.sym_sizes().slice(0, x.dim() - 1), " for x ", x.sym_sizes(), ", got ",
                     mask->sym_sizes());

@@ -50,7 +50,9 @@ class EveryToken final : public AttentionCache::Memory {
     if (sparse_) return sparse_attention(q, keys_.all(), values_.all(), *sparse_, piece.first);
     std::optional<at::Tensor> mask;
     const int64_t all = keys_.count();
-    if (piece.size() > 1) mask = at::arange(all).le(at::arange(piece.first, all).unsqueeze(1));
+    const auto positions = q.options().dtype(at::kLong);
+    if (piece.size() > 1)
+      mask = at::arange(all, positions).le(at::arange(piece.first, all, positions).unsqueeze(1));
     return dot_product_attention(q, keys_.all(), values_.all(), mask, false, scale_);
   }
   int64_t bytes() const override { return keys_.bytes() + values_.bytes(); }
@@ -92,7 +94,8 @@ class EveryStage final : public AttentionCache::Memory {
       values_[mode].append(value);
       // Tokens at the same positions of the other modes, up to this one.
       const int64_t place = mode == 0 ? piece.first / behind : piece.first / behind % fold_[mode];
-      const auto indices = at::arange(place + 1) * behind + (piece.first - place * behind);
+      const auto indices =
+          at::arange(place + 1, piece.k.options().dtype(at::kLong)) * behind + (piece.first - place * behind);
       const auto level = static_cast<int64_t>(fold_.size() - 1 - mode);
       const auto keys = code_.turn(keys_.all().index_select(1, indices), level, 0);
       const auto values = values_[mode].all().index_select(1, indices);

@@ -67,8 +67,6 @@ class Rows {
     return std::max(std::min(most, std::max<int64_t>(2 * count, 16)), count + added);
   }
   at::Tensor all() const { return room_.narrow(1, 0, count_); }
-  /// [B, room, G, d], the last ones of any value.
-  const at::Tensor& room() const { return room_; }
   void clear() { count_ = 0; }
   int64_t count() const { return count_; }
   int64_t bytes() const { return bytes_of(room_); }
@@ -81,16 +79,14 @@ class Rows {
 class PositionCode {
  public:
   explicit PositionCode(RotaryCode rotary) : rotary_(std::move(rotary)) {}
-  bool used() const { return rotary_.used(); }
-  double gain(int64_t level) const { return used() ? rotary_.gain(level) : 1; }
-  /// float64 [d/2]
-  at::Tensor frequencies(int64_t level) const { return rotary_.level_frequencies(level); }
+  const RotaryCode& rotary() const { return rotary_; }
   /// x [B, t, H, d] at positions first, first + 1, …, or all at `first` when `still`.
   at::Tensor turn(const at::Tensor& x, int64_t level, int64_t first, bool still = false) const {
-    if (!used()) return x;
-    const auto positions = still ? at::full({x.size(1)}, static_cast<double>(first), at::kDouble)
-                                 : at::arange(first, first + x.size(1), at::kDouble);
-    return ops::rotary(x, at::outer(positions, frequencies(level)), gain(level));
+    if (!rotary_.used()) return x;
+    const auto options = x.options().dtype(at::kDouble);
+    const auto positions = still ? at::full({x.size(1)}, static_cast<double>(first), options)
+                                 : at::arange(first, first + x.size(1), options);
+    return ops::rotary(x, at::outer(positions, rotary_.level_frequencies(level)), rotary_.gain(level));
   }
 
  private:

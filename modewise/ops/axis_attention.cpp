@@ -35,6 +35,7 @@ void check_axis_attention_args(const at::Tensor& q, const at::Tensor& k, const a
   check_token_mask(kAxisAttention, token_mask, q);
   check_dropout(kAxisAttention, dropout);
   if (!axis_mask) return;
+  check_device(kAxisAttention, "axis_mask", *axis_mask, "q", q);
   const auto n = q.sym_size(mode + 1);
   TORCH_CHECK_VALUE(axis_mask->scalar_type() == at::kBool && axis_mask->dim() == 2 &&
                         axis_mask->sym_size(0) == n && axis_mask->sym_size(1) == n,

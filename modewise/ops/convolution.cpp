@@ -72,6 +72,7 @@ void check_convolution_args(const at::Tensor& x, const at::Tensor& weight,
                             const std::optional<at::Tensor>& bias, const ConvolutionSteps& steps) {
   check_floating(kConvolution, "x", x);
   check_floating(kConvolution, "weight", weight);
+  check_device(kConvolution, "weight", weight, "x", x);
   TORCH_CHECK_VALUE(x.dim() >= 3 && x.dim() <= 5, kConvolution,
                     ": x must be [B, N_1 … N_k, C] with one to three modes, got ", x.sym_sizes());
   TORCH_CHECK_VALUE(weight.dim() == x.dim() && weight.sym_size(1) == x.sym_size(-1), kConvolution,

@@ -27,6 +27,7 @@ void check_norm(const char* op, const char* name, const at::Tensor& weight, cons
                 int64_t heads) {
   if (!weight.defined()) return;
   check_floating(op, name, weight);
+  check_device(op, name, weight, "x", x);
   TORCH_CHECK_VALUE(weight.dim() == 1 && weight.sym_size(0) * heads == x.sym_size(-1), op, ": ", name,
                     " must be [", x.sym_size(-1) / heads, "] for x ", x.sym_sizes(), " and ", heads,
                     " heads, got ", weight.sym_sizes());
@@ -51,6 +52,7 @@ void check_mode_masks(const char* op, const std::vector<std::optional<at::Tensor
     const auto n = x.sym_size(static_cast<int64_t>(i) + 1);
     TORCH_CHECK_VALUE(masks[i]->scalar_type() == at::kBool, op, ": mode_masks must be bool, got ",
                       masks[i]->scalar_type());
+    check_device(op, "mode_masks", *masks[i], "x", x);
     TORCH_CHECK_VALUE(masks[i]->dim() == 2 && masks[i]->sym_size(0) == n && masks[i]->sym_size(1) == n, op,
                       ": the mask of mode ", i, " must be [", n, ", ", n, "] for x ", x.sym_sizes(), ", got ",
                       masks[i]->sym_sizes());

@@ -16,6 +16,7 @@ namespace {
 void check_affine(const char* name, const std::optional<at::Tensor>& weight, const at::Tensor& x) {
   if (!weight) return;
   check_floating("layer_norm", name, *weight);
+  check_device("layer_norm", name, *weight, "x", x);
   TORCH_CHECK_VALUE(weight->dim() == 1 && weight->sym_size(0) == x.sym_size(-1), "layer_norm: ", name,
                     " must be [", x.sym_size(-1), "] for x ", x.sym_sizes(), ", got ", weight->sym_sizes());
 }
@@ -43,6 +44,8 @@ void check_layer_norm_backward_args(const at::Tensor& grad, const at::Tensor& x,
   check_same("layer_norm_backward", "grad", grad, "x", x);
   TORCH_CHECK_VALUE(grad.sym_sizes() == x.sym_sizes(), "layer_norm_backward: grad must have the shape of x ",
                     x.sym_sizes(), ", got ", grad.sym_sizes());
+  if (grad_sum) check_device("layer_norm_backward", "grad_sum", *grad_sum, "x", x);
+  check_device("layer_norm_backward", "mean", mean, "x", x);
   TORCH_CHECK_VALUE(!grad_sum || grad_sum->sym_sizes() == x.sym_sizes(),
                     "layer_norm_backward: grad_sum must have the shape of x ", x.sym_sizes());
   TORCH_CHECK_VALUE(mean.sym_sizes() == x.sym_sizes().slice(0, x.dim() - 1),

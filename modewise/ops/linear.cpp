@@ -43,6 +43,7 @@ at::Tensor linear_op(const at::Tensor& x, const at::Tensor& weight, const std::o
 void check_linear_args(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias) {
   check_floating("linear", "x", x);
   check_floating("linear", "weight", weight);
+  check_device("linear", "weight", weight, "x", x);
   TORCH_CHECK_VALUE(x.dim() >= 1 && weight.dim() == 2 && weight.sym_size(1) == x.sym_size(-1),
                     "linear: weight must be [M, ", x.dim() >= 1 ? x.sym_size(-1) : c10::SymInt(1), "] for x ",
                     x.sym_sizes(), ", got ", weight.sym_sizes());

@@ -28,6 +28,7 @@ void check_mode_pool_backward_args(at::TensorList grads, c10::SymIntArrayRef siz
                     "mode_pool_backward: one gradient a mode of x ", sizes, " wanted, got ", grads.size());
   for (size_t i = 0; i < grads.size(); ++i) {
     const auto got = grads[i].sym_sizes();
+    check_device("mode_pool_backward", "each gradient", grads[i], "the first", grads[0]);
     TORCH_CHECK_VALUE(
         got.size() == 3 && got[0] == sizes[0] && got[1] == sizes[i + 1] && got[2] == sizes.back(),
         "mode_pool_backward: the gradient of mode ", i, " must be [B, N_i, D] of x ", sizes, ", got ", got);

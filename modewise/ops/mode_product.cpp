@@ -18,8 +18,7 @@ void check_mode_product_args(const at::Tensor& x, const at::Tensor& factor, int6
                         (factor.scalar_type() == at::kFloat && x.scalar_type() == at::kBFloat16),
                     kOp, ": factor must have the type of x, ", x.scalar_type(),
                     ", or be float32 for bfloat16, got ", factor.scalar_type());
-  TORCH_CHECK_VALUE(factor.device() == x.device(), kOp, ": factor must be on the device of x, ", x.device(),
-                    ", got ", factor.device());
+  check_device(kOp, "factor", factor, "x", x);
   const bool shared = factor.dim() == 2;
   TORCH_CHECK_VALUE((shared || factor.dim() == 4) && factor.sym_size(-1) == x.sym_size(mode + 1), kOp,
                     ": factor must be [.., M, ", x.sym_size(mode + 1), "] for mode ", mode, " of x ",

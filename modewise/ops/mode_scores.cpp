@@ -29,6 +29,7 @@ void check_mode_scores_args(const at::Tensor& q, const at::Tensor& k, int64_t he
   if (key_mask) {
     TORCH_CHECK_VALUE(key_mask->scalar_type() == at::kBool, kOp, ": key_mask must be bool, got ",
                       key_mask->scalar_type());
+    check_device(kOp, "key_mask", *key_mask, "q", q);
     const bool shared = key_mask->dim() == 2;
     TORCH_CHECK_VALUE((shared || (key_mask->dim() == 3 && key_mask->sym_size(1) == heads)) &&
                           key_mask->sym_size(0) == q.sym_size(0) && key_mask->sym_size(-1) == q.sym_size(1),
@@ -38,6 +39,7 @@ void check_mode_scores_args(const at::Tensor& q, const at::Tensor& k, int64_t he
   if (mode_mask) {
     TORCH_CHECK_VALUE(mode_mask->scalar_type() == at::kBool, kOp, ": mode_mask must be bool, got ",
                       mode_mask->scalar_type());
+    check_device(kOp, "mode_mask", *mode_mask, "q", q);
     TORCH_CHECK_VALUE(mode_mask->dim() == 2 && mode_mask->sym_size(0) == q.sym_size(1) &&
                           mode_mask->sym_size(1) == q.sym_size(1),
                       kOp, ": mode_mask must be [", q.sym_size(1), ", ", q.sym_size(1), "] for q ",

@@ -61,7 +61,7 @@ double squared_length(const RandomStream& stream, int64_t first, int64_t width) 
 
 at::Tensor draw_projection(int64_t width, int64_t features, int64_t seed, int64_t mode, bool regularised) {
   const RandomStream stream{static_cast<uint64_t>(seed), RandomSite::features, static_cast<uint64_t>(mode)};
-  auto projection = at::empty({features, width}, at::kDouble);
+  auto projection = at::empty({features, width}, at::TensorOptions(at::kCPU).dtype(at::kDouble));
   auto* rows = projection.mutable_data_ptr<double>();
   const int64_t values = features * width;
   for (int64_t i = 0; i < values; ++i) rows[i] = stream.normal(static_cast<uint64_t>(i));
@@ -88,9 +88,10 @@ at::TensorOptions projection_options(const at::Tensor& like) {
   return like.options().dtype(accumulate_type(like.scalar_type()));
 }
 
-// A model asks for the same few projections in every step: the last ones are kept.
-at::Tensor orthogonal_projection_cpu(const at::Tensor& like, int64_t width, int64_t features, int64_t seed,
-                                     int64_t mode, bool regularised) {
+// Drawn on the CPU for every device. A model asks for the same few projections in every step: the last ones
+// are kept.
+at::Tensor orthogonal_projection_drawn(const at::Tensor& like, int64_t width, int64_t features, int64_t seed,
+                                       int64_t mode, bool regularised) {
   check_orthogonal_projection_args(like, width, features);
   using Key = std::array<int64_t, 5>;
   constexpr size_t kKept = 64;
@@ -161,8 +162,8 @@ TORCH_LIBRARY_FRAGMENT(modewise, m) {
       "regularised=False) -> Tensor");
 }
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("orthogonal_projection", orthogonal_projection_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("orthogonal_projection", orthogonal_projection_drawn);
 }
 TORCH_LIBRARY_IMPL(modewise, Meta, m) {
   m.impl("orthogonal_projection", orthogonal_projection_meta);

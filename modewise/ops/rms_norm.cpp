@@ -40,6 +40,7 @@ void check_rms_norm_args(const at::Tensor& x, const std::optional<at::Tensor>& w
   TORCH_CHECK_VALUE(eps >= 0, "rms_norm: eps must not be negative, got ", eps);
   if (!weight) return;
   check_floating("rms_norm", "weight", *weight);
+  check_device("rms_norm", "weight", *weight, "x", x);
   TORCH_CHECK_VALUE(weight->dim() == 1 && weight->sym_size(0) == x.sym_size(-1), "rms_norm: weight must be [",
                     x.sym_size(-1), "] for x ", x.sym_sizes(), ", got ", weight->sym_sizes());
 }
@@ -50,6 +51,7 @@ void check_rms_norm_backward_args(const at::Tensor& grad, const at::Tensor& x, c
   check_same("rms_norm_backward", "grad", grad, "x", x);
   TORCH_CHECK_VALUE(grad.sym_sizes() == x.sym_sizes(), "rms_norm_backward: grad must have the shape of x ",
                     x.sym_sizes(), ", got ", grad.sym_sizes());
+  check_device("rms_norm_backward", "rstd", rstd, "x", x);
   TORCH_CHECK_VALUE(rstd.sym_sizes() == x.sym_sizes().slice(0, static_cast<size_t>(x.dim()) - 1),
                     "rms_norm_backward: rstd must have the shape of x's rows, got ", rstd.sym_sizes());
 }

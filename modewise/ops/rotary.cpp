@@ -19,16 +19,18 @@ void check_rotary_args(const at::Tensor& x, const at::Tensor& angles) {
                     " for x ", x.sym_sizes());
   TORCH_CHECK_VALUE(angles.scalar_type() == at::kDouble, "rotary: angles must be float64, got ",
                     angles.scalar_type());
+  check_device("rotary", "angles", angles, "x", x);
   TORCH_CHECK_VALUE(
       angles.dim() == 2 && angles.sym_size(0) == x.sym_size(1) && angles.sym_size(1) * 2 == x.sym_size(-1),
       "rotary: angles must be [", x.sym_size(1), ", ", x.sym_size(-1) / 2, "] for x ", x.sym_sizes(),
       ", got ", angles.sym_sizes());
 }
 
-at::Tensor rotary_angles(int64_t positions, int64_t width, double base) {
+at::Tensor rotary_angles(int64_t positions, int64_t width, double base, at::Device device) {
+  const auto options = at::TensorOptions(at::kDouble).device(device);
   const auto frequencies =
-      at::pow(base, at::arange(width / 2, at::kDouble) * (-2.0 / static_cast<double>(width)));
-  return at::outer(at::arange(positions, at::kDouble), frequencies);
+      at::pow(base, at::arange(width / 2, options) * (-2.0 / static_cast<double>(width)));
+  return at::outer(at::arange(positions, options), frequencies);
 }
 
 at::Tensor rotary(const at::Tensor& x, const at::Tensor& angles, double gain, bool inverse) {

@@ -12,7 +12,7 @@ namespace modewise::ops {
 at::Tensor rotary(const at::Tensor& x, const at::Tensor& angles, double gain = 1, bool inverse = false);
 
 /// The angles [positions, width/2] of positions 0, 1, … with the frequencies base^(−2c/width).
-at::Tensor rotary_angles(int64_t positions, int64_t width, double base);
+at::Tensor rotary_angles(int64_t positions, int64_t width, double base, at::Device device);
 
 void check_rotary_args(const at::Tensor& x, const at::Tensor& angles);
 

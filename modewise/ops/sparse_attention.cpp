@@ -17,10 +17,9 @@ namespace {
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
-/// [t, n] bool: row i is token first + i. Tensor operations alone, so that it can be traced: SplitMix64
-/// (Steele, Lea and Flood, OOPSLA 2014) of both positions.
-at::Tensor drawn(int64_t first, int64_t tokens, int64_t n, double density) {
-  const auto row = at::arange(first, first + tokens).unsqueeze(1), column = at::arange(n);
+/// [t, n] bool for rows [t, 1] and columns [n] of token positions. Tensor operations alone, so that it can be
+/// traced: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) of both positions.
+at::Tensor drawn(const at::Tensor& row, const at::Tensor& column, double density) {
   const auto mixed = [](const at::Tensor& x, int64_t shift) {  // x ^ x >> shift, zeros from the left
     return x.bitwise_xor(x.__rshift__(shift).bitwise_and((int64_t{1} << (64 - shift)) - 1));
   };
@@ -44,10 +43,12 @@ at::Tensor largest(const at::Tensor& logits, const at::Tensor& seen, double dens
 at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const SparseOptions& options, int64_t first) {
   const int64_t tokens = known_size(q, 1), n = known_size(k, 1), heads = known_size(q, 2);
-  const auto seen = options.causal ? at::arange(n).le(at::arange(first, first + tokens).unsqueeze(1))
-                                   : at::ones({tokens, n}, at::kBool);
+  const auto positions = q.options().dtype(at::kLong);
+  const auto row = at::arange(first, first + tokens, positions).unsqueeze(1);
+  const auto column = at::arange(n, positions);
+  const auto seen = options.causal ? column.le(row) : at::ones({tokens, n}, q.options().dtype(at::kBool));
   if (options.random) {
-    const auto kept = drawn(first, tokens, n, options.density).logical_and(seen);
+    const auto kept = drawn(row, column, options.density).logical_and(seen);
     return dot_product_attention(q, k, v, kept, false, options.scale);
   }
   const auto heads_first = [&](const at::Tensor& x) {

@@ -45,6 +45,8 @@ void check_summary_attention_args(const at::Tensor& q, const at::Tensor& k, cons
         kSummaryAttention, ": latents must be [at least ", levels, ", ", k.sym_size(2), ", r, ",
         k.sym_size(3), "] for fold ", options.fold, " and k ", k.sym_sizes(), ", got ", latents->sym_sizes());
   }
+  if (rotary.positions.defined()) check_device(kSummaryAttention, "positions", rotary.positions, "q", q);
+  if (rotary.used()) check_device(kSummaryAttention, "frequencies", rotary.frequencies, "q", q);
   if (rotary.used())
     TORCH_CHECK_VALUE(rotary.frequencies.scalar_type() == at::kDouble && rotary.frequencies.dim() == 2 &&
                           rotary.frequencies.sym_size(0) > 0 &&

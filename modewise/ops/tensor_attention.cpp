@@ -72,10 +72,15 @@ void check_sequence(const char* name, const at::Tensor& x, const at::Tensor& q) 
                     name[0] == 'k' ? "d" : "e", "] for q ", q.sym_sizes(), ", got ", x.sym_sizes());
 }
 
+/// Of positions and angles: float64 on the device of x.
+at::TensorOptions doubles(const at::Tensor& x) {
+  return x.options().dtype(at::kDouble);
+}
+
 /// The angles of positions 0 … n−1 of a level, or of the given positions at level 0.
-at::Tensor angles_of(const RotaryCode& rotary, int64_t level, int64_t n) {
+at::Tensor angles_of(const at::Tensor& q, const RotaryCode& rotary, int64_t level, int64_t n) {
   const bool given = level == 0 && rotary.positions.defined();
-  const auto positions = given ? rotary.positions.to(at::kDouble) : at::arange(n, at::kDouble);
+  const auto positions = given ? rotary.positions.to(at::kDouble) : at::arange(n, doubles(q));
   return at::outer(positions, rotary.level_frequencies(level));
 }
 
@@ -86,7 +91,7 @@ at::Tensor attend_tokens(const at::Tensor& q, const at::Tensor& k, const at::Ten
                          const RotaryCode& rotary) {
   auto queries = q, keys = k;
   if (rotary.used()) {
-    const auto angles = angles_of(rotary, 0, known_size(q, 1));
+    const auto angles = angles_of(q, rotary, 0, known_size(q, 1));
     queries = ops::rotary(q, angles, rotary.gain(0)), keys = ops::rotary(k, angles, rotary.gain(0));
   }
   const double scale = scale_of(options, static_cast<double>(known_size(q, -1)));
@@ -118,7 +123,7 @@ at::Tensor attend_fibres(const at::Tensor& q, const at::Tensor& k, const at::Ten
   auto values = filled(v, cells).contiguous();
   // Empty cells stand last, so that a causal mask never shows them; else they are masked as keys.
   at::Tensor present;
-  if (!options.causal && n != cells) present = at::arange(cells).lt(n);
+  if (!options.causal && n != cells) present = at::arange(cells, q.options().dtype(at::kLong)).lt(n);
   const double scale = scale_of(options, static_cast<double>(known_size(q, -1)));
   int64_t before = 1, behind = cells;
   for (size_t mode = 0; mode < sizes.size(); ++mode) {
@@ -130,7 +135,7 @@ at::Tensor attend_fibres(const at::Tensor& q, const at::Tensor& k, const at::Ten
     const auto turned = [&](const at::Tensor& x) {
       if (!rotary.used()) return view(x);
       const auto level = static_cast<int64_t>(sizes.size() - 1 - mode);
-      const auto angles = at::outer(at::arange(size, at::kDouble), rotary.level_frequencies(level));
+      const auto angles = at::outer(at::arange(size, doubles(q)), rotary.level_frequencies(level));
       return ops::rotary(view(x), angles, rotary.gain(level));
     };
     std::optional<at::Tensor> mask, whole;
@@ -178,7 +183,12 @@ at::Tensor attend_shared(const at::Tensor& q, const at::Tensor& k, const at::Ten
     shape.push_back(1);
     std::vector<int64_t> all = shape;
     all.front() = known_size(q, 0), all.back() = heads;
-    present = at::arange(cells).lt(n).to(q.scalar_type()).reshape(shape).expand(all).contiguous();
+    present = at::arange(cells, q.options().dtype(at::kLong))
+                  .lt(n)
+                  .to(q.scalar_type())
+                  .reshape(shape)
+                  .expand(all)
+                  .contiguous();
   }
   const auto type = accumulate_type(q.scalar_type());
   for (size_t mode = 0; mode < sizes.size(); ++mode) {
@@ -187,7 +197,7 @@ at::Tensor attend_shared(const at::Tensor& q, const at::Tensor& k, const at::Ten
     const auto rows = [&](const at::Tensor& x) {  // [B, …, H, d] -> [B, n_i, H, rest·d]
       const auto moved = x.movedim({at_mode, -2}, {1, 2}).flatten(3, -2);  // [B, n_i, H, rest, d]
       if (!rotary.used()) return moved.flatten(-2).transpose(1, 2);
-      const auto angles = at::outer(at::arange(sizes[mode], at::kDouble), rotary.level_frequencies(level));
+      const auto angles = at::outer(at::arange(sizes[mode], doubles(q)), rotary.level_frequencies(level));
       return ops::rotary(moved.flatten(2, 3), angles, rotary.gain(level))
           .unflatten(2, {heads, moved.size(3)})
           .flatten(-2)
@@ -254,6 +264,7 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
                     ": density must be above 0 and at most 1, got ", options.density);
   TORCH_CHECK_VALUE(form.latents || !latents.defined(), kTensorAttention,
                     ": only form causal takes latents, got form ", options.form);
+  if (latents.defined()) check_device(kTensorAttention, "latents", latents, "q", q);
   if (form.latents && options.fold.size() > 1)
     TORCH_CHECK_VALUE(window_of(options, n) >= options.fold.back(), kTensorAttention,
                       ": the window must hold the finest mode, ", options.fold.back(), " tokens of fold ",
@@ -268,8 +279,10 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
                       kTensorAttention, ": frequencies must be float64 [levels, ", q.sym_size(3) / 2,
                       "] for q ", q.sym_sizes(), ", got ", rotary.frequencies.scalar_type(), " ",
                       rotary.frequencies.sym_sizes());
+    check_device(kTensorAttention, "frequencies", rotary.frequencies, "q", q);
   }
   if (rotary.positions.defined()) {
+    check_device(kTensorAttention, "positions", rotary.positions, "q", q);
     TORCH_CHECK_VALUE(rotary.positions.scalar_type() == at::kLong && rotary.positions.dim() == 1 &&
                           rotary.positions.sym_size(0) == q.sym_size(1),
                       kTensorAttention, ": positions must be int64 [", q.sym_size(1), "] for q ",

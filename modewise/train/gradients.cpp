@@ -1,34 +1,12 @@
 #include "modewise/train/gradients.h"
 
-#include <ATen/Dispatch.h>
-#include <ATen/Parallel.h>
-
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
+#include "modewise/ops/sum_of_squares.h"
+
 namespace modewise::train {
 namespace {
-
-constexpr int64_t kBlock = 4096;
-constexpr int64_t kLanes = 8;
-
-template <class T>
-double block_sum(const T* x, int64_t n) {
-  std::array<double, kLanes> lanes{};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int64_t lane = 0; lane < kLanes; ++lane) {
-      const double v = static_cast<double>(x[i + lane]);
-      lanes[static_cast<size_t>(lane)] += v * v;
-    }
-  for (; i < n; ++i)
-    lanes[static_cast<size_t>(i % kLanes)] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-  for (size_t half = kLanes / 2; half > 0; half /= 2)
-    for (size_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-  return lanes[0];
-}
 
 double pairwise_sum(std::span<const double> values) {
   if (values.empty()) return 0;
@@ -40,17 +18,7 @@ double pairwise_sum(std::span<const double> values) {
 }  // namespace
 
 double sum_of_squares(const at::Tensor& x) {
-  const at::Tensor flat = x.contiguous();
-  const int64_t n = flat.numel(), blocks = (n + kBlock - 1) / kBlock;
-  std::vector<double> sums(static_cast<size_t>(blocks));
-  AT_DISPATCH_FLOATING_TYPES(flat.scalar_type(), "sum_of_squares", [&] {
-    const scalar_t* data = flat.const_data_ptr<scalar_t>();
-    at::parallel_for(0, blocks, 8, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b)
-        sums[static_cast<size_t>(b)] = block_sum(data + b * kBlock, std::min(kBlock, n - b * kBlock));
-    });
-  });
-  return pairwise_sum(sums);
+  return ops::sum_of_squares(x).item<double>();
 }
 
 double gradient_norm(std::span<const NamedTensor> parameters) {

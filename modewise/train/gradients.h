@@ -8,7 +8,7 @@
 
 namespace modewise::train {
 
-/// Σ x² in float64: blocks of 4096 elements in 8 lanes each, then the block sums pairwise.
+/// Σ x² in float64 (ops/sum_of_squares.h).
 double sum_of_squares(const at::Tensor& x);
 
 /// The Euclidean norm of the gradients of all `parameters` together; those without one count as 0. Not finite

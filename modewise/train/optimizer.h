@@ -1,6 +1,5 @@
 #pragma once
-// Adam (Kingma and Ba, 2015, algorithm 1) and AdamW (Loshchilov and Hutter, 2019, algorithm 2), each
-// parameter updated in one parallel pass over value, gradient and both moments.
+// Adam and AdamW over a list of parameters: the moments of each, and what multiplies what in step t.
 
 #include <span>
 
@@ -11,12 +10,13 @@
 namespace modewise::train {
 
 /// m ← β1 m + (1 − β1) g; v ← β2 v + (1 − β2) g²; w ← w − η / (1 − β1^t) · m / (√v / √(1 − β2^t) + ε), the
-/// formulas and order of torch.optim. adamw first multiplies w by 1 − ηλ; adam adds λ w to g. Parameters of
+/// formulas and order of torch.optim (ops/adam_step.h). adamw first multiplies w by 1 − ηλ; adam adds λ w to
+/// g. Parameters of
 /// one dimension or none do not decay unless decay_norms. Element by element, hence the same for any number
 /// of threads. A parameter without gradient is left as it is, decay included.
 class Optimizer {
  public:
-  /// `parameters` are dense CPU float32 or float64 tensors, contiguous; names are unique.
+  /// `parameters` are contiguous float32 or float64 tensors; names are unique. The moments lie beside them.
   Optimizer(std::vector<NamedTensor> parameters, const OptimizerConfig& config);
 
   /// One step with every gradient multiplied by `gradient_scale` (clipping).

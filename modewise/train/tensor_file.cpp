@@ -1,6 +1,7 @@
 #include "modewise/train/tensor_file.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <c10/core/ScalarType.h>
 #include <fmt/ranges.h>
 
@@ -91,11 +92,16 @@ void load_tensors(const std::filesystem::path& path, std::span<const NamedTensor
           into.size());
   for (size_t i = 0; i < into.size(); ++i) {
     const at::Tensor& tensor = into[i].tensor;
-    require(tensor.is_contiguous() && tensor.device().is_cpu(), ErrorKind::internal,
-            "tensor '{}' must be a contiguous CPU tensor to be restored", into[i].name);
+    require(tensor.is_contiguous(), ErrorKind::internal, "tensor '{}' must be contiguous to be restored",
+            into[i].name);
+    const bool here = tensor.device().is_cpu();
+    const at::Tensor read = here ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kCPU));
     if (!views[i].bytes.empty())
-      std::memcpy(tensor.mutable_data_ptr(), views[i].bytes.data(), views[i].bytes.size());
-    if (!tensor.is_inference()) tensor.unsafeGetTensorImpl()->bump_version();
+      std::memcpy(read.mutable_data_ptr(), views[i].bytes.data(), views[i].bytes.size());
+    if (!here)
+      tensor.copy_(read);
+    else if (!tensor.is_inference())
+      tensor.unsafeGetTensorImpl()->bump_version();
   }
 }
 

@@ -35,7 +35,8 @@ std::vector<NamedTensor> one_step(Task& task, const Batch& batch, uint64_t seed,
   return values;
 }
 
-bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+bool same_bits(const at::Tensor& given_a, const at::Tensor& given_b) {
+  const at::Tensor a = given_a.cpu(), b = given_b.cpu();
   return std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
 }
 

@@ -110,7 +110,7 @@ Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run, Workers&
       total_steps_(planned_steps(config, order_, !optimizer_.parameters().empty())),
       schedule_(config.schedule, config.optimizer, order_.steps_per_epoch(), total_steps_),
       estimate_(order_.steps_per_epoch(), total_steps_, config.patience > 0) {
-  if (config.ema_decay > 0) average_.emplace(task, config.ema_decay);
+  if (config.ema_decay > 0) average_.emplace(task.trained(), task.tensors(), config.ema_decay);
 }
 
 TrainResult Trainer::train(bool resume, bool accept_changes) {
@@ -162,7 +162,7 @@ void Trainer::resume_from(const Checkpoint& checkpoint, bool accept_changes) {
     if (average_ && checkpoint.has("ema.safetensors"))
       load_tensors(checkpoint.folder / "ema.safetensors", average_->state());
     else if (average_)
-      average_.emplace(task_, config_.ema_decay);
+      average_.emplace(task_.trained(), task_.tensors(), config_.ema_decay);
     if (checkpoint.has("best.safetensors")) {
       best_weights_ = copies_of(task_.tensors());
       load_tensors(checkpoint.folder / "best.safetensors", best_weights_);

@@ -3,20 +3,20 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "modewise/train/tensor_file.h"
 
 namespace modewise::train {
 
-WeightAverage::WeightAverage(Task& task, double decay) : weights_(task.trained()), decay_(decay) {
-  const auto trained = [&, count = std::ssize(weights_)](const NamedTensor& entry) {
-    return std::any_of(weights_.begin(), weights_.begin() + count,
-                       [&](const NamedTensor& one) { return one.tensor.is_same(entry.tensor); });
-  };
-  std::vector<NamedTensor> others = task.tensors();
-  std::erase_if(
-      others, [&](const NamedTensor& entry) { return !entry.tensor.is_floating_point() || trained(entry); });
-  weights_.insert(weights_.end(), others.begin(), others.end());
+WeightAverage::WeightAverage(std::vector<NamedTensor> trained, std::vector<NamedTensor> tensors, double decay)
+    : weights_(std::move(trained)), decay_(decay) {
+  const size_t count = weights_.size();
+  for (NamedTensor& entry : tensors) {
+    const bool known = std::any_of(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(count),
+                                   [&](const NamedTensor& one) { return one.tensor.is_same(entry.tensor); });
+    if (!known && entry.tensor.is_floating_point()) weights_.push_back(std::move(entry));
+  }
   average_ = copies_of(weights_);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // A running average of the weights, which is evaluated and kept instead of the weights themselves.
 
-#include <span>
+#include <vector>
 
 #include "modewise/train/task.h"
 
@@ -13,7 +13,8 @@ namespace modewise::train {
 /// averaged weights need averaged ones.
 class WeightAverage {
  public:
-  WeightAverage(Task& task, double decay);
+  /// Of a task's trained() and tensors().
+  WeightAverage(std::vector<NamedTensor> trained, std::vector<NamedTensor> tensors, double decay);
 
   void update(int64_t step);
   /// Exchanges average and weights; called twice around an evaluation.

@@ -153,6 +153,16 @@ TEST(BatchNorm, AgreesWithTorchInTrainingAndEvaluation) {
   ASSERT_EQ(norm.named_buffers().size(), 2u);
 }
 
+TEST(SinCosCode, ItsTableGoesWithTheModuleAndIsInNoState) {
+  SinCosCode code({3, 5}, {1}, 8);
+  EXPECT_EQ(code.named_parameters().size() + code.named_buffers().size(), 0u);
+  const at::Tensor tokens = at::zeros({2, 3, 5, 8}), before = code.add_to(tokens);
+  code.to(at::kBFloat16);  // the weights' type is not the table's
+  EXPECT_TRUE(at::equal(code.add_to(tokens), before));
+  code.to(at::kMeta);
+  EXPECT_TRUE(code.add_to(tokens.to(at::kMeta)).is_meta());
+}
+
 TEST(Rotary, TurnsPairsByPlaceTimesFrequency) {
   const at::Tensor x = at::randn({2, 3, 5, 8}, at::kDouble);  // two heads of width 4
   const at::Tensor out = rotate(x, 2, {1}, 100.0);

@@ -443,3 +443,89 @@ def tensor_formula(q, k, v, *args, form="causal", **options):
     if form in ("random", "topk"):
         return sparse(q, k, v, *args, form=form, **options)
     return (along_modes if form in ("axial", "pooled") else tensor_attention)(q, k, v, *args, form=form, **options)
+
+
+def language_loss(hidden, head, targets, chunk=0):
+    logits = (hidden @ head.to(hidden.dtype).T).flatten(0, -2)
+    logits = logits.float() if logits.dtype == torch.bfloat16 else logits
+    counted = (targets >= 0).sum()
+    losses = torch.nn.functional.cross_entropy(logits, targets.flatten().clamp_min(-1), ignore_index=-1, reduction="sum")
+    return (losses / counted.clamp_min(1)).to(hidden.dtype)
+
+
+def token_losses(hidden, head, targets, chunk=0):
+    logits = hidden @ head.to(hidden.dtype).T
+    scores = torch.log_softmax(logits.float() if logits.dtype == torch.bfloat16 else logits, -1)
+    own = scores.gather(-1, targets.clamp_min(0).unsqueeze(-1)).squeeze(-1)
+    return torch.where(targets < 0, 0, -own).to(hidden.dtype)
+
+
+def masked_moments(rows, mask):
+    counted = rows[mask] if mask.any() else rows
+    return counted.mean(0), counted.var(0, correction=0)
+
+
+def update_moments(running_mean, running_var, mean, var, count, momentum):
+    unbiased = var * float(count) / max(1.0, float(count) - 1)
+    return torch.lerp(running_mean, mean, momentum), torch.lerp(running_var, unbiased, momentum)
+
+
+def sum_of_squares(x):
+    return (x.double() ** 2).sum().to(x.dtype)
+
+
+def adam_step(parameter, gradient, first, second, beta1, beta2, epsilon, step_size, root_scale, gradient_scale=1.0, keep=1.0, added_decay=0.0):
+    g = gradient * gradient_scale + added_decay * parameter
+    m = beta1 * first + (1 - beta1) * g
+    v = beta2 * second + (1 - beta2) * g * g
+    return parameter * keep - step_size * m / (v.sqrt() / root_scale + epsilon), m, v
+
+
+def joined(keys, values, latents, high, total, sum_keys, sum_values):
+    """The softmax over rows [B, n, G, .] joins what the sums hold already."""
+    keys, values = keys.to(latents.dtype), values.to(latents.dtype)
+    logits = torch.einsum("grd,bngd->bgrn", latents, keys)
+    top = torch.maximum(high[..., 0], logits.amax(-1))
+    before, weights = torch.exp(high[..., 0] - top), torch.exp(logits - top[..., None])
+    return (top[..., None], (total[..., 0] * before + weights.sum(-1))[..., None],
+            sum_keys * before[..., None] + torch.einsum("bgrn,bngd->bgrd", weights, keys),
+            sum_values * before[..., None] + torch.einsum("bgrn,bnge->bgre", weights, values))
+
+
+def turned_by(x, frequencies, position):
+    a, b = x.chunk(2, -1)
+    cosine, sine = (torch.cos(position * frequencies).to(x.dtype), torch.sin(position * frequencies).to(x.dtype))
+    return torch.cat((a * cosine - b * sine, b * cosine + a * sine), -1)
+
+
+def summary_step(q, k, v, turned, ring_keys, ring_values, first_keys, first_values, latents, high, total, sum_keys, sum_values,
+                 frequencies, *, slot_keys, slot_values, places, excess, gains, first, window, scale, attends=True):
+    wide = torch.float32 if q.dtype == torch.bfloat16 else q.dtype
+    ring_keys, ring_values, first_keys, first_values = (t.clone() for t in (ring_keys, ring_values, first_keys, first_values))
+    groups, rows = k.size(2), []
+    level_of = lambda values, level: values[min(level, len(values) - 1)]
+    for i in range(q.size(1)):
+        t = first + i
+        ring_keys[:, t % window], ring_values[:, t % window] = turned[:, i], v[:, i]
+        if t < first_keys.size(1):
+            first_keys[:, t], first_values[:, t] = k[:, i], v[:, i]
+        seen = [(ring_keys[:, :min(t + 1, window)], ring_values[:, :min(t + 1, window)], 0, t, 1, 0.0)]
+        sinks = min(max(t + 1 - window, 0), first_keys.size(1))
+        seen.append((first_keys[:, :sinks], first_values[:, :sinks], 0, window, 2, 0.0))
+        for level, (keys, values, place, taken) in enumerate(zip(slot_keys, slot_values, places, excess), 1):
+            seen.append((keys, values, level, place, 1, taken))
+        logits, shown = [], []
+        for keys, values, level, position, power, taken in seen:
+            query = q[:, i].to(wide)
+            if frequencies is not None:
+                query = turned_by(query, level_of(frequencies, level), position) * (level_of(gains, level) if gains else 1.0) ** power
+            query = query.unflatten(1, (groups, -1))
+            logits.append(torch.einsum("bghd,bngd->bghn", query, keys.to(wide)) * scale - taken)
+            shown.append(values.to(wide))
+        weights = torch.softmax(torch.cat(logits, -1), -1)
+        rows.append(torch.einsum("bghn,bnge->bghe", weights, torch.cat(shown, 1)).flatten(1, 2))
+    sums = []
+    if latents is not None:
+        sums = joined(k.to(wide), v.to(wide), *(t.to(wide) for t in (latents, high, total, sum_keys, sum_values)))
+    states = [ring_keys, ring_values, first_keys, first_values, *sums]
+    return [t.to(q.dtype) for t in ([torch.stack(rows, 1)] if attends else []) + states]

@@ -12,9 +12,10 @@ from collections.abc import Callable
 
 import torch
 
-from ops_formulas import (axis_attention, convolution, dot_product_attention, dropout_add, dropout_add_norm, full_attention, kronecker_attention,
-                          layer_norm, linear, matmul, mode_attention, mode_contract, mode_pool, mode_product, mode_scores,
-                          rms_norm, rotary, rotary_angles, swiglu, tensor_formula)
+from ops_formulas import (adam_step, axis_attention, convolution, dot_product_attention, dropout_add, dropout_add_norm, full_attention, joined,
+                          kronecker_attention, language_loss, layer_norm, linear, masked_moments, matmul, mode_attention, mode_contract,
+                          mode_pool, mode_product, mode_scores, rms_norm, rotary, rotary_angles, sum_of_squares, summary_step, swiglu,
+                          tensor_formula, token_losses, update_moments)
 
 BUILD = pathlib.Path(os.environ.get("MODEWISE_BUILD", pathlib.Path(__file__).parents[2] / "build"))
 torch.ops.load_library(str(BUILD / "lib" / "libmodewise_ops.so"))
@@ -31,6 +32,7 @@ class Record:
     kernels: dict = dataclasses.field(default_factory=dict)  # operator: kernel that must have run
     second_order: bool = False
     integers: bool = False  # exact on small integers
+    differentiable: bool = True
     call: Callable = None
 
     def __post_init__(self):
@@ -344,6 +346,98 @@ def tensor_samples(rand):
     ]
 
 
+def loss_samples(rand):
+    cases = []
+    for shape, d, v, chunk in [((33,), 17, 65, 0), ((2, 7), 5, 3, 1), ((3, 31), 63, 33, 7), ((1,), 1, 1, 0), ((0,), 4, 5, 0), ((17,), 2, 2, 64)]:
+        targets = torch.arange(torch.Size(shape).numel()).mul(5).remainder(v).view(shape)
+        targets[..., ::3] = -1
+        cases += [((rand(*shape, d), rand(v, d), targets, chunk), {}), ((rand(*shape, d), rand(v, d), targets.clamp_min(0), chunk), {})]
+    cases.append(((rand(5, 4), rand(3, 4), torch.full((5,), -100)), {}))
+    cases.append(((rand(6, 3, 2).transpose(0, 1), rand(2, 9).T, torch.arange(18).remainder(9).view(6, 3).T), {}))
+    return cases
+
+
+def moment_samples(rand):
+    cases = []
+    for n, c in [(2, 3), (33, 17), (65, 1), (7, 63), (1, 5)]:
+        cases += [((rand(n, c), bools(n)), {}), ((rand(n, c), torch.zeros(n, dtype=torch.bool)), {}), ((rand(n, c), torch.ones(n, dtype=torch.bool)), {})]
+    cases.append(((rand(8, 33).t(), bools(33)), {}))
+    return cases
+
+
+def moments_of(rand, c, count):
+    return (rand(c), rand(c).square(), rand(c), rand(c).square(), torch.tensor(float(count), dtype=torch.float64), 0.1)
+
+
+def adam_samples(rand):
+    cases = []
+    for shape in [(2, 3, 5), (33,), (65, 17), (1,), (0,), (), (40000,)]:
+        state = lambda: (rand(*shape), rand(*shape), rand(*shape), rand(*shape).square())
+        cases += [((*state(), 0.9, 0.999, 1e-8, 0.01, 0.5), {}),
+                  ((*state(), 0.8, 0.95, 1e-3, 0.1, 1.0), dict(gradient_scale=0.25, keep=0.99)), ((*state(), 0.0, 0.5, 1e-6, 0.1, 0.7), dict(added_decay=0.1))]
+    cases.append(((rand(5, 7), rand(7, 5).t(), rand(5, 7), rand(5, 7).square(), 0.9, 0.99, 1e-8, 0.1, 1.0), {}))
+    return cases
+
+
+def changed(op, places):
+    """`op`, which changes its arguments at `places`, as a function: what it returns, then those as they are after it."""
+    def call(*args, **kwargs):
+        type_of = args[0].dtype
+        if op not in ("summary_step", "summary_join"):  # these take narrow tensors
+            args = [a.float() if isinstance(a, torch.Tensor) and a.dtype == torch.bfloat16 else a for a in args]
+        args = [a.clone() if i in places and a is not None else a for i, a in enumerate(args)]
+        result = (step_call if op == "summary_step" else getattr(ops, op))(*args, **kwargs)
+        states = [args[i].to(type_of) for i in places if args[i] is not None]
+        return ([] if result is None or (op == "summary_step" and not kwargs.get("attends", True)) else [result]) + states
+    return call
+
+
+def wide_state(t):
+    return None if t is None else t.float() if t.dtype == torch.bfloat16 else t
+
+
+def step_call(q, k, v, turned, ring_keys, ring_values, first_keys, first_values, latents, high, total, sum_keys, sum_values, frequencies,
+              *, slot_keys, slot_values, places, excess, gains, first, window, scale, attends=True):
+    return ops.summary_step(q, k, v, turned, ring_keys, ring_values, first_keys, first_values, slot_keys, slot_values, places, excess,
+                            latents, high, total, sum_keys, sum_values, frequencies, gains, first, window, scale, attends)
+
+
+def open_blocks(rand, b, groups, r, d, e):
+    """Latents, and sums that hold something already."""
+    return [wide_state(t) for t in (rand(groups, r, d), rand(b, groups, r, 1), rand(b, groups, r, 1).square() + 1, rand(b, groups, r, d), rand(b, groups, r, e))]
+
+
+def step_case(rand, b, n, heads, groups, d, e, *, first, window, sinks=0, slots=(), r=0, codes=0, gains=(), attends=True):
+    rows = lambda count, width: rand(b, count, groups, width)
+    ring, kept = min(window, first + n), min(sinks, first + n)
+    state = open_blocks(rand, b, groups, r, d, e) if r else [None] * 5
+    return ((rand(b, n, heads, d), rows(n, d), rows(n, e), rows(n, d), rows(ring, d), rows(ring, e), rows(kept, d), rows(kept, e), *state,
+             frequency_rows(codes, d) if codes else None),
+            dict(slot_keys=[rows(count, d) for count in slots], slot_values=[rows(count, e) for count in slots],
+                 places=list(range(1, 1 + len(slots))), excess=[0.25 * i for i in range(len(slots))], gains=list(gains), first=first,
+                 window=window, scale=0.5, attends=attends))
+
+
+def in_schema_order(case):
+    args, k = case
+    return (*args[:8], k["slot_keys"], k["slot_values"], k["places"], k["excess"], *args[8:], k["gains"], k["first"], k["window"],
+            k["scale"], k["attends"]), {}
+
+
+def step_samples(rand):
+    return [step_case(rand, 2, 1, 4, 2, 6, 5, first=7, window=5, sinks=3, codes=1),
+            step_case(rand, 1, 5, 2, 1, 4, 4, first=0, window=3),
+            step_case(rand, 3, 7, 3, 3, 2, 7, first=1, window=17, slots=(2, 0, 3), r=2, codes=2, gains=(1.25, 1.5)),
+            step_case(rand, 1, 2, 2, 2, 8, 3, first=31, window=33, slots=(4,), r=1),
+            step_case(rand, 2, 3, 2, 1, 4, 4, first=9, window=2, sinks=1, attends=False, r=3),
+            step_case(rand, 1, 33, 5, 5, 2, 1, first=63, window=65, sinks=2, codes=1)]
+
+
+def join_samples(rand):
+    return [((rand(b, n, g, d), rand(b, n, g, e), *open_blocks(rand, b, g, r, d, e)), {})
+            for b, n, g, r, d, e in [(2, 3, 2, 1, 4, 5), (1, 17, 1, 3, 7, 2), (3, 1, 5, 2, 1, 1), (1, 33, 2, 4, 16, 16)]]
+
+
 def small_of(build):
     """Samples of a record made of inputs that need gradients."""
     return lambda rand: build(lambda *shape: rand(*shape, grad=True))
@@ -545,4 +639,53 @@ RECORDS = [
                             ((r(1, 3, 2, 4), r(1, 3, 2, 4), r(1, 3, 2, 4), 2, 1, bools(1, 3, 2)), {})]),
         errors=[(lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4), 2, 1), {}), r"axis_attention: mode must be 0 … 0"),
                 (lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4), 2, 0, None, bools(2, 2)), {}), r"axis_mask must be bool \[3, 3\]")]),
+    Record(
+        "language_loss", language_loss, loss_samples,
+        small_of(lambda r: [((r(2, 3, 4), r(5, 4), torch.tensor([[0, 4, -1], [2, -100, 3]])), {}), ((r(3, 2), r(4, 2), torch.tensor([1, 2, 3]), 2), {}),
+                            ((r(2, 3), r(4, 3), torch.tensor([-1, -1])), {})]),
+        errors=[(lambda r: ((r(2, 3), r(4, 5), torch.zeros(2, dtype=torch.int64)), {}), r"language_loss: head must be \[V, D\] for hidden \[..., D\], got \[4, 5\] and \[2, 3\]"),
+                (lambda r: ((r(2, 3), r(4, 3), torch.zeros(3, dtype=torch.int64)), {}), r"targets must be int64 \[2\] for hidden \[2, 3\], got Long \[3\]"),
+                (lambda r: ((r(2, 3), r(4, 3), torch.zeros(2)), {}), r"targets must be int64 \[2\] .* got Float \[2\]")],
+        kernels={"language_loss": "chunks"}, call=lambda hidden, *rest: ops.language_loss(hidden, *rest).to(hidden.dtype)),
+    Record(
+        "token_losses", token_losses, loss_samples,
+        lambda r: [((r(2, 3, 4), r(5, 4), torch.tensor([[0, 4, -1], [2, -100, 3]])), {})],
+        errors=[(lambda r: ((r(2, 3), r(4, 5), torch.zeros(2, dtype=torch.int64)), {}), r"token_losses: head must be \[V, D\]")],
+        kernels={"token_losses": "chunks"}, differentiable=False, call=lambda hidden, *rest: ops.token_losses(hidden, *rest).to(hidden.dtype)),
+    Record(
+        "masked_moments", masked_moments, moment_samples,
+        small_of(lambda r: [((r(5, 3), torch.tensor([True, False, True, True, False])), {}), ((r(3, 2), torch.zeros(3, dtype=torch.bool)), {})]),
+        errors=[(lambda r: ((r(5, 3), bools(4)), {}), r"masked_moments: mask must be bool \[5\] for rows \[5, 3\], got Bool \[4\]"),
+                (lambda r: ((r(5), bools(5)), {}), r"rows must be \[n, C\], got \[5\]")],
+        kernels={"masked_moments": "gathered"}, call=lambda *args: ops.masked_moments(*args)[:2]),
+    Record(
+        "update_moments", update_moments,
+        lambda r: [(moments_of(r, c, count), {}) for c, count in [(3, 7), (33, 1), (1, 2), (65, 100000)]],
+        lambda r: [(moments_of(r, 3, 4), {})],
+        errors=[(lambda r: ((r(3), r(3), r(3), r(2), torch.tensor(1.0, dtype=torch.float64), 0.1), {}), r"update_moments: var must be \[3\] for running_mean \[3\], got \[2\]"),
+                (lambda r: ((r(3), r(3), r(3), r(3), torch.tensor(1.0), 0.1), {}), r"count must be a float64 scalar, got Float \[\]")],
+        kernels={"update_moments": "exact"}, differentiable=False, call=changed("update_moments", (0, 1))),
+    Record(
+        "sum_of_squares", sum_of_squares,
+        lambda r: [((r(*shape),), {}) for shape in [(2, 3, 5), (33,), (4095,), (4097,), (65, 129), (0,), (), (3, 17)]] + [((r(7, 5).t(),), {})],
+        small_of(lambda r: [((r(2, 3),), {}), ((r(5),), {})]),
+        errors=[(lambda r: ((r(3).half(),), {}), r"sum_of_squares: x must be float32, float64 or bfloat16, got Half")],
+        kernels={"sum_of_squares": "blocks"}, integers=True, call=lambda x: ops.sum_of_squares(x).to(x.dtype)),
+    Record(
+        "adam_step", adam_step, adam_samples, lambda r: [((r(2, 3), r(2, 3), r(2, 3), r(2, 3).square(), 0.9, 0.99, 1e-8, 0.1, 1.0), {})],
+        errors=[(lambda r: ((r(3), r(2), r(3), r(3), 0.9, 0.99, 1e-8, 0.1, 1.0), {}), r"adam_step: gradient must have the shape of parameter \[3\], got \[2\]"),
+                (lambda r: ((r(2, 3).t(), r(3, 2), r(3, 2), r(3, 2), 0.9, 0.99, 1e-8, 0.1, 1.0), {}), r"parameter and moments must be contiguous"),
+                (lambda r: ((r(3), r(3), r(3).double(), r(3), 0.9, 0.99, 1e-8, 0.1, 1.0), {}), r"first_moment must have the type of parameter, Float")],
+        kernels={"adam_step": "fused"}, differentiable=False, call=changed("adam_step", (0, 2, 3))),
+    Record(
+        "summary_step", summary_step, step_samples,
+        lambda r: [in_schema_order(step_case(r, 1, 3, 2, 1, 4, 2, first=2, window=3, sinks=1, slots=(2,), r=2, codes=2)),
+                   in_schema_order(step_case(r, 1, 2, 2, 2, 2, 2, first=0, window=2))],
+        errors=[(lambda r: step_case(r, 1, 2, 3, 2, 4, 4, first=0, window=3), r"summary_step: wanted q .* G a divisor of H"),
+                (lambda r: step_case(r, 1, 2, 2, 2, 4, 4, first=-1, window=3), r"first position of at least 0 and a window of at least 1, got -1 and 3")],
+        kernels={"summary_step": "loops"}, differentiable=False, call=changed("summary_step", (4, 5, 6, 7, 9, 10, 11, 12))),
+    Record(
+        "summary_join", joined, join_samples, lambda r: [((r(1, 2, 1, 3), r(1, 2, 1, 2), *open_blocks(r, 1, 1, 2, 3, 2)), {})],
+        errors=[(lambda r: ((r(1, 2, 1, 3), r(1, 2, 1, 2), *open_blocks(r, 1, 2, 2, 3, 2)), {}), r"summary_join: latents must be \[1, r, 3\], got \[2, 2, 3\]")],
+        kernels={"summary_join": "loops"}, differentiable=False, call=changed("summary_join", (3, 4, 5, 6))),
 ]

@@ -13,6 +13,7 @@ import torch
 from ops_records import BUILD, RECORDS, drawer, ops, outputs
 
 ALL = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
+DIFFERENTIABLE = pytest.mark.parametrize("record", [r for r in RECORDS if r.differentiable], ids=lambda record: record.name)
 ISAS = list(ops.available_isas())
 COMPOSITE = ("kronecker_attention", "mode_attention", "full_attention", "axis_attention", "tensor_attention")
 
@@ -89,7 +90,7 @@ def test_reference_agrees(record):
             torch.testing.assert_close(f, p, msg=lambda m: f"{record.name}, sample {i}: {m}")
 
 
-@ALL
+@DIFFERENTIABLE
 def test_gradients_against_finite_differences(record):
     for args, kwargs in record.small(drawer(torch.float64)):
         assert torch.autograd.gradcheck(lambda *a: record.call(*a, **kwargs), args)
@@ -101,7 +102,7 @@ def test_second_order_gradients(record):
         assert torch.autograd.gradgradcheck(lambda *a: record.call(*a, **kwargs), args)
 
 
-@ALL
+@DIFFERENTIABLE
 @pytest.mark.parametrize("isa", ISAS)
 def test_float32_gradients_against_float64(record, isa):
     ops.use_isa(isa)
@@ -154,6 +155,8 @@ def bits(t):
 
 
 def results_and_gradients(record, sample):
+    if not record.differentiable:
+        return outputs(record.call(*sample[0], **sample[1]))
     args = [a.detach().requires_grad_() if is_narrow(a) else a for a in sample[0]]
     out = outputs(record.call(*args, **sample[1]))
     wanted = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
@@ -201,6 +204,34 @@ def test_exact_on_small_integers(record, isa):
                 assert torch.equal(g.double(), e)
 
 
+def on_meta(value):
+    return value.to("meta") if isinstance(value, torch.Tensor) else value
+
+
+def one_moved(args, kwargs):
+    """The arguments with one of their tensors on another device, each in turn."""
+    for i, value in enumerate(args):
+        if isinstance(value, torch.Tensor):
+            yield [*args[:i], on_meta(value), *args[i + 1:]], kwargs
+    for name, value in kwargs.items():
+        if isinstance(value, torch.Tensor):
+            yield args, {**kwargs, name: on_meta(value)}
+        if isinstance(value, list):
+            for i, item in enumerate(value):
+                if isinstance(item, torch.Tensor):
+                    yield args, {**kwargs, name: [*value[:i], on_meta(item), *value[i + 1:]]}
+
+
+@ALL
+def test_tensors_of_two_devices_are_refused(record):
+    for args, kwargs in record.samples(drawer(torch.float32)):
+        cases = list(one_moved(list(args), kwargs))
+        if len(cases) > 1:  # else there is nothing to mix
+            for moved_args, moved_kwargs in cases:
+                with pytest.raises(ValueError, match="must be on the device of"):
+                    record.call(*moved_args, **moved_kwargs)
+
+
 @ALL
 def test_bad_arguments_are_named(record):
     rand = drawer(torch.float32)
@@ -211,8 +242,8 @@ def test_bad_arguments_are_named(record):
         # The same through the dispatcher without autograd and on shapes alone.
         with torch.no_grad(), pytest.raises(ValueError, match=pattern):
             record.call(*args, **kwargs)
-        meta = [a.to("meta") if isinstance(a, torch.Tensor) else a for a in args]
-        meta_kwargs = {k: [m if m is None else m.to("meta") for m in v] if k == "mode_masks" else v for k, v in kwargs.items()}
+        meta = [on_meta(a) for a in args]
+        meta_kwargs = {k: [on_meta(m) for m in v] if isinstance(v, list) else v for k, v in kwargs.items()}
         with pytest.raises(ValueError, match=pattern):
             record.call(*meta, **meta_kwargs)
 

@@ -54,8 +54,9 @@ PatchClassifier::Tokens PatchClassifier::embed(const ClassifierInput& input) con
   patches = groups_ > 1 ? patches : patches.transpose(1, 2).flatten(2).unsqueeze(1);
   Tokens out;
   if (shape().padded) {
-    const at::Tensor valid =
-        input.valid.defined() ? input.valid : at::ones({batch, shape().length}, at::kBool);
+    const at::Tensor valid = input.valid.defined()
+                                 ? input.valid
+                                 : at::ones({batch, shape().length}, input.values.options().dtype(at::kBool));
     const at::Tensor flags = cut(valid, patch_, tokens_);  // [B, P, length]
     patches = at::cat(
         {patches,

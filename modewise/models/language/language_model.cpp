@@ -1,6 +1,5 @@
 #include "modewise/models/language/language_model.h"
 
-#include <ATen/ops/aminmax.h>
 #include <ATen/ops/embedding.h>
 
 #include <cmath>
@@ -116,13 +115,6 @@ const at::Tensor& LanguageModel::head_weight() const {
 at::Tensor LanguageModel::embed(const at::Tensor& tokens) const {
   require(tokens.dim() == 2 && tokens.scalar_type() == at::kLong, ErrorKind::internal,
           "tokens must be [B, n] int64");
-  if (tokens.numel() > 0) {
-    const auto [least, most] = at::aminmax(tokens);
-    const int64_t low = least.item<int64_t>(), high = most.item<int64_t>();
-    require(low >= 0 && high < config_.vocabulary, ErrorKind::data,
-            "token {} is outside of the model's vocabulary of {}: text and model have different tokenizers",
-            low < 0 ? low : high, config_.vocabulary);
-  }
   const at::Tensor x = at::embedding(decoder_->embedding->weight, tokens);
   return x.to(activation_type());
 }

@@ -21,10 +21,10 @@ class LanguageModel : public torch::nn::Module {
   LanguageModel(const LanguageModelConfig& config, nn::Initializer& init);
   ~LanguageModel() override;
 
-  /// tokens [B, n] int64 in 0 … V−1 -> logits [B, n, V] of the token that follows each. Other tokens are a
-  /// data error.
+  /// tokens [B, n] int64 in 0 … V−1 -> logits [B, n, V] of the token that follows each. Whether tokens are of
+  /// this vocabulary is asked where they come from (texts, prompts); others are an index error here.
   at::Tensor forward(const at::Tensor& tokens);
-  /// What the logits are made of: [B, n, D] behind the last norm. For losses in chunks (language_loss.h).
+  /// What the logits are made of: [B, n, D] behind the last norm. For losses in chunks (ops/language_loss.h).
   at::Tensor hidden(const at::Tensor& tokens);
   /// How much of each token's value reaches each token in attention layer `layer` (from 0): [B, H, n, n], for
   /// every form; rows sum to 1. In float32 at least.

@@ -30,10 +30,12 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-at::Tensor as_tokens(std::span<const text::Tokenizer::Id> ids) {
-  at::Tensor out = at::empty({1, static_cast<int64_t>(ids.size())}, at::kLong);
+/// [1, n] on the device of the model.
+at::Tensor as_tokens(std::span<const text::Tokenizer::Id> ids, const LanguageModel& model) {
+  const at::Tensor out =
+      at::empty({1, static_cast<int64_t>(ids.size())}, at::TensorOptions(at::kCPU).dtype(at::kLong));
   std::copy(ids.begin(), ids.end(), out.mutable_data_ptr<int64_t>());
-  return out;
+  return out.to(model.head_weight().device());
 }
 
 /// Lets text through up to a stop text, and holds back what might become one.
@@ -71,11 +73,16 @@ class StopTexts {
   bool found_ = false;
 };
 
-std::vector<text::Tokenizer::Id> prompt_ids(const text::Tokenizer& tokenizer, std::string_view prompt) {
+std::vector<text::Tokenizer::Id> prompt_ids(const text::Tokenizer& tokenizer, std::string_view prompt,
+                                            int64_t vocabulary) {
   std::vector<text::Tokenizer::Id> ids = tokenizer.encode(prompt);
   if (const auto begin = tokenizer.begin_id()) ids.insert(ids.begin(), *begin);
   require(!ids.empty(), ErrorKind::usage,
           "a prompt is needed: the tokenizer ({}) has no mark that opens a text", tokenizer.name());
+  for (const text::Tokenizer::Id id : ids)
+    require(id >= 0 && id < vocabulary, ErrorKind::data,
+            "token {} is outside of the model's vocabulary of {}: text and model have different tokenizers",
+            id, vocabulary);
   return ids;
 }
 
@@ -115,15 +122,15 @@ at::Tensor read_prompt(LanguageModel& model, std::vector<ops::AttentionCache>& c
   for (size_t first = 0; first < ids.size(); first += step) {
     const auto part = ids.subspan(first, std::min(step, ids.size() - first));
     if (first + part.size() < ids.size())
-      model.step_hidden(as_tokens(part), caches);
+      model.step_hidden(as_tokens(part, model), caches);
     else
-      logits = model.step(as_tokens(part), caches);
+      logits = model.step(as_tokens(part, model), caches);
   }
   return logits;
 }
 
 std::span<const float> values_of(at::Tensor& logits) {
-  logits = logits.to(at::kFloat).contiguous();
+  logits = logits.to(at::kCPU, at::kFloat).contiguous();
   return {logits.const_data_ptr<float>(), static_cast<size_t>(logits.numel())};
 }
 
@@ -147,7 +154,7 @@ Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Token
   const at::NoGradGuard no_grad;
   model.eval();
   Generation out;
-  out.prompt = prompt_ids(*tokenizer, prompt);
+  out.prompt = prompt_ids(*tokenizer, prompt, model.config().vocabulary);
   const ops::CachedText cached = cached_text(out.prompt.size(), config);
   check_memory(model.config(), cached, config.tokens);
   std::vector<ops::AttentionCache> caches = model.new_cache();
@@ -177,7 +184,7 @@ Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Token
       break;
     }
     if (!pass(stream.push(id)) || static_cast<int64_t>(out.ids.size()) == config.tokens) break;
-    logits = model.step(as_tokens({&id, 1}), caches);
+    logits = model.step(as_tokens({&id, 1}, model), caches);
   }
   if (!stops.found()) {
     const std::string rest = stream.finish();

@@ -1,5 +1,5 @@
-// Loops whose cost is memory: dropout with the residual sum, layer and RMS norm, SwiGLU. One pass each; rows
-// or groups of 64 elements are independent of each other.
+// Loops whose cost is memory: dropout with the residual sum, layer and RMS norm, SwiGLU, Adam. One pass each;
+// rows or groups of 64 elements are independent of each other.
 
 #include "modewise/ops/cpu/philox.h"
 #include "modewise/ops/cpu/vector_math.h"
@@ -222,9 +222,34 @@ void swiglu_backward(const T* grad, const T* x, T* grad_x, int64_t begin, int64_
   }
 }
 
+inline float root(float x) {
+  return __builtin_sqrtf(x);
+}
+inline double root(double x) {
+  return __builtin_sqrt(x);
+}
+
+// IEEE roots and quotients are exact and nothing is contracted here, so every instruction set, and the vector
+// body and the remainder of each, gives the same bits.
+template <class T>
+void adam_step(const AdamPlan<T>& c, T* __restrict w, const T* __restrict gradient, T* __restrict first,
+               T* __restrict second, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i) {
+    const T kept = w[i] * c.keep;
+    const T g = gradient[i] * c.gradient_scale + c.added_decay * w[i];
+    const T m = first[i] + c.beta1_rest * (g - first[i]);
+    const T v = c.beta2 * second[i] + c.beta2_rest * g * g;
+    first[i] = m;
+    second[i] = v;
+    w[i] = kept - c.step_size * (m / (root(v) / c.root_scale + c.epsilon));
+  }
+}
+
 template <class T>
 constexpr ElementLoops<T> loops_of() {
-  return {dropout_add<T>, norm<T>, norm_backward<T>, swiglu<T>, swiglu_backward<T>};
+  ElementLoops<T> loops = {dropout_add<T>, norm<T>, norm_backward<T>, swiglu<T>, swiglu_backward<T>, nullptr};
+  if constexpr (sizeof(T) > 2) loops.adam_step = adam_step<T>;
+  return loops;
 }
 
 }  // namespace

@@ -115,6 +115,12 @@ struct NormBackwardPlan {
   bool centred;  // as in NormPlan; `mean` may be null where it is false
 };
 
+/// The numbers of one Adam update, rounded to the parameter's type (adam_step.h).
+template <class T>
+struct AdamPlan {
+  T gradient_scale, keep, added_decay, beta1_rest, beta2, beta2_rest, step_size, root_scale, epsilon;
+};
+
 /// T is the type in memory, sums are float (double for double). Scratch is counted in bytes.
 template <class T>
 struct ProductLoops {
@@ -151,6 +157,10 @@ struct ElementLoops {
   /// x [rows, 2M] -> out [rows, M].
   void (*swiglu)(const T* x, T* out, int64_t begin, int64_t end, int64_t m);
   void (*swiglu_backward)(const T* grad, const T* x, T* grad_x, int64_t begin, int64_t end, int64_t m);
+  /// Elements [begin, end) of parameter, gradient and moments. Null for bfloat16: no parameter is that
+  /// narrow.
+  void (*adam_step)(const AdamPlan<T>&, T* parameter, const T* gradient, T* first, T* second, int64_t begin,
+                    int64_t end);
 };
 template <class T>
 struct TensorLoops {

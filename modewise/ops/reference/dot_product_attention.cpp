@@ -20,7 +20,7 @@ at::Tensor dot_product_attention(const at::Tensor& q, const at::Tensor& k, const
   auto logits = at::matmul(heads_first(q), heads_first(k).transpose(-1, -2)) * scale;
   if (mask) logits = logits.masked_fill(mask->logical_not(), kHidden);
   if (causal) {
-    const auto later = at::ones({q.size(1), k.size(1)}, at::kBool).triu(1);
+    const auto later = at::ones({q.size(1), k.size(1)}, q.options().dtype(at::kBool)).triu(1);
     logits = logits.masked_fill(later, kHidden);
   }
   const auto out = at::matmul(at::softmax(logits, -1), heads_first(v));

@@ -1,4 +1,5 @@
-// Words one by one from core/random, so that the vectorised loops have an independent oracle.
+// Words one by one from core/random, so that the vectorised loops have an independent oracle; drawn on the
+// CPU and moved to the device of x.
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -12,7 +13,7 @@
 namespace modewise::ops::reference {
 
 at::Tensor dropout_scale(const at::Tensor& x, double p, DropoutKey key) {
-  const auto scale = at::empty(x.sizes(), x.options().dtype(at::kDouble));
+  const auto scale = at::empty(x.sizes(), at::TensorOptions(at::kCPU).dtype(at::kDouble));
   const RandomStream stream{key.seed, RandomSite{key.site}, key.step};
   const uint32_t threshold = dropout_threshold(p);
   const double kept = dropout_kept_scale(p);
@@ -23,7 +24,7 @@ at::Tensor dropout_scale(const at::Tensor& x, double p, DropoutKey key) {
       out[i] = words[static_cast<size_t>(i % 64) / 16] < threshold ? 0.0 : kept;
     }
   });
-  return scale.to(accumulate_type(x.scalar_type()));
+  return scale.to(x.options().dtype(accumulate_type(x.scalar_type())));
 }
 
 at::Tensor dropout_add(const at::Tensor& residual, const at::Tensor& x, double p, DropoutKey key) {

@@ -9,10 +9,12 @@
 #include <tuple>
 #include <vector>
 
+#include "modewise/ops/adam_step.h"
 #include "modewise/ops/dropout_key.h"
 #include "modewise/ops/layer_norm.h"
 #include "modewise/ops/mode_pool.h"
 #include "modewise/ops/summary_attention.h"
+#include "modewise/ops/summary_step.h"
 
 namespace modewise::ops::reference {
 
@@ -44,6 +46,22 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const std::opti
 at::Tensor dot_product_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                  const std::optional<at::Tensor>& mask, bool causal, double scale);
 at::Tensor matmul(const at::Tensor& a, const at::Tensor& b);
+/// (loss, its gradients in hidden and head where wanted, else empty).
+std::tuple<at::Tensor, at::Tensor, at::Tensor> language_loss(const at::Tensor& hidden, const at::Tensor& head,
+                                                             const at::Tensor& targets, bool hidden_wanted,
+                                                             bool head_wanted);
+at::Tensor token_losses(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> masked_moments(const at::Tensor& rows, const at::Tensor& mask);
+void update_moments(const at::Tensor& running_mean, const at::Tensor& running_var, const at::Tensor& mean,
+                    const at::Tensor& var, const at::Tensor& count, double momentum);
+at::Tensor sum_of_squares(const at::Tensor& x);
+void summary_join(const KeyRows& rows, const OpenBlocks& open);
+at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                        const at::Tensor& turned, const KeyRows& ring, const KeyRows& first,
+                        const std::vector<SeenSlots>& slots, const OpenBlocks& open, const RotaryCode& rotary,
+                        const StepOptions& options);
+void adam_step(const at::Tensor& parameter, const at::Tensor& gradient, const at::Tensor& first_moment,
+               const at::Tensor& second_moment, const AdamStep& step);
 at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
                        at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation);
 

@@ -44,9 +44,10 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q_in, con
   const auto logits = [&](const at::Tensor& queries, const at::Tensor& keys) {
     return at::einsum("bthd,bshd->bhts", {queries, per_head(keys)}) * options.scale;
   };
-  const auto token = at::arange(n).unsqueeze(1);
-  const auto positions = code.positions.defined() ? code.positions : at::arange(n);
-  const auto distance = token - at::arange(n);
+  const auto integers = q.options().dtype(at::kLong);
+  const auto token = at::arange(n, integers).unsqueeze(1);
+  const auto positions = code.positions.defined() ? code.positions : at::arange(n, integers);
+  const auto distance = token - at::arange(n, integers);
   Keys keys;
   keys.logits.push_back(logits(turn(q, positions, 0), turn(k, positions, 0)));
   keys.values.push_back(v);
@@ -54,7 +55,7 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q_in, con
 
   const int64_t sinks = std::min(options.sinks, n);
   if (sinks > 0) {
-    const auto far = at::full({n}, options.window, at::kLong), near = at::full({sinks}, 0, at::kLong);
+    const auto far = at::full({n}, options.window, integers), near = at::full({sinks}, 0, integers);
     keys.logits.push_back(logits(turn(q, far, 0), turn(k.narrow(1, 0, sinks), near, 0)));
     keys.values.push_back(v.narrow(1, 0, sinks));
     keys.kept.push_back(distance.narrow(1, 0, sinks).ge(options.window));
@@ -78,7 +79,7 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q_in, con
     slots_of_child = z.size(1);
     ++level;
     const auto own = token.floor_divide(fold.tokens);
-    const auto block = at::arange(fold.finished).repeat_interleave(slots_of_child);
+    const auto block = at::arange(fold.finished, integers).repeat_interleave(slots_of_child);
     const auto place = [&](const at::Tensor& x) { return x.remainder(fold.siblings); };
     const auto excess = own.to(type).div(std::max<int64_t>(fold.known, 1)).clamp_min(1).log();  // [n, 1]
     const auto level_logits =

@@ -1,9 +1,10 @@
 #include "modewise/tasks/forecast/loss.h"
 
 #include <ATen/core/Reduction.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/huber_loss.h>
 #include <ATen/ops/maximum.h>
-#include <ATen/ops/tensor.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -33,7 +34,9 @@ at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future,
                         const std::vector<double>& levels) {
   require(quantiles.size(-1) == std::ssize(levels), ErrorKind::internal,
           "pinball_loss: {} levels need as many quantiles, got {}", levels.size(), quantiles.size(-1));
-  const at::Tensor level = at::tensor(levels, quantiles.options());
+  std::vector<at::Tensor> each;
+  for (const double level : levels) each.push_back(at::full({}, level, quantiles.options()));
+  const at::Tensor level = at::stack(each);
   const at::Tensor gap = future.unsqueeze(-1).sub(quantiles);
   return at::maximum(gap.mul(level), gap.mul(level.sub(1))).mean(-1);
 }

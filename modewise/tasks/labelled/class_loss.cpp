@@ -7,8 +7,6 @@
 #include "modewise/core/random.h"
 
 namespace modewise::tasks {
-namespace {}  // namespace
-
 void ClassLossOptions::fields(Fields& f) {
   f.add("class_weights", class_weights,
         "weights of the classes in the loss: none, or balanced by their counts",
@@ -44,7 +42,12 @@ at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& labels, con
 
 ClassLoss::ClassLoss(const ClassLossOptions& options, const std::vector<int64_t>& counts)
     : options_(options) {
-  if (options.class_weights == "balanced") weights_ = at::tensor(balanced_weights(counts), at::kDouble);
+  if (options.class_weights == "balanced")
+    weights_ = std::make_shared<nn::Constant>(at::tensor(balanced_weights(counts), at::kDouble));
+}
+
+void ClassLoss::join(torch::nn::Module& model) const {
+  if (weights_) model.register_module("class_weights", weights_);
 }
 
 at::Tensor ClassLoss::operator()(
@@ -52,7 +55,8 @@ at::Tensor ClassLoss::operator()(
     const std::function<at::Tensor(const at::Tensor& values, const at::Tensor& valid)>& logits_of,
     uint64_t seed, uint64_t step) const {
   const auto entropy = [&](const at::Tensor& logits, const at::Tensor& wanted) {
-    return cross_entropy(logits, wanted, weights_, options_.label_smoothing);
+    return cross_entropy(logits, wanted, weights_ ? weights_->value() : at::Tensor(),
+                         options_.label_smoothing);
   };
   if (options_.mixup == 0 || labels.size(0) < 2) return entropy(logits_of(values, valid), labels);
   // Each sample gets a share of the next one of the batch, whose order is random already.

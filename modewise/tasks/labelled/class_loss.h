@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/nn/constant.h"
 
 namespace modewise::tasks {
 
@@ -24,6 +26,9 @@ class ClassLoss {
   /// `counts` of the training samples of each class.
   ClassLoss(const ClassLossOptions& options, const std::vector<int64_t>& counts);
 
+  /// The weights of the classes go with the module from device to device.
+  void join(torch::nn::Module& model) const;
+
   /// values [B, …], valid bool like them or undefined, labels [B] int64. `logits_of`(values, valid) gives [B,
   /// K] and is called once, with the mixed values where there is mixup.
   at::Tensor operator()(
@@ -33,7 +38,7 @@ class ClassLoss {
 
  private:
   ClassLossOptions options_;
-  at::Tensor weights_;  // [K] or undefined
+  std::shared_ptr<nn::Constant> weights_;  // [K] or null
 };
 
 /// The mean over the batch of −Σ_k t_k log p_k, samples weighed by the weight of their class as torch does:

@@ -36,6 +36,7 @@ Json judge(const LabelledRun& run, const train::RunFolder& folder, const std::st
 ClassTask::ClassTask(LabelledRun& run)
     : run_(run), hash_(run.hash()), class_loss_(run.options(), run.set().class_counts(run.set().train)) {
   run.make_model(true);
+  class_loss_.join(run.model());
 }
 
 std::unique_ptr<train::Batch> ClassTask::load(std::span<const int64_t> samples) const {

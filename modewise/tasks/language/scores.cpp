@@ -9,8 +9,8 @@
 #include <numeric>
 
 #include "modewise/core/stop_signal.h"
-#include "modewise/models/language/loss.h"
 #include "modewise/nn/evaluation_mode.h"
+#include "modewise/ops/language_loss.h"
 #include "modewise/train/task.h"
 
 namespace modewise::tasks {
@@ -63,7 +63,7 @@ nlohmann::ordered_json to_json(const TokenScores& scores) {
 
 at::Tensor losses_of(models::LanguageModel& model, const data::TokenBatch& batch) {
   const at::NoGradGuard no_grad;
-  return models::token_losses(model.hidden(batch.inputs), model.head_weight(), batch.targets);
+  return ops::token_losses(model.hidden(batch.inputs), model.head_weight(), batch.targets);
 }
 
 double ordered_sum(const at::Tensor& losses) {

@@ -29,7 +29,7 @@ struct TokenScores {
 /// {"tokens", "loss", "perplexity", and where known "bytes", "bits_per_byte", …}.
 nlohmann::ordered_json to_json(const TokenScores& scores);
 
-/// −log p of each target [B, n] (models::token_losses), 0 where it is −1. Without gradients.
+/// −log p of each target [B, n] (ops::token_losses), 0 where it is −1. Without gradients.
 at::Tensor losses_of(models::LanguageModel& model, const data::TokenBatch& batch);
 
 /// Sum of losses in float64, in order.

@@ -5,8 +5,8 @@
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
 #include "modewise/models/language/files.h"
-#include "modewise/models/language/loss.h"
 #include "modewise/nn/dropout.h"
+#include "modewise/ops/language_loss.h"
 #include "modewise/tasks/language/recall_scores.h"
 #include "modewise/tasks/language/scores.h"
 
@@ -68,7 +68,7 @@ std::unique_ptr<train::Batch> LanguageTask::load_batch(std::span<const int64_t> 
 at::Tensor LanguageTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
   const data::TokenBatch& tokens = static_cast<const LanguageBatch&>(batch).tokens;
   nn::set_dropout_step(*model_, seed, step);
-  return models::language_loss(model_->hidden(tokens.inputs), model_->head_weight(), tokens.targets);
+  return ops::language_loss(model_->hidden(tokens.inputs), model_->head_weight(), tokens.targets);
 }
 
 train::Metrics LanguageTask::evaluate() {

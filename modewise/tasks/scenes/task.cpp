@@ -105,7 +105,10 @@ SegmentTask::SegmentTask(const SegmentConfig& config, const data::SceneSet& data
                                     static_cast<uint64_t>(config.train.seed))) {
   const std::vector<double> weights =
       class_weights(config.segment.class_weights, data.class_pixels(data::SceneSplit::train));
-  if (!weights.empty()) weights_ = at::tensor(weights, at::kFloat);
+  if (weights.empty()) return;
+  // A child of the model, so that it goes with it from device to device.
+  weights_ = model_->register_module("class_weights",
+                                     std::make_shared<nn::Constant>(at::tensor(weights, at::kFloat)));
 }
 
 std::unique_ptr<train::Batch> SegmentTask::load_batch(std::span<const int64_t> samples, int64_t batch) const {
@@ -146,7 +149,8 @@ std::unique_ptr<train::Batch> SegmentTask::load_batch(std::span<const int64_t> s
 at::Tensor SegmentTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
   const auto& windows = static_cast<const SegmentBatch&>(batch);
   nn::set_dropout_step(*model_, seed, step);
-  return segment_loss(model_->forward(windows.input), windows.labels, weights_);
+  return segment_loss(model_->forward(windows.input), windows.labels,
+                      weights_ ? weights_->value() : at::Tensor());
 }
 
 train::Metrics SegmentTask::evaluate() {

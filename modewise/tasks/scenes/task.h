@@ -9,6 +9,7 @@
 
 #include "modewise/data/scenes/scenes.h"
 #include "modewise/models/scenes/segmenter.h"
+#include "modewise/nn/constant.h"
 #include "modewise/tasks/scenes/config.h"
 #include "modewise/tasks/scenes/metrics.h"
 #include "modewise/train/module_task.h"
@@ -58,7 +59,7 @@ class SegmentTask final : public train::ModuleTask {
   SegmentConfig config_;
   const data::SceneSet& data_;
   std::shared_ptr<models::Segmenter> model_;
-  at::Tensor weights_;  // [C] or undefined
+  std::shared_ptr<nn::Constant> weights_;  // [C] or null
 };
 
 }  // namespace modewise::tasks

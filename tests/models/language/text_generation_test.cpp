@@ -115,6 +115,16 @@ TEST(TextGeneration, AnyBytesAreAPrompt) {
   EXPECT_EQ(generate_text(*model, tokenizer, prompt, {.tokens = 0}).text, "");
 }
 
+TEST(TextGeneration, APromptOfAnotherVocabularyIsASentence) {
+  const auto tokenizer = text::load_tokenizer("bytes");
+  LanguageModelConfig config = byte_config("full");
+  config.vocabulary = 100;
+  const auto model = make_language_model(config, 1);
+  EXPECT_THAT(
+      language_error(ErrorKind::data, [&] { generate_text(*model, tokenizer, "abc~", {.tokens = 1}); }),
+      HasSubstr("is outside of the model's vocabulary of 100: text and model have different tokenizers"));
+}
+
 /// Threads in use while `model` writes.
 int threads_of(LanguageModel& model, const std::shared_ptr<text::Tokenizer>& tokenizer) {
   int threads = 0;

@@ -6,12 +6,12 @@
 
 #include <cstdint>
 
-namespace modewise::models {
+namespace modewise::ops {
 
-/// hidden [..., D] (LanguageModel::hidden), head [V, D], targets [...] int64 -> scalar: the mean of
+/// hidden [..., D], head [V, D], targets [...] int64 below V -> scalar: the mean of
 /// −log softmax(head · hidden)[target] over the tokens whose target is not negative; 0 where there is none.
-/// Gradients of hidden and head are made in the same pass. A target of V or more is a data error. Softmax and
-/// sums in float32 (float64 for float64); the same bits for any number of threads.
+/// Gradients of hidden and head are made in the same pass. Softmax and sums in float32 (float64 for float64);
+/// the same bits for any number of threads.
 /// `chunk`: tokens at a time; 0 chooses, so that a chunk's logits take at most 32 MiB.
 at::Tensor language_loss(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
                          int64_t chunk = 0);
@@ -20,4 +20,4 @@ at::Tensor language_loss(const at::Tensor& hidden, const at::Tensor& head, const
 at::Tensor token_losses(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
                         int64_t chunk = 0);
 
-}  // namespace modewise::models
+}  // namespace modewise::ops

@@ -1,29 +1,28 @@
-#include "modewise/models/language/loss.h"
+// Rows of a chunk's logits are independent of each other; where gradients are wanted the logits become those
+// of the loss in place.
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/mm.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
-#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
-#include "modewise/core/error.h"
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/kernel_list.h"
+#include "modewise/ops/language_loss_checks.h"
 #include "modewise/ops/linear.h"
 #include "modewise/ops/matmul.h"
+#include "modewise/ops/reference/reference.h"
 
-namespace modewise::models {
+namespace modewise::ops {
+
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 constexpr int64_t kChunkLogits = int64_t{1} << 23;
 /// Rows of the head whose gradient one thread adds to at a time.
@@ -39,23 +38,18 @@ struct LossInput {
 
 LossInput loss_input(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
                      int64_t chunk) {
-  require(hidden.dim() >= 1 && head.dim() == 2 && head.size(1) == hidden.size(-1) &&
-              targets.scalar_type() == at::kLong &&
-              targets.sizes() == hidden.sizes().slice(0, static_cast<size_t>(hidden.dim()) - 1),
-          ErrorKind::internal, "language_loss: hidden [..., D], head [V, D] and targets [...] int64 wanted");
-  LossInput in{hidden.detach().reshape({-1, head.size(1)}).contiguous(),
-               head.detach(),
+  LossInput in{hidden.reshape({-1, head.size(1)}).contiguous(),
+               head,
                targets.reshape({-1}).contiguous(),
                chunk,
                0,
-               ops::accumulate_type(hidden.scalar_type())};
+               accumulate_type(hidden.scalar_type())};
   const int64_t vocabulary = head.size(0);
   if (in.chunk <= 0) in.chunk = std::max<int64_t>(16, kChunkLogits / std::max<int64_t>(vocabulary, 1));
   const auto* target = in.targets.const_data_ptr<int64_t>();
-  for (int64_t i = 0; i < in.size(); ++i) {
-    require(target[i] < vocabulary, ErrorKind::data,
-            "token {} is outside of the model's vocabulary of {}: text and model have different tokenizers",
-            target[i], vocabulary);
+  for (int64_t i = 0; i < targets.numel(); ++i) {
+    TORCH_CHECK_INDEX(target[i] < vocabulary, "language_loss: target ", target[i],
+                      " is outside of the vocabulary of ", vocabulary);
     in.counted += target[i] >= 0 ? 1 : 0;
   }
   return in;
@@ -109,7 +103,6 @@ struct LossGradients {
 
 /// −log p of every token [n]; with gradients of their mean where those are defined.
 at::Tensor losses_in_chunks(const LossInput& in, const LossGradients& gradients) {
-  const at::NoGradGuard no_grad;
   const int64_t vocabulary = in.head.size(0);
   const bool wanted = (gradients.hidden.defined() || gradients.head.defined()) && in.counted > 0;
   const double slope = wanted ? 1.0 / static_cast<double>(in.counted) : 0;
@@ -142,42 +135,66 @@ at::Tensor mean_of(const at::Tensor& losses, int64_t counted) {
   return at::scalar_tensor(counted > 0 ? sum / static_cast<double>(counted) : 0.0, losses.options());
 }
 
-struct LanguageLoss : torch::autograd::Function<LanguageLoss> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& hidden, const at::Tensor& head,
-                            const at::Tensor& targets, int64_t chunk) {
-    const LossInput in = loss_input(hidden, head, targets, chunk);
-    LossGradients gradients;
-    if (hidden.requires_grad()) gradients.hidden = at::zeros(in.rows.sizes(), in.rows.options());
-    if (head.requires_grad()) gradients.head = at::zeros(head.sizes(), head.options());
-    const at::Tensor mean = mean_of(losses_in_chunks(in, gradients), in.counted);
-    context->save_for_backward(
-        {gradients.hidden.defined() ? gradients.hidden.view(hidden.sizes()) : gradients.hidden,
-         gradients.head});
-    return mean;
-  }
+using LossTriple = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 
-  static variable_list backward(AutogradContext* context, const variable_list& grads) {
-    const auto saved = context->get_saved_variables();
-    const auto scaled = [&](const at::Tensor& gradient) {
-      return gradient.defined() ? gradient * grads[0].to(gradient.scalar_type()) : at::Tensor();
-    };
-    return {scaled(saved[0]), scaled(saved[1]), {}, {}};
-  }
-};
-
-}  // namespace
-
-at::Tensor language_loss(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
-                         int64_t chunk) {
-  if (at::GradMode::is_enabled() && (hidden.requires_grad() || head.requires_grad()))
-    return LanguageLoss::apply(hidden, head, targets, chunk);
-  const LossInput in = loss_input(hidden, head, targets, chunk);
-  return mean_of(losses_in_chunks(in, {}), in.counted);
+at::Tensor not_wanted(const at::Tensor& like) {
+  return at::empty({0}, like.options());
 }
 
-at::Tensor token_losses(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
-                        int64_t chunk) {
+LossTriple loss_chunked(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
+                        int64_t chunk, bool hidden_wanted, bool head_wanted) {
+  const LossInput in = loss_input(hidden, head, targets, chunk);
+  LossGradients gradients;
+  if (hidden_wanted) gradients.hidden = at::zeros(in.rows.sizes(), in.rows.options());
+  if (head_wanted) gradients.head = at::zeros(head.sizes(), head.options());
+  const at::Tensor mean = mean_of(losses_in_chunks(in, gradients), in.counted);
+  return {mean, hidden_wanted ? gradients.hidden.view(hidden.sizes()) : not_wanted(hidden),
+          head_wanted ? gradients.head : not_wanted(head)};
+}
+
+LossTriple loss_reference(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
+                          int64_t, bool hidden_wanted, bool head_wanted) {
+  return reference::language_loss(hidden, head, targets, hidden_wanted, head_wanted);
+}
+
+const KernelList<LossTriple(const at::Tensor&, const at::Tensor&, const at::Tensor&, int64_t, bool, bool)>
+    language_loss_kernels("language_loss",
+                          {{"chunks", decltype(language_loss_kernels)::takes_all, loss_chunked},
+                           {"reference", decltype(language_loss_kernels)::takes_all, loss_reference}});
+
+LossTriple language_loss_gradients_cpu(const at::Tensor& hidden, const at::Tensor& head,
+                                       const at::Tensor& targets, int64_t chunk, bool hidden_wanted,
+                                       bool head_wanted) {
+  check_language_loss_args("language_loss", hidden, head, targets);
+  return language_loss_kernels.run(hidden, head, targets, chunk, hidden_wanted, head_wanted);
+}
+
+at::Tensor token_losses_chunked(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
+                                int64_t chunk) {
   return losses_in_chunks(loss_input(hidden, head, targets, chunk), {}).view(targets.sizes());
 }
 
-}  // namespace modewise::models
+at::Tensor token_losses_reference(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
+                                  int64_t) {
+  return reference::token_losses(hidden, head, targets);
+}
+
+const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, int64_t)>
+    token_losses_kernels("token_losses",
+                         {{"chunks", decltype(token_losses_kernels)::takes_all, token_losses_chunked},
+                          {"reference", decltype(token_losses_kernels)::takes_all, token_losses_reference}});
+
+at::Tensor token_losses_cpu(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
+                            int64_t chunk) {
+  check_language_loss_args("token_losses", hidden, head, targets);
+  return token_losses_kernels.run(hidden, head, targets, chunk);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(modewise, CPU, m) {
+  m.impl("language_loss_gradients", language_loss_gradients_cpu);
+  m.impl("token_losses", token_losses_cpu);
+}
+
+}  // namespace modewise::ops

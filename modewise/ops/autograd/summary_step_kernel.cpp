@@ -1,0 +1,18 @@
+// Not differentiable: texts go on where gradients are off.
+
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
+#include <torch/library.h>
+
+namespace modewise::ops {
+
+TORCH_LIBRARY_IMPL(modewise, Autograd, m) {
+  m.impl("summary_step", torch::autograd::autogradNotImplementedFallback());
+  m.impl("summary_join", torch::autograd::autogradNotImplementedFallback());
+}
+
+TORCH_LIBRARY_IMPL(modewise, ADInplaceOrView, m) {
+  m.impl("summary_step", torch::autograd::autogradNotImplementedInplaceOrViewFallback());
+  m.impl("summary_join", torch::autograd::autogradNotImplementedInplaceOrViewFallback());
+}
+
+}  // namespace modewise::ops
