@@ -152,6 +152,7 @@ TEST(Scenes, MeasureEachBand) {
   EXPECT_EQ(set.rule().scale.mean, (std::vector<double>{5, 2.5}));
   EXPECT_EQ(set.rule().scale.deviation, (std::vector<double>{1, 1.5}));
   EXPECT_THAT(set.notes(), testing::Contains("band 0 is constant in the training part"));
+  EXPECT_THAT(set.notes(), testing::Not(testing::Contains(HasSubstr("measured on"))));  // all are
   EXPECT_FALSE(set.missing());
   const SceneWindow window = set.read_image(set.areas(SceneSplit::train)[0]);
   EXPECT_EQ(window.image[0], 0);
