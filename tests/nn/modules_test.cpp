@@ -217,6 +217,13 @@ TEST(LearnedCode, IsAddedAlongItsModesAlone) {
   EXPECT_EQ(difference(added[0].select(1, 0).flatten(), parameter(code, "weight")), 0);
 }
 
+TEST(SinCosCode, IsAddedAlongItsModesAlone) {
+  const SinCosCode code({2, 3, 4}, {0, 2}, 8);
+  const at::Tensor added = code.add_to(at::ones({6, 2, 3, 4, 8}));
+  for (int64_t place = 0; place < 3; ++place)
+    EXPECT_EQ(difference(added[5].select(1, place), sin_cos_positions({2, 4}, 8) + 1), 0);
+}
+
 TEST(SeriesLinear, HasOneMapASeries) {
   Initializer init(1);
   const SeriesLinear linear(init, 6, 5, 4);

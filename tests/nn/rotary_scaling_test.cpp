@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
+
+#include "modewise/core/error.h"
 
 namespace modewise::nn {
 namespace {
@@ -42,6 +45,55 @@ TEST(RotaryScaling, YarnsRampEndsAtTheLastDimension) {
   for (int i = 0; i < 4; ++i)
     EXPECT_NEAR(frequencies[static_cast<size_t>(i)], std::pow(10.0, -i / 4.0) * (i / 7.0 / 4 + 1 - i / 7.0),
                 1e-15);
+}
+
+// A dimension 16 ln(64 / 2π t) / (2 ln 10^4) turns t times: 1.414 for t = 2 and 2.618 for t = 0.5.
+TEST(RotaryScaling, YarnsRampMayEndBetweenDimensions) {
+  RotaryScaling scaling{
+      .base = 10000, .kind = "yarn", .factor = 4, .original_length = 64, .beta_fast = 2, .beta_slow = 0.5};
+  const auto dimension = [](double turns) {
+    return 16 * std::log(64 / (2 * std::numbers::pi * turns)) / (2 * std::log(10000.0));
+  };
+  const auto expect_ramp = [&](double low, double high) {
+    const std::vector<double> frequencies = rotary_frequencies(scaling, 16);
+    ASSERT_EQ(frequencies.size(), 8U);
+    for (int i = 0; i < 8; ++i) {
+      const double ramp = i <= low ? 0 : i >= high ? 1 : (i - low) / (high - low);
+      EXPECT_NEAR(frequencies[static_cast<size_t>(i)], std::pow(10000.0, -i / 8.0) * (1 - ramp * 0.75), 1e-15)
+          << i;
+    }
+  };
+  expect_ramp(1, 3);
+  scaling.truncate = false;
+  expect_ramp(dimension(2), dimension(0.5));
+  scaling.beta_slow = 2;  // no ramp at all
+  expect_ramp(dimension(2), dimension(2));
+}
+
+// Wavelengths 2π, 20π, 200π and 2000π against 100 / 4 and 100 / 1.
+TEST(RotaryScaling, Llama3StretchesLongWavesAlone) {
+  const std::vector<double> frequencies = rotary_frequencies({.base = 10000,
+                                                              .kind = "llama3",
+                                                              .factor = 8,
+                                                              .original_length = 100,
+                                                              .low_frequency_factor = 1,
+                                                              .high_frequency_factor = 4},
+                                                             8);
+  ASSERT_EQ(frequencies.size(), 4U);
+  const double smooth = (100 / (20 * std::numbers::pi) - 1) / 3;
+  EXPECT_EQ(frequencies[0], 1);
+  EXPECT_NEAR(frequencies[1], 0.1 * (smooth + (1 - smooth) / 8), 1e-15);
+  EXPECT_NEAR(frequencies[2], 0.01 / 8, 1e-16);
+  EXPECT_NEAR(frequencies[3], 0.001 / 8, 1e-17);
+}
+
+TEST(RotaryScaling, OnlyYarnHasAGain) {
+  EXPECT_EQ(rotary_gain({.base = 10, .kind = "linear", .factor = 4}), 1);
+  EXPECT_DOUBLE_EQ(rotary_gain({.base = 10, .kind = "yarn", .factor = 4}), 0.1 * std::log(4.0) + 1);
+  EXPECT_EQ(rotary_gain({.base = 10, .kind = "yarn", .factor = 1}), 1);
+  EXPECT_EQ(rotary_gain({.base = 10, .kind = "yarn", .factor = 4, .gain = 1.5}), 1.5);
+  EXPECT_NO_THROW(rotary_frequencies({.base = 10, .kind = "none"}, 4));
+  EXPECT_THROW(rotary_frequencies({.base = 10, .kind = "other"}, 4), Error);
 }
 
 }  // namespace

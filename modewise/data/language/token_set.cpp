@@ -13,11 +13,9 @@ namespace {
 
 constexpr size_t kPieceBytes = size_t{16} << 20;
 
-/// Decodes a span to count its text.
+/// Decodes a span, of which nothing was counted yet, to count its text.
 void measure(const TokenFile& file, const text::Tokenizer& tokenizer, TokenSpan& span) {
   constexpr int64_t block = 1 << 20;
-  span.bytes = 0;
-  span.words = 0;
   std::vector<int64_t> ids;
   for (int64_t begin = span.begin; begin < span.end; begin += block) {
     ids.resize(static_cast<size_t>(std::min(block, span.end - begin)));

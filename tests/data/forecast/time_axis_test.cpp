@@ -72,6 +72,35 @@ TEST(TimeAxis, MonthEndsStayAtTheEnd) {
   EXPECT_EQ(thirtieth.text_at(13), "2020-02-29");
 }
 
+TEST(TimeAxis, MonthsKeepTheirClock) {
+  const TimeAxis axis = lay_out({"2019-11-15 12:34:56", "2019-12-15 12:34:56", "2020-01-15 12:34:56"}).axis;
+  EXPECT_EQ(axis.months, 1);
+  EXPECT_EQ(axis.text_at(4), "2020-03-15 12:34:56");
+  EXPECT_EQ(axis.text_at(-11), "2018-12-15 12:34:56");
+  EXPECT_EQ(lay_out({"2019-11-15 12:34:56", "2019-12-15 12:34:57"}).axis.months, 0);
+  EXPECT_EQ(lay_out({"2019-02-01", "2019-03-01"}).axis.frequency_text(), "1 month");  // 28 days
+  EXPECT_EQ(lay_out({"2020-01-01", "2020-01-29", "2020-02-26"}).axis.frequency_text(), "28 d");
+  EXPECT_EQ(lay_out({"2020-01-31", "2020-02-27"}).axis.frequency_text(), "27 d");
+  EXPECT_EQ(lay_out({"2015-01-01", "2017-01-01", "2019-01-01"}).axis.frequency_text(), "2 years");
+}
+
+TEST(TimeAxis, GapsMayBeAsLongAsTheRows) {
+  const DatedRows half = lay_out({"2020-01-01", "2020-01-02", "2020-01-06"});  // of two steps, the smaller
+  EXPECT_EQ(half.axis.length, 6);
+  EXPECT_EQ(half.missing_rows, 3);
+  EXPECT_THAT(error_of(ErrorKind::data,
+                       [] {
+                         lay_out({"2020-01-01", "2020-01-02", "2020-01-07"});
+                       }),
+              HasSubstr("span 7 rows, but the file has only 3: more than half would be missing"));
+  EXPECT_THAT(
+      lay_out({"2020-01-01", "2020-01-02", "2020-01-04", "2020-01-05", "2020-01-07", "2020-01-08"}).notes,
+      ElementsAre("2 gaps of 2 rows in all are filled as missing; the longest, 1 row, comes after "
+                  "2020-01-02"));
+  EXPECT_EQ(error_of(ErrorKind::data, [] { TimeAxis().first_row_at(0); }),
+            "a row was asked for by date, but the series has no dates");
+}
+
 TEST(TimeAxis, FirstRowAtFindsBorders) {
   const TimeAxis axis = lay_out({"2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04"}).axis;
   const auto row = [&](const char* text) { return axis.first_row_at(*io::parse_date_time(text)); };
@@ -195,6 +224,15 @@ TEST(ParseStep, ReadsUnitsAndRefusesOthers) {
   EXPECT_EQ(seconds("day"), 86400);
   EXPECT_EQ(seconds("2 weeks"), 1209600);
   EXPECT_EQ(seconds("5 s"), 5);
+  const std::pair<const char*, int64_t> units[] = {
+      {"s", 1},     {"sec", 1},     {"second", 1}, {"min", 60},      {"h", 3600},   {"hour", 3600},
+      {"d", 86400}, {"day", 86400}, {"w", 604800}, {"week", 604800}, {"minute", 60}};
+  for (const auto& [unit, size] : units)
+    EXPECT_EQ(parse_step(std::string("3 ") + unit).seconds, 3 * size) << unit;
+  EXPECT_EQ(parse_step("2 quarters").months, 6);
+  EXPECT_EQ(parse_step("year").months, 12);
+  EXPECT_EQ(seconds("1000000 s"), 1000000);
+  EXPECT_THAT(error_of(ErrorKind::config, [] { parse_step("1000001 s"); }), HasSubstr("got '1000001 s'"));
   EXPECT_EQ(parse_step("1 month").months, 1);
   EXPECT_EQ(parse_step("2 years").months, 24);
   for (const char* text : {"", "0 h", "5", "1 fortnight", "-1 h", "99999999999999999999 h", "1 h 2"})

@@ -70,6 +70,35 @@ TEST(Windows, ASplitShorterThanAWindowSaysRowsNeededAndHad) {
   EXPECT_EQ(WindowSet("training", {0, 21}, {15, 6}, false).size(), 1);
 }
 
+TEST(Windows, StridesFractionsAndNumbersAreChecked) {
+  const auto refused = [](int64_t stride, double fraction) {
+    return error_of(ErrorKind::config, [&] { WindowSet("t", {0, 20}, {3, 2}, false, stride, fraction); });
+  };
+  EXPECT_EQ(refused(0, 1), "window stride must be at least 1, got 0");
+  for (const double fraction : {0.0, -0.5, 1.5})
+    EXPECT_EQ(refused(1, fraction),
+              fmt::format("fraction of windows must be above 0 and at most 1, got {}", fraction));
+  for (const WindowShape shape : {WindowShape{0, 2}, {3, 0}})
+    EXPECT_THAT(error_of(ErrorKind::config,
+                         [&] {
+                           WindowSet("t", {0, 20}, shape, false);
+                         }),
+                HasSubstr("lookback and horizon must be at least 1 row"));
+  const WindowSource source(scaled_series({20, 3}).values, {});
+  for (const int64_t window : {-1, 16}) {
+    const std::vector<int64_t> windows = {window};
+    EXPECT_EQ(error_of(ErrorKind::internal,
+                       [&] {
+                         source.gather(WindowSet("t", {0, 20}, {3, 2}, false), windows);
+                       }),
+              fmt::format("window {} of 16 was asked for", window));
+  }
+  const SplitRange train{0, 70}, validation{70, 100}, none{100, 100};
+  EXPECT_EQ(cut_windows({train, validation, none, ""}, {8, 4}, 2, 0.5).test.size(), 0);
+  EXPECT_EQ(cut_windows({train, validation, none, ""}, {8, 4}, 2, 0.5).train.size(),
+            15);  // of 59: 29, each second
+}
+
 TEST(Windows, LookbackAndHorizonAreChecked) {
   const Series s = make_series({50, 1}, [](int64_t) { return 0.0; });
   const auto message = [&](ErrorKind kind, int64_t lookback, int64_t horizon) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cmath>
 
 #include "tests/data/scenes/scene_files.h"
 
@@ -120,6 +121,13 @@ TEST(Scenes, FindTheClassesOfTheirMasks) {
   EXPECT_EQ(error_of(ErrorKind::data,
                      [&] { SceneSet(plain(folder.path("image.npy"), folder.path("half.npy")), 1); }),
             folder.path("half.npy") + ": a mask holds whole class ids, but this has 0.5");
+  for (size_t i = 0; i < half.size(); ++i) half[i] = i % 3 == 0 ? NAN : static_cast<float>(i % 3);
+  folder.write("holes.npy", io::format_npy(io::make_array({30, 30}, std::span<const float>(half))));
+  SceneConfig holes = plain(folder.path("image.npy"), folder.path("holes.npy"));
+  holes.guard = 0;
+  const SceneSet with_holes(holes, 1);
+  EXPECT_THAT(with_holes.notes(), testing::Contains("classes found in the masks: 1, 2; ignored: nothing"));
+  EXPECT_EQ(with_holes.labels(0, {0, 0, 1, 3}), (std::vector<int16_t>{ClassMap::ignored, 0, 1}));
   SceneConfig list = plain(folder.path("image.npy"), folder.path("mask.npy"));
   write_mask(folder, "mask.npy", 30, 30, two);
   list.classes = "list";
@@ -144,6 +152,7 @@ TEST(Scenes, MeasureEachBand) {
   EXPECT_EQ(set.rule().scale.mean, (std::vector<double>{5, 2.5}));
   EXPECT_EQ(set.rule().scale.deviation, (std::vector<double>{1, 1.5}));
   EXPECT_THAT(set.notes(), testing::Contains("band 0 is constant in the training part"));
+  EXPECT_THAT(set.notes(), testing::Not(testing::Contains(HasSubstr("measured on"))));  // all are
   EXPECT_FALSE(set.missing());
   const SceneWindow window = set.read_image(set.areas(SceneSplit::train)[0]);
   EXPECT_EQ(window.image[0], 0);

@@ -218,6 +218,9 @@ TEST(Scenes, SayWhatIsWrongWithAPair) {
   EXPECT_THAT(
       error_of(ErrorKind::data, [&] { SceneSet(plain(folder.path("image.npy"), folder.path("masks")), 4); }),
       HasSubstr("is a folder, but the image"));
+  EXPECT_THAT(error_of(ErrorKind::data,
+                       [&] { SceneSet(plain(folder.path("image.npy"), folder.path("image.npy")), 4); }),
+              HasSubstr("image.npy: a mask has one class id a pixel, but this has 2 bands"));
   write_image(folder, "float_mask.npy", 32, 32, 1);
   EXPECT_THAT(error_of(ErrorKind::data,
                        [&] { SceneSet(plain(folder.path("image.npy"), folder.path("float_mask.npy")), 4); }),

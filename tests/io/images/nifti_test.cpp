@@ -144,9 +144,16 @@ TEST(Nifti, ReadsSpaceAsTheStandardSays) {
   volume = parse_nifti(to_bytes(file), "file");
   EXPECT_EQ(volume.orientation, "LPI");
   EXPECT_EQ(volume.affine[2], (std::array<double, 4>{0, 0, -3, 3}));
-  // Metres.
-  EXPECT_EQ(parse_nifti(to_bytes(with(123, char{1})), "file").spacing,
-            (std::array<double, 3>{1000, 2000, 3000}));
+  // Metres, millimetres, micrometres, and millimetres with seconds.
+  for (const auto& [unit, scale] :
+       {std::pair{char{1}, 1e3}, {char{2}, 1.0}, {char{3}, 1e-3}, {char{10}, 1.0}}) {
+    volume = parse_nifti(to_bytes(with(123, unit)), "file");
+    EXPECT_EQ(volume.spacing, (std::array<double, 3>{scale, 2 * scale, 3 * scale}));
+    EXPECT_EQ(volume.affine[2][2], 3 * scale);
+  }
+  // Sizes that are none count as 1, and signs do not count.
+  const float odd[3] = {0, INFINITY, -4};
+  EXPECT_EQ(parse_nifti(to_bytes(with(80, odd)), "file").spacing, (std::array<double, 3>{1, 1, 4}));
 }
 
 TEST(Nifti, RefusesMalformedHeaders) {

@@ -153,6 +153,15 @@ TEST(ParseDateTime, RefusesWhatIsNoDate) {
   }
 }
 
+TEST(ParseDateTime, ReadsTextsOfSixToFortyEightCharacters) {
+  EXPECT_TRUE(parse_date_time("1/1/16"));
+  const std::string date = "2016-07-01 09:30:15.";
+  EXPECT_TRUE(parse_date_time(date + std::string(28, '0')));
+  EXPECT_FALSE(parse_date_time(date + std::string(29, '0')));
+  EXPECT_EQ(read_date_time(date + std::string(12, '0'))->style.fraction_digits, 9);
+  EXPECT_EQ(read_date_time(date + "12")->style.fraction_digits, 2);
+}
+
 TEST(DateStyle, WritesADateAsItWasRead) {
   for (const char* text : {"2016-07-01 00:00:00",
                            "2016-07-01",
@@ -184,6 +193,11 @@ TEST(DateStyle, IsNamedForNotes) {
   EXPECT_EQ(read_date_time("2016-07-01 00:00:00")->style.text(), "year-month-day hour:minute:second");
   EXPECT_EQ(read_date_time("31.07.2016 00:00")->style.text(), "day.month.year hour:minute");
   EXPECT_EQ(read_date_time("7/31/16")->style.text(), "month/day/yy");
+  EXPECT_EQ(read_date_time("2016-07")->style.text(), "year-month");
+  EXPECT_EQ(read_date_time("20160701")->style.text(), "yearmonthday");
+  EXPECT_EQ(read_date_time("07/31/2016 09:30 PM")->style.text(), "month/day/year hour:minute AM/PM");
+  EXPECT_EQ(read_date_time("2016-07-01T09:30:15Z")->style.text(), "year-month-dayThour:minute:secondZ");
+  EXPECT_EQ(read_date_time("2016-07-01 09+02:00")->style.text(), "year-month-day hour±offset");
 }
 
 DateColumn column_of(std::initializer_list<const char*> texts) {
