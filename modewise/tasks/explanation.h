@@ -12,6 +12,7 @@
 
 #include "modewise/analysis/layer_ranks.h"
 #include "modewise/models/mode_maps.h"
+#include "modewise/report/table.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
@@ -50,7 +51,11 @@ struct Explanation {
 /// 0 … size − 1 cut into at most `most` runs of neighbours: [begin, end).
 std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t most);
 
+/// The stable ranks of each layer, means over heads and samples; `ranks` must not be empty.
+report::Table rank_table(const Explanation& explanation);
 nlohmann::ordered_json explanation_json(const Explanation& explanation);
+/// What an explanation is written into.
+inline constexpr const char* kExplanationFiles[] = {"explain.html", "explain.json", "explain.npz"};
 /// explain.html, explain.json and explain.npz in `folder`. Arrays: layerL_NAME_mean [heads, N_i, N_i],
 /// layerL_NAME [singles, heads, N_i, N_i], layerL_full_mean, layerL_full, influence_NAME.
 void write_explanation(const Explanation& explanation, const std::filesystem::path& folder);

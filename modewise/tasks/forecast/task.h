@@ -2,6 +2,8 @@
 // Forecasting as the trainer sees it: windows of the training rows, the loss, and errors over the validation
 // rows.
 
+#include <ATen/core/Tensor.h>
+
 #include <memory>
 
 #include "modewise/models/forecast/forecaster.h"
@@ -11,6 +13,16 @@
 #include "modewise/train/task.h"
 
 namespace modewise::tasks {
+
+/// The mean loss over observed targets: `forecast` [B, N_1…N_j, H] (with quantiles [B, N_1…N_j, H, Q]),
+/// `future` [B, N_1…N_j, H], `observed` of that shape (bool) or undefined. With several horizons the mean of
+/// the losses on their prefixes. 0 when nothing is observed.
+at::Tensor forecast_loss(const at::Tensor& forecast, const at::Tensor& future, const at::Tensor& observed,
+                         const ForecastOptions& options);
+
+/// The quantile (pinball) loss averaged over levels: `quantiles` [..., Q], `future` [...] -> [...].
+at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future,
+                        const std::vector<double>& levels);
 
 class ForecastTask final : public train::Task {
  public:

@@ -7,7 +7,6 @@
 #include "modewise/models/language/files.h"
 #include "modewise/models/language/loss.h"
 #include "modewise/nn/dropout.h"
-#include "modewise/tasks/language/recall_scores.h"
 #include "modewise/tasks/language/scores.h"
 
 namespace modewise::tasks {
