@@ -5,7 +5,7 @@
 namespace modewise::tasks {
 
 extern const Kind forecast_kind;
-/// Finished runs side by side.
+/// Finished runs of `train forecast` side by side.
 const Comparison& forecast_comparison();
 
 }  // namespace modewise::tasks

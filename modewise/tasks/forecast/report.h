@@ -1,5 +1,6 @@
 #pragma once
-// report.html: what a run learned and how good it is, in pictures.
+// What a forecasting run comes to: evaluations and data as tables, the page of a run in pictures, and what it
+// attends to. The comparison of runs is in kind.h.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -25,6 +26,7 @@ std::string description_text(const data::Description& description);
 void write_forecast_report(const ForecastRun& run, const ForecastData& data,
                            const std::filesystem::path& out);
 
+/// What a run attends to, and which series and which part of the past move its forecasts.
 /// Looks at windows of `data`'s split in evaluation mode. A place of a series mode is taken away by putting
 /// its mean over the window in its place, a part of the past by the mean of each series over the window; the
 /// effect is the mean absolute change of the scaled forecast. (Occlusion, and not a gradient: it says what

@@ -1,6 +1,7 @@
 #pragma once
 // Forecasting as the trainer sees it: windows of the training rows, the loss, and errors over the validation
-// rows.
+// rows. In a loss missing targets take no part; sums run over fixed axes in a fixed order, so that it has the
+// same bits for any number of threads.
 
 #include <ATen/core/Tensor.h>
 

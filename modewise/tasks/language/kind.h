@@ -5,7 +5,7 @@
 namespace modewise::tasks {
 
 extern const Kind language_kind;
-/// Finished runs side by side.
+/// Finished runs of `train language` side by side.
 const Comparison& language_comparison();
 /// The attention over windows of Π modes tokens, side by side over the documents packed as for training; of a
 /// run of recall over its samples' beginnings. Usage errors: modes that are missing where the fold grows or

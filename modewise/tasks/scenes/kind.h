@@ -5,7 +5,7 @@
 namespace modewise::tasks {
 
 extern const Kind scenes_kind;
-/// Finished runs side by side.
+/// Finished runs of `train segment` side by side.
 const Comparison& segment_comparison();
 
 }  // namespace modewise::tasks

@@ -22,6 +22,7 @@ std::string map_text(const nlohmann::ordered_json& map);
 /// Needs a finished run and its data.
 void write_segment_report(const SegmentRun& run, const data::SceneSet& set, const std::filesystem::path& out);
 
+/// What a segmenter attends to, and which bands, dates and places of a window move its class map.
 /// Looks at windows of a split's areas in evaluation mode. A band, a date, or a strip of rows or columns one
 /// patch thick is taken away by putting the window's mean of each band in its place; the effect is the mean
 /// absolute change of the probabilities of the classes over the pixels that have data, for bands also of each
