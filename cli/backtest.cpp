@@ -5,7 +5,8 @@
 
 #include "cli/commands.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/forecast/backtest.h"
+#include "modewise/tasks/forecast/predict.h"
+#include "modewise/tasks/result_tables.h"
 
 namespace modewise::cli {
 namespace {
@@ -15,49 +16,41 @@ struct BacktestOptions {
   int64_t stride = 0;
 };
 
-report::Table backtest_table(const tasks::Backtest& result) {
-  std::vector<report::Column> columns = {{"forecast from"}, {"MSE"}, {"MAE"}, {"MAE of repeat"}};
-  for (const auto& interval : result.intervals)
-    columns.push_back({fmt::format("{:g} % holds", std::round(1000 * interval.nominal) / 10)});
-  report::Table table(columns);
-  const auto add = [&](const std::string& name, const tasks::PointErrors& errors, double repeat,
-                       const std::vector<tasks::QuantileErrors::Interval>& intervals) {
-    std::vector<report::Cell> cells = {name, report::Cell(errors.mse, 4), report::Cell(errors.mae, 4),
-                                       report::Cell(repeat, 4)};
-    for (const auto& interval : intervals) cells.emplace_back(interval.coverage, 3);
-    table.add_row(std::move(cells));
-  };
-  for (const tasks::BacktestOrigin& origin : result.origins)
-    add(origin.time, origin.scaled, origin.repeat_mae, origin.intervals);
+report::Table backtest_table(const nlohmann::ordered_json& result) {
+  std::vector<tasks::JsonColumn> columns = {{"forecast from", "time"},
+                                            {"MSE", "scaled/mse", 4},
+                                            {"MAE", "scaled/mae", 4},
+                                            {"MAE of repeat", "repeat_mae", 4}};
+  for (size_t i = 0; i < result["intervals"].size(); ++i) {
+    const double nominal = result["intervals"][i]["nominal"];
+    columns.push_back({fmt::format("{:g} % holds", std::round(1000 * nominal) / 10),
+                       fmt::format("intervals/{}/coverage", i), 3});
+  }
+  report::Table table = json_table(columns, result["origins"]);
+  nlohmann::ordered_json all = result;
+  all["time"] = fmt::format("all {}", result["origins"].size());
   table.add_rule();
-  add(fmt::format("all {}", result.origins.size()), result.scaled, result.repeat_mae, result.intervals);
+  table.add_row(json_row(columns, all));
   return table;
 }
 
-int run_backtest(const Program& program, const BacktestOptions& options) {
+void run_backtest(const Program& program, const BacktestOptions& options) {
   install_stop_handlers();
   const tasks::ForecastRun run = tasks::open_forecast_run(options.run);
   const tasks::ForecastData data = tasks::load_run_data(run, options.data);
-  const tasks::Backtest result = tasks::backtest(run, data, options.stride);
-  if (program.json())
-    program.print(to_json(result));
-  else
-    program.print(backtest_table(result));
-  return 0;
+  const nlohmann::ordered_json result = tasks::backtest(run, data, options.stride);
+  program.print(result, backtest_table(result));
 }
 
 }  // namespace
 
 void add_backtest(Program& program) {
-  const auto options = std::make_shared<BacktestOptions>();
-  CLI::App* command = program.add_command(
+  const auto [command, options] = program.add_command<BacktestOptions>(
       program.app(), "backtest", "Forecasts from rolling origins over the test rows, each judged on its own.",
-      "modewise backtest runs/ETTh1-hot --stride 168",
-      [&program, options] { return run_backtest(program, *options); });
-  command->add_option("run,--run", options->run, "run folder")->required();
-  command->add_option("--data", options->data, "another file with the run's columns");
-  command->add_option("--stride", options->stride, "rows between origins; the horizon without it")
-      ->check(CLI::PositiveNumber);
+      "modewise backtest runs/ETTh1-hot --stride 168", run_backtest);
+  command->add_option("run,--run", options.run, "run folder")->required();
+  command->add_option("--data", options.data, "another file with the run's columns");
+  add_positive(*command, "--stride", options.stride, "rows between origins; the horizon without it");
 }
 
 }  // namespace modewise::cli

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/config_options.h"
+#include "cli/options.h"
 #include "modewise/core/error.h"
 #include "modewise/tasks/kinds.h"
 
@@ -27,7 +27,7 @@ nlohmann::ordered_json fields_json(const Fields& fields, bool help_text) {
   return json;
 }
 
-int show(const Program& program, const ShowConfigOptions& options) {
+void show_config(const Program& program, const ShowConfigOptions& options) {
   require(options.run.empty() || options.config.config.empty(), ErrorKind::usage,
           "give --run or --config, not both");
   const tasks::Kind& kind =
@@ -37,7 +37,6 @@ int show(const Program& program, const ShowConfigOptions& options) {
                   options.config.all_assignments());
   program.print(
       tasks::Result(fields_json(config.fields, options.help_text), config.fields.to_toml(options.help_text)));
-  return 0;
 }
 
 }  // namespace
@@ -45,16 +44,14 @@ int show(const Program& program, const ShowConfigOptions& options) {
 void add_config(Program& program) {
   CLI::App* config = program.app().add_subcommand("config", "Settings");
   config->require_subcommand(1);
-  const auto options = std::make_shared<ShowConfigOptions>();
-  CLI::App* command = program.add_command(
+  const auto [command, options] = program.add_command<ShowConfigOptions>(
       *config, "show", "Every setting as TOML: the defaults, or what a file, a run and --set make of them.",
-      "modewise config show --model dlinear > dlinear.toml",
-      [&program, options] { return show(program, *options); });
-  command->add_option("task", options->task, "the task whose settings to show; forecast without it")
+      "modewise config show --model dlinear > dlinear.toml", show_config);
+  command->add_option("task", options.task, "the task whose settings to show; forecast without it")
       ->check(CLI::IsMember(tasks::kind_names()));
-  options->config.add_to(*command, "data file or folder (data.path)", "model (model.name)");
-  command->add_option("--run", options->run, "a run's settings");
-  command->add_flag("--help-text", options->help_text, "what each setting means");
+  options.config.add_to(*command, "data file or folder (data.path)", "model (model.name)");
+  command->add_option("--run", options.run, "a run's settings");
+  command->add_flag("--help-text", options.help_text, "what each setting means");
 }
 
 }  // namespace modewise::cli

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/model_options.h"
+#include "cli/options.h"
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
 #include "modewise/report/table.h"
@@ -24,7 +24,7 @@ struct ConvertOptions {
   bool force = false;
 };
 
-int convert(const Program& program, const ConvertOptions& options) {
+void convert(const Program& program, const ConvertOptions& options) {
   const bool checkpoint = fs::path(options.out).extension() == ".bin";
   if (checkpoint) require_new(options.out, options.force);
   require(!checkpoint || options.dtype == "float32", ErrorKind::usage,
@@ -38,37 +38,32 @@ int convert(const Program& program, const ConvertOptions& options) {
                                  .shard_bytes = static_cast<uint64_t>(options.shard_gigabytes * 1e9),
                                  .tokenizer = loaded.tokenizer});
   const models::LanguageModelConfig& config = loaded.model->config();
-  if (program.json())
-    program.print(nlohmann::ordered_json{{"out", options.out},
-                                         {"layout", checkpoint ? "llama2.c" : "hugging face"},
-                                         {"attention", config.attention.form},
-                                         {"parameters", config.parameters()},
-                                         {"tokenizer", loaded.tokenizer && !checkpoint}});
-  else
-    program.print(fmt::format("{}: {} parameters, {} attention{}", options.out,
-                              report::Cell::count(config.parameters()).text(), config.attention.form,
-                              loaded.tokenizer && !checkpoint ? ", with its tokenizer" : ""));
-  return 0;
+  const bool tokenizer = loaded.tokenizer && !checkpoint;
+  program.print(tasks::Result({{"out", options.out},
+                               {"layout", checkpoint ? "llama2.c" : "hugging face"},
+                               {"attention", config.attention.form},
+                               {"parameters", config.parameters()},
+                               {"tokenizer", tokenizer}},
+                              fmt::format("{}: {} parameters, {} attention{}", options.out,
+                                          report::Cell::count(config.parameters()).text(),
+                                          config.attention.form, tokenizer ? ", with its tokenizer" : "")));
 }
 
 }  // namespace
 
 void add_convert(Program& program) {
-  const auto options = std::make_shared<ConvertOptions>();
-  CLI::App* command = program.add_command(
+  const auto [command, options] = program.add_command<ConvertOptions>(
       program.app(), "convert",
       "A language model in another layout: a Hugging Face folder or a llama2.c checkpoint.",
-      "modewise convert stories260K.bin stories260K",
-      [&program, options] { return convert(program, *options); });
-  options->model.add_to(*command);
-  command->add_option("out,--out", options->out, "folder, or file.bin for llama2.c")->required();
-  command->add_option("--dtype", options->dtype, "of a folder's weights: float32 or bfloat16")
+      "modewise convert stories260K.bin stories260K", convert);
+  options.model.add_to(*command);
+  command->add_option("out,--out", options.out, "folder, or file.bin for llama2.c")->required();
+  command->add_option("--dtype", options.dtype, "of a folder's weights: float32 or bfloat16")
       ->check(CLI::IsMember({"float32", "bfloat16"}));
-  command->add_option("--shard-gigabytes", options->shard_gigabytes, "a file's tensors at most")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--llama2c-version", options->version, "of file.bin: 0 (legacy) or 1 (ak42)")
+  add_positive(*command, "--shard-gigabytes", options.shard_gigabytes, "a file's tensors at most");
+  command->add_option("--llama2c-version", options.version, "of file.bin: 0 (legacy) or 1 (ak42)")
       ->check(CLI::IsMember({0, 1}));
-  command->add_flag("--force", options->force, "overwrite the file");
+  command->add_flag("--force", options.force, "overwrite the file");
 }
 
 }  // namespace modewise::cli

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/cost_tables.h"
+#include "cli/cost.h"
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -30,7 +30,7 @@ void write_results(const Program& program, const CostOptions& options,
                                       options.model.encoder.heads));
   page.add_section("Cost of a sample");
   page.add_table(cost_table(entries), "Multiply-adds of a forward pass.");
-  if (!options.measure && entries.size() == 1) page.add_table(parts_table(entries.front(), true));
+  if (!options.measure && entries.size() == 1) page.add_table(layers_table(entries.front()));
   if (options.measure) {
     page.add_section("Measured");
     page.add_table(measured_table(entries),
@@ -48,14 +48,10 @@ void write_results(const Program& program, const CostOptions& options,
   page.write(out / "report.html");
 }
 
-int cost(const Program& program, const CostOptions& options) {
+void cost(const Program& program, const CostOptions& options) {
   std::vector<CostEntry> entries = account_costs(options);
   if (options.measure) measure_costs(options, entries);
   if (!options.out.empty()) write_results(program, options, entries);
-  if (program.json()) {
-    program.print(cost_json(entries));
-    return 0;
-  }
   std::string text =
       fmt::format("{} blocks of width {}, hidden {}, {} heads; patch {}\n\n{}", options.model.encoder.blocks,
                   options.model.encoder.width, options.model.encoder.hidden, options.model.encoder.heads,
@@ -63,42 +59,39 @@ int cost(const Program& program, const CostOptions& options) {
   if (options.layers)
     for (const CostEntry& entry : entries)
       text += fmt::format("\n{}, {}:\n{}", entry.mechanism->title, size_text(entry.size),
-                          parts_table(entry, true).to_text());
+                          layers_table(entry).to_text());
   if (options.measure) {
     text += fmt::format("\nMeasured, {} threads, batch {}, the blocks alone:\n{}", program.threads(),
                         options.batch, measured_table(entries).to_text());
     if (const auto growth = growth_of(entries); !growth.empty())
       text += "\nTime grows as tokens to this power:\n" + growth_table(growth).to_text();
   }
-  program.print(text);
-  return 0;
+  program.print(tasks::Result(cost_json(entries), std::move(text)));
 }
 
 }  // namespace
 
 void add_cost(Program& program) {
-  const auto options = std::make_shared<CostOptions>();
-  models::EncoderConfig& encoder = options->model.encoder;
+  const auto [command, options] = program.add_command<CostOptions>(
+      program.app(), "cost",
+      "Parameters, multiply-adds and memory of attention forms over volumes, by formula and measured.",
+      "modewise cost --sides 28,56,112 --measure --blocks 1 --out cost", cost);
+  models::EncoderConfig& encoder = options.model.encoder;
   encoder.width = 128;
   encoder.hidden = 512;
   encoder.blocks = 6;
   encoder.heads = 8;
   encoder.dropout = 0;
-  CLI::App* command = program.add_command(
-      program.app(), "cost",
-      "Parameters, multiply-adds and memory of attention forms over volumes, by formula and measured.",
-      "modewise cost --sides 28,56,112 --measure --blocks 1 --out cost",
-      [&program, options] { return cost(program, *options); });
-  command->add_option("--size", options->model.size, "voxels along each axis, such as 28,28,28")
+  command->add_option("--size", options.model.size, "voxels along each axis, such as 28,28,28")
       ->delimiter(',')
       ->check(CLI::Range(1, 100000));
-  command->add_option("--sides", options->sides, "several cubes, such as 28,56,112,224")
+  command->add_option("--sides", options.sides, "several cubes, such as 28,56,112,224")
       ->delimiter(',')
       ->check(CLI::Range(1, 100000));
-  command->add_option("--patch", options->model.patch, "voxels of a patch along each axis")
+  command->add_option("--patch", options.model.patch, "voxels of a patch along each axis")
       ->check(CLI::Range(1, 1024));
   command
-      ->add_option("--attention", options->mechanisms,
+      ->add_option("--attention", options.mechanisms,
                    "product, sum, released, linear, full, full-linear, divided, mvit")
       ->delimiter(',');
   command->add_option("--width", encoder.width, "D")->check(CLI::Range(1, 65536));
@@ -107,19 +100,16 @@ void add_cost(Program& program) {
   command->add_option("--heads", encoder.heads, "heads")->check(CLI::Range(1, 65536));
   command->add_option("--feed-forward", encoder.feed_forward, "swiglu, gelu or none")
       ->check(CLI::IsMember({"swiglu", "gelu", "none"}));
-  command->add_option("--channels", options->model.channels, "of a voxel")->check(CLI::PositiveNumber);
-  command->add_option("--classes", options->model.classes, "of the head")->check(CLI::PositiveNumber);
-  command->add_flag("--layers", options->layers, "layer by layer");
-  command->add_flag("--measure", options->measure,
+  add_positive(*command, "--channels", options.model.channels, "of a voxel");
+  add_positive(*command, "--classes", options.model.classes, "of the head");
+  command->add_flag("--layers", options.layers, "layer by layer");
+  command->add_flag("--measure", options.measure,
                     "time and memory of training and inference on this machine");
-  command->add_option("--batch", options->batch, "samples at once when measuring")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--repeats", options->repeats, "most runs of each measurement")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seconds", options->seconds, "a measurement that would take longer is left out")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--out", options->out, "folder for JSON, CSV, HTML report and SVG figures");
-  command->add_flag("--force", options->force, "overwrite what is there");
+  add_positive(*command, "--batch", options.batch, "samples at once when measuring");
+  add_positive(*command, "--repeats", options.repeats, "most runs of each measurement");
+  add_positive(*command, "--seconds", options.seconds, "a measurement that would take longer is left out");
+  command->add_option("--out", options.out, "folder for JSON, CSV, HTML report and SVG figures");
+  command->add_flag("--force", options.force, "overwrite what is there");
 }
 
 }  // namespace modewise::cli

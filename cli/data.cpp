@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/config_options.h"
+#include "cli/options.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
 #include "modewise/tasks/kinds.h"
@@ -17,13 +17,12 @@ struct ShowDataOptions {
   ConfigOptions config;
 };
 
-int show(const Program& program, const ShowDataOptions& options) {
+void show_data(const Program& program, const ShowDataOptions& options) {
   ConfigOptions config = options.config;
   if (!options.file.empty()) config.data = options.file;
   const tasks::Kind& kind =
       options.task == "auto" ? tasks::kind_of_data(config.data) : tasks::kind_of(options.task);
   program.print(kind.describe_data(config.config, config.all_assignments()));
-  return 0;
 }
 
 struct PasskeyTexts {
@@ -32,7 +31,7 @@ struct PasskeyTexts {
   bool force = false;
 };
 
-int write_passkeys(const Program& program, const PasskeyTexts& options) {
+void write_passkeys(const Program& program, const PasskeyTexts& options) {
   require_new(options.file, options.force);
   std::string lines;
   for (int64_t i = 0; i < options.count; ++i) {
@@ -44,23 +43,20 @@ int write_passkeys(const Program& program, const PasskeyTexts& options) {
   write_file_atomically(options.file, lines);
   program.print(tasks::Result({{"file", options.file}, {"texts", options.count}, {"bytes", lines.size()}},
                               fmt::format("{}: {} texts\n", options.file, options.count)));
-  return 0;
 }
 
 void add_passkeys(Program& program, CLI::App& data) {
-  const auto options = std::make_shared<PasskeyTexts>();
-  CLI::App* command =
-      program.add_command(data, "passkeys",
-                          "Texts that teach a language model to find a number hidden in a long text, "
-                          "as `evaluate --passkey` asks for it.",
-                          "modewise data passkeys passkeys.jsonl",
-                          [&program, options] { return write_passkeys(program, *options); });
-  command->add_option("file", options->file, ".jsonl to write")->required();
-  command->add_option("--count", options->count, "texts")->check(CLI::Range(int64_t{1}, int64_t{10000000}));
-  command->add_option("--length", options->length, "bytes of the longest")
+  const auto [command, options] =
+      program.add_command<PasskeyTexts>(data, "passkeys",
+                                        "Texts that teach a language model to find a number hidden in a long "
+                                        "text, as `evaluate --passkey` asks for it.",
+                                        "modewise data passkeys passkeys.jsonl", write_passkeys);
+  command->add_option("file", options.file, ".jsonl to write")->required();
+  command->add_option("--count", options.count, "texts")->check(CLI::Range(int64_t{1}, int64_t{10000000}));
+  command->add_option("--length", options.length, "bytes of the longest")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
-  command->add_option("--seed", options->seed, "of the numbers and places")->check(CLI::NonNegativeNumber);
-  command->add_flag("--force", options->force, "overwrite the file");
+  command->add_option("--seed", options.seed, "of the numbers and places")->check(non_negative_number());
+  command->add_flag("--force", options.force, "overwrite the file");
 }
 
 }  // namespace
@@ -68,18 +64,17 @@ void add_passkeys(Program& program, CLI::App& data) {
 void add_data(Program& program) {
   CLI::App* data = program.app().add_subcommand("data", "Data sets");
   data->require_subcommand(1);
-  const auto options = std::make_shared<ShowDataOptions>();
-  CLI::App* command = program.add_command(*data, "show",
-                                          "What a file holds: dates, variables and gaps of series, classes "
-                                          "of volumes and scenes; and its splits.",
-                                          "modewise data show ETTh1.csv",
-                                          [&program, options] { return show(program, *options); });
-  command->add_option("file", options->file, "CSV, numeric text, NPY, NPZ, NIfTI, GeoTIFF, or a folder");
+  const auto [command, options] =
+      program.add_command<ShowDataOptions>(*data, "show",
+                                           "What a file holds: dates, variables and gaps of series, classes "
+                                           "of volumes and scenes; and its splits.",
+                                           "modewise data show ETTh1.csv", show_data);
+  command->add_option("file", options.file, "CSV, numeric text, NPY, NPZ, NIfTI, GeoTIFF, or a folder");
   std::vector<std::string> names = tasks::kind_names();
   names.insert(names.begin(), "auto");
-  command->add_option("--task", options->task, "for which task to look at it; auto goes by the file")
+  command->add_option("--task", options.task, "for which task to look at it; auto goes by the file")
       ->check(CLI::IsMember(names));
-  options->config.add_to(*command, "data file or folder (data.path)", "model (model.name)");
+  options.config.add_to(*command, "data file or folder (data.path)", "model (model.name)");
   add_passkeys(program, *data);
 }
 

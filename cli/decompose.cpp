@@ -1,13 +1,16 @@
 #include "cli/decompose.h"
 
 #include <ATen/ops/empty.h>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/io/arrays/npy.h"
 #include "modewise/io/arrays/npz.h"
 
 namespace modewise::cli {
@@ -76,21 +79,66 @@ std::vector<int64_t> parse_space(const std::string& text) {
   return sizes;
 }
 
-int decompose(const Program& program, const DecomposeOptions& options) {
-  if (!is_array_file(options.input)) return decompose_attention(program, options);
+void decompose(const Program& program, const DecomposeOptions& options) {
+  if (!is_array_file(options.input)) {
+    decompose_attention(program, options);
+    return;
+  }
   const tasks::AttentionRequest& asked = options.attention;
-  require(
-      options.layer == 0 && options.head == 0 && options.samples == 0 && options.sample == 0 &&
-          asked.data.empty() && asked.tokenizer.empty(),
-      ErrorKind::usage,
-      "--layer, --head, --samples, --sample, --data and --tokenizer are for runs and models; {} is a file "
-      "of matrices",
-      options.input);
+  require(options.layer == 0 && options.head == 0 && options.samples == 0 && options.sample == 0 &&
+              asked.data.empty() && asked.tokenizer.empty(),
+          ErrorKind::usage,
+          "--layer, --head, --samples, --sample, --data and --tokenizer are for runs and models; {} is a "
+          "file of matrices",
+          options.input);
   const at::Tensor matrix = matrix_of(options);
   require(!options.modes.empty(), ErrorKind::usage,
           "--modes is needed: sizes such as 8,8,8 whose product is the number of rows, {}", matrix.size(0));
-  return decompose_matrix(program, options, {fs::path(options.input).filename().string(), {}}, matrix,
-                          options.modes, nlohmann::ordered_json::object());
+  decompose_matrix(program, options, {fs::path(options.input).filename().string(), {}}, matrix, options.modes,
+                   nlohmann::ordered_json::object());
+}
+
+io::Array array_of(const at::Tensor& tensor) {
+  const at::Tensor plain = tensor.contiguous();
+  return io::make_array(plain.sizes().vec(),
+                        std::span(plain.const_data_ptr<double>(), static_cast<size_t>(plain.numel())));
+}
+
+report::HtmlPage page_of(const DecomposedThing& thing) {
+  report::HtmlPage page("Decomposition of " + thing.name, "Kronecker, Tucker, tensor train");
+  for (const auto& [name, value] : thing.facts) page.add_fact(name, value);
+  return page;
+}
+
+void write_json(const fs::path& folder, const nlohmann::ordered_json& json) {
+  const auto lenient = nlohmann::ordered_json::error_handler_t::replace;
+  write_file_atomically(folder / "decomposition.json", json.dump(1, ' ', false, lenient) + "\n");
+}
+
+/// decomposition.json, .csv, factors.npz, report.html and the figures as SVG.
+void write_decomposition(const fs::path& folder, const DecomposedThing& thing,
+                         const analysis::DecompositionStudy& study, const nlohmann::ordered_json& json) {
+  write_json(folder, json);
+  write_file_atomically(folder / "decomposition.csv", analysis::study_lines(study).to_csv());
+  std::map<std::string, io::Array> factors = {{"weights", array_of(study.largest.weights)}};
+  for (size_t i = 0; i < study.largest.factors.size(); ++i)
+    factors[fmt::format("factor{}", i + 1)] = array_of(study.largest.factors[i]);
+  io::write_npz((folder / "factors.npz").string(), factors);
+  report::HtmlPage page = page_of(thing);
+  page.add_fact("matrix", fmt::format("{} × {}", study.tokens, study.tokens));
+  page.add_fact("modes", fmt::format("{}", fmt::join(study.modes, " × ")));
+  page.add_fact("exact at rank", fmt::format("{}", analysis::exact_rank(study.modes)));
+  page.add_section("Error by rank");
+  page.add_table(analysis::study_table(study), "Relative Frobenius error, and the numbers each form holds.");
+  page.add_section("Spectra");
+  page.add_table(analysis::spectra_table(study.spectra),
+                 "Terms and numbers that hold 90 % and 99 % of ‖A‖².");
+  const auto figures = analysis::study_figures(study);
+  page.add_figure_grid(figures);
+  page.write(folder / "report.html");
+  const char* names[] = {"error_rank.svg", "error_parameters.svg", "spectrum.svg", "information.svg"};
+  for (size_t i = 0; i < figures.size(); ++i)
+    write_file_atomically(folder / names[i], report::to_svg(figures[i].figure));
 }
 
 }  // namespace
@@ -105,83 +153,95 @@ analysis::StudyOptions study_options(const DecomposeOptions& options) {
   return out;
 }
 
-int decompose_matrix(const Program& program, const DecomposeOptions& options, const DecomposedThing& thing,
-                     const at::Tensor& matrix, const std::vector<int64_t>& modes,
-                     nlohmann::ordered_json json) {
+void decompose_matrix(const Program& program, const DecomposeOptions& options, const DecomposedThing& thing,
+                      const at::Tensor& matrix, const std::vector<int64_t>& modes,
+                      nlohmann::ordered_json json) {
   if (!options.out.empty()) make_decomposition_folder(options.out, options.force);
   const analysis::DecompositionStudy study =
       analysis::study_decomposition(matrix, modes, study_options(options));
   json.update(analysis::study_json(study));
   if (!options.out.empty()) {
     write_decomposition(options.out, thing, study, json);
-    write_matrix(options.out, matrix);
+    io::write_npy((fs::path(options.out) / "matrix.npy").string(), array_of(matrix));
   }
-  if (program.json()) {
-    program.print(json);
-    return 0;
-  }
-  std::string text;
-  for (const auto& [name, value] : thing.facts) text += fmt::format("{}: {}\n", name, value);
-  text +=
-      fmt::format("{} × {} over modes {}; every such matrix is exact at Kronecker rank {}\n\n", study.tokens,
-                  study.tokens, fmt::join(study.modes, " × "), analysis::exact_rank(study.modes));
-  program.print(text + analysis::study_table(study).to_text() + "\n" +
-                analysis::spectra_table(study.spectra).to_text());
-  return 0;
+  program.print(tasks::Result(
+      std::move(json),
+      fmt::format("{}{} × {} over modes {}; every such matrix is exact at Kronecker rank {}\n\n{}\n{}",
+                  thing.facts_text(), study.tokens, study.tokens, fmt::join(study.modes, " × "),
+                  analysis::exact_rank(study.modes), analysis::study_table(study).to_text(),
+                  analysis::spectra_table(study.spectra).to_text())));
 }
 
 void add_decompose(Program& program) {
-  const auto options = std::make_shared<DecomposeOptions>();
-  CLI::App* command =
-      program.add_command(program.app(), "decompose",
-                          "A full attention matrix, of a file or of a language or series model, as a sum of "
-                          "Kronecker products: error against rank, spectra, other forms beside it.",
-                          "modewise decompose stories260K.bin --data tinystories.txt --layer 2 --head 1 "
-                          "--modes 8,8,8",
-                          [&program, options] { return decompose(program, *options); });
+  const auto [app, options] = program.add_command<DecomposeOptions>(
+      program.app(), "decompose",
+      "A full attention matrix, of a file or of a language or series model, as a sum of Kronecker products: "
+      "error against rank, spectra, other forms beside it.",
+      "modewise decompose stories260K.bin --data tinystories.txt --layer 2 --head 1 --modes 8,8,8",
+      decompose);
+  CLI::App* command = app;
   command
-      ->add_option("matrix,--run", options->input,
+      ->add_option("matrix,--run", options.input,
                    ".npy or .npz file with the matrix; run folder, or a language model's folder or .bin")
       ->required();
   command
-      ->add_option("--modes", options->modes,
+      ->add_option("--modes", options.modes,
                    "N_1,…,N_k, whose product is the number of rows; of runs the attention's fold without it")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  command->add_option("--rank", options->rank, "largest rank")->check(CLI::Range(1, 4096));
+      ->check(positive_number());
+  command->add_option("--rank", options.rank, "largest rank")->check(CLI::Range(1, 4096));
   command
-      ->add_option("--space", options->spaces,
+      ->add_option("--space", options.spaces,
                    "one more folding for the spectra, such as 32x16; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--member", options->member, "array of an .npz file");
-  command->add_option("--index", options->index, "which matrix of an array of matrices, such as 0,3")
+  command->add_option("--member", options.member, "array of an .npz file");
+  command->add_option("--index", options.index, "which matrix of an array of matrices, such as 0,3")
       ->delimiter(',');
-  command
-      ->add_option("--starts", options->starts,
-                   "starts of the least squares; as many as the size allows, of a table 1, without it")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--iterations", options->iterations, "most sweeps; 1000, of a table 100")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seed", options->seed, "of the random starts")->check(CLI::NonNegativeNumber);
+  add_positive(*command, "--starts", options.starts,
+               "starts of the least squares; as many as the size allows, of a table 1, without it");
+  add_positive(*command, "--iterations", options.iterations, "most sweeps; 1000, of a table 100");
+  command->add_option("--seed", options.seed, "of the random starts")->check(non_negative_number());
   const auto add = [&](const char* name, auto& value, const char* help) {
     return command->add_option(name, value, help)->group("Runs and models");
   };
-  add("--layer", options->layer, "from 1; a table of all without --layer or --head")
-      ->check(CLI::PositiveNumber);
-  add("--head", options->head, "from 1")->check(CLI::PositiveNumber);
-  CLI::Option* samples = add("--samples", options->samples, "so many, evenly spread, whose mean is taken; 32")
-                             ->check(CLI::PositiveNumber);
-  add("--sample", options->sample, "one alone, from 1")->check(CLI::PositiveNumber)->excludes(samples);
-  add("--data", options->attention.data, "text or cases other than the run's own");
-  add("--split", options->attention.split, "of the run's own data: test, validation, train or all")
+  add("--layer", options.layer, "from 1; a table of all without --layer or --head")->check(positive_number());
+  add("--head", options.head, "from 1")->check(positive_number());
+  CLI::Option* samples = add("--samples", options.samples, "so many, evenly spread, whose mean is taken; 32")
+                             ->check(positive_number());
+  add("--sample", options.sample, "one alone, from 1")->check(positive_number())->excludes(samples);
+  add("--data", options.attention.data, "text or cases other than the run's own");
+  add("--split", options.attention.split, "of the run's own data: test, validation, train or all")
       ->check(CLI::IsMember({"test", "validation", "train", "all"}));
-  add("--tokenizer", options->attention.tokenizer, "in place of the language model's own");
-  add("--separator", options->attention.separator,
-      "between documents of --data: auto, endoftext, blank, none")
+  add("--tokenizer", options.attention.tokenizer, "in place of the language model's own");
+  add("--separator", options.attention.separator, "between documents of --data: auto, endoftext, blank, none")
       ->check(CLI::IsMember({"auto", "endoftext", "blank", "none"}));
-  command->add_option("--out", options->out,
+  command->add_option("--out", options.out,
                       "folder for JSON, CSV, matrix (NPY), factors (NPZ), HTML report and SVG figures");
-  command->add_flag("--force", options->force, "overwrite what is there");
+  command->add_flag("--force", options.force, "overwrite what is there");
+}
+
+std::string DecomposedThing::facts_text() const {
+  std::string text;
+  for (const auto& [fact, value] : facts) text += fmt::format("{}: {}\n", fact, value);
+  return text;
+}
+
+void make_decomposition_folder(const fs::path& folder, bool force) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  require(!error, ErrorKind::cannot_create, "cannot create {}: {}", folder.string(), error.message());
+  require(force || !fs::exists(folder / "decomposition.json"), ErrorKind::cannot_create,
+          "{} holds a decomposition already: --force overwrites it", folder.string());
+}
+
+void write_decompositions(const fs::path& folder, const DecomposedThing& thing, const report::Table& table,
+                          const nlohmann::ordered_json& json) {
+  write_json(folder, json);
+  write_file_atomically(folder / "decomposition.csv", table.to_csv());
+  report::HtmlPage page = page_of(thing);
+  page.add_section("Layers and heads");
+  page.add_table(table, "Terms that hold 90 % and 99 % of ‖A‖² in each space, and the numbers they take.");
+  page.write(folder / "report.html");
 }
 
 }  // namespace modewise::cli

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <numeric>
 
@@ -23,11 +22,10 @@ tasks::AttentionMatrices attention_of(const DecomposeOptions& options) {
           "--member and --index are for files of matrices; of {} choose by --layer, --head and --sample",
           options.input);
   const tasks::Kind& kind = tasks::kind_of_run(options.input);
-  require(
-      kind.attention != nullptr, ErrorKind::usage,
-      "{0} is of the task '{1}': modewise explain {0} writes its attention matrices into explain.npz, whose "
-      "arrays decompose takes by --member",
-      options.input, kind.name);
+  require(kind.attention != nullptr, ErrorKind::usage,
+          "{0} is of the task '{1}': modewise explain {0} writes its attention matrices into explain.npz, "
+          "whose arrays decompose takes by --member",
+          options.input, kind.name);
   tasks::AttentionRequest request = options.attention;
   request.run = options.input;
   request.modes = options.modes;
@@ -94,7 +92,7 @@ Json heads_json(const std::vector<HeadSpectra>& heads) {
 
 }  // namespace
 
-int decompose_attention(const Program& program, const DecomposeOptions& options) {
+void decompose_attention(const Program& program, const DecomposeOptions& options) {
   const tasks::AttentionMatrices attention = attention_of(options);
   const auto layers = chosen(options.layer, attention.layers, "layer", attention.model);
   const auto heads = chosen(options.head, attention.heads, "head", attention.model);
@@ -121,7 +119,8 @@ int decompose_attention(const Program& program, const DecomposeOptions& options)
     json["head"] = heads[0] + 1;
     json["stable_rank"] = analysis::stable_rank(matrix).item<double>();
     thing.facts.emplace_back("stable rank", fmt::format("{:.2f}", json["stable_rank"].get<double>()));
-    return decompose_matrix(program, options, thing, matrix, attention.modes, std::move(json));
+    decompose_matrix(program, options, thing, matrix, attention.modes, std::move(json));
+    return;
   }
   if (!options.out.empty()) make_decomposition_folder(options.out, options.force);
   analysis::StudyOptions study = study_options(options);
@@ -143,16 +142,11 @@ int decompose_attention(const Program& program, const DecomposeOptions& options)
   json["modes"] = attention.modes;
   json["heads"] = heads_json(all);
   if (!options.out.empty()) write_decompositions(options.out, thing, table, json);
-  if (program.json()) {
-    program.print(json);
-    return 0;
-  }
-  std::string text;
-  for (const auto& [name, value] : thing.facts) text += fmt::format("{}: {}\n", name, value);
-  program.print(text +
-                "\nterms, and the numbers they take, that hold 90 % and 99 % of ‖A‖² in each space\n\n" +
-                table.to_text());
-  return 0;
+  program.print(tasks::Result(
+      std::move(json),
+      thing.facts_text() +
+          "\nterms, and the numbers they take, that hold 90 % and 99 % of ‖A‖² in each space\n\n" +
+          table.to_text()));
 }
 
 }  // namespace modewise::cli

@@ -63,7 +63,7 @@ void make_run(const Program& program, const Contestant& contestant, const DemoOp
   tasks::run_job(tasks::forecast_kind, request);
 }
 
-int demo(const Program& program, const DemoOptions& options) {
+void demo(const Program& program, const DemoOptions& options) {
   install_stop_handlers();
   const tasks::Comparison& comparison = tasks::forecast_kind.comparison();
   std::vector<tasks::FinishedRun> runs;
@@ -80,24 +80,22 @@ int demo(const Program& program, const DemoOptions& options) {
     nlohmann::ordered_json json = comparison_json(comparison, groups);
     json["report"] = report.string();
     program.print(json);
-    return 0;
+    return;
   }
   program.print(comparison_table(comparison, groups));
   program.print(fmt::format("\nreport: {}\npictures of the model: {}\n", report.string(),
                             (fs::path(options.out) / "hot" / "report.html").string()));
-  return 0;
 }
 
 }  // namespace
 
 void add_demo(Program& program) {
-  const auto options = std::make_shared<DemoOptions>();
-  CLI::App* command = program.add_command(
+  const auto [command, options] = program.add_command<DemoOptions>(
       program.app(), "demo",
       "Simulates a chaotic system, trains hot and baselines on it, prints a table and writes a report.",
-      "modewise demo", [&program, options] { return demo(program, *options); });
-  command->add_option("--out", options->out, "folder of the runs; an interrupted demo goes on in it");
-  command->add_option("--seed", options->seed, "seed of everything random")->check(CLI::NonNegativeNumber);
+      "modewise demo", demo);
+  command->add_option("--out", options.out, "folder of the runs; an interrupted demo goes on in it");
+  command->add_option("--seed", options.seed, "seed of everything random")->check(non_negative_number());
 }
 
 }  // namespace modewise::cli

@@ -1,7 +1,7 @@
 #include <map>
 
 #include "cli/commands.h"
-#include "cli/config_options.h"
+#include "cli/options.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/kinds.h"
@@ -15,7 +15,7 @@ struct EvaluateOptions {
   std::map<const tasks::Kind*, std::vector<std::string>> settings;  // of each task's own options
 };
 
-int evaluate(const Program& program, const EvaluateOptions& options) {
+void evaluate(const Program& program, const EvaluateOptions& options) {
   install_stop_handlers();
   tasks::EvaluateRequest request = options.request;
   const tasks::Kind& kind = tasks::kind_of_run(request.run);
@@ -25,33 +25,30 @@ int evaluate(const Program& program, const EvaluateOptions& options) {
     if (owner == &kind) request.settings = settings;
   }
   program.print(kind.evaluate(request));
-  return 0;
 }
 
 }  // namespace
 
 void add_evaluate(Program& program) {
-  const auto options = std::make_shared<EvaluateOptions>();
-  CLI::App* command = program.add_command(
+  const auto [command, options] = program.add_command<EvaluateOptions>(
       program.app(), "evaluate",
       "How good a run's model is over a split: errors of forecasts, AUC, accuracy, IoU, perplexity.",
-      "modewise evaluate runs/ETTh1-hot", [&program, options] { return evaluate(program, *options); });
+      "modewise evaluate runs/ETTh1-hot", evaluate);
   command
-      ->add_option("run,--run", options->request.run,
-                   "run folder; a language model's folder or llama2.c .bin")
+      ->add_option("run,--run", options.request.run, "run folder; a language model's folder or llama2.c .bin")
       ->required();
-  command->add_option("--data", options->request.data, "other data of the same kind");
-  command->add_option("--masks", options->request.masks,
+  command->add_option("--data", options.request.data, "other data of the same kind");
+  command->add_option("--masks", options.request.masks,
                       "of segmenters, with --data: the masks of other images");
   command
-      ->add_option("--split", options->request.split,
+      ->add_option("--split", options.request.split,
                    "test, validation, train, or all: everything in the file")
       ->check(CLI::IsMember({"test", "validation", "train", "all"}));
-  command->add_flag("--detail", options->request.detail, "tables per series and per step, or per class");
+  command->add_flag("--detail", options.request.detail, "tables per series and per step, or per class");
   for (const tasks::Kind* kind : tasks::kinds()) {
     if (kind->evaluate_options.empty()) continue;
     command->option_defaults()->group(kind->evaluate_title);
-    add_short_options(*command, kind->evaluate_options, options->settings[kind]);
+    add_short_options(*command, kind->evaluate_options, options.settings[kind]);
   }
   command->option_defaults()->group("Options");
 }

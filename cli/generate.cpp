@@ -1,20 +1,15 @@
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <cstdio>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/model_options.h"
+#include "cli/options.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/memory.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/core/system_call.h"
 #include "modewise/models/language/text_generation.h"
 
 namespace modewise::cli {
@@ -32,11 +27,6 @@ std::string prompt_of(const GenerateOptions& options) {
   require(options.prompt.empty(), ErrorKind::usage, "--prompt and --prompt-file are two prompts: give one");
   if (options.prompt_file != "-") return read_file(options.prompt_file);
   return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-}
-
-void write_now(std::string_view text) {
-  require_call(std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0,
-               ErrorKind::io, "cannot write to", "stdout");
 }
 
 double rate(size_t tokens, double seconds) {
@@ -59,7 +49,7 @@ nlohmann::ordered_json json_of(const models::Generation& result, const models::L
           {"parameters", config.parameters()}};
 }
 
-int generate(const Program& program, const GenerateOptions& options) {
+void generate(const Program& program, const GenerateOptions& options) {
   install_stop_handlers();
   options.generation.sampling.validate();
   const std::string prompt = prompt_of(options);
@@ -68,17 +58,17 @@ int generate(const Program& program, const GenerateOptions& options) {
           "no tokenizer lies with {}: --tokenizer names one (\"bytes\" for a model of bytes)",
           options.model.model);
   const bool stream = !program.json();
-  if (stream && options.echo) write_now(prompt);
+  if (stream && options.echo) write_stdout(prompt);
   models::GenerationConfig generation = options.generation;
   generation.stop_at_marks = !options.past_marks;
   const models::Generation result =
       models::generate_text(*loaded.model, loaded.tokenizer, prompt, generation, [&](std::string_view text) {
-        if (stream) write_now(text);
+        if (stream) write_stdout(text);
         return stop_signal() == 0;
       });
   const models::LanguageModelConfig& config = loaded.model->config();
   if (stream)
-    write_now("\n");
+    write_stdout("\n");
   else
     program.print(json_of(result, config));
   spdlog::info(
@@ -91,23 +81,20 @@ int generate(const Program& program, const GenerateOptions& options) {
     spdlog::info("the text is longer ({} tokens) than those that the model was trained on ({})", length,
                  config.context);
   if (stop_signal() != 0) throw Stopped{stop_signal()};
-  return 0;
 }
 
 }  // namespace
 
 void add_generate(Program& program) {
-  const auto options = std::make_shared<GenerateOptions>();
-  CLI::App* command = program.add_command(
+  const auto [command, options] = program.add_command<GenerateOptions>(
       program.app(), "generate", "Continues a text by a language model, token by token, on stdout.",
-      "modewise generate stories260K.bin --prompt \"One day\" --tokens 200 --temperature 0",
-      [&program, options] { return generate(program, *options); });
-  options->model.add_to(*command);
-  models::SamplingConfig& sampling = options->generation.sampling;
-  command->add_option("--prompt", options->prompt, "text to continue; any bytes");
-  command->add_option("--prompt-file", options->prompt_file, "file with it, or - for standard input");
-  command->add_option("--tokens", options->generation.tokens, "tokens to generate at most")
-      ->check(CLI::NonNegativeNumber)
+      "modewise generate stories260K.bin --prompt \"One day\" --tokens 200 --temperature 0", generate);
+  options.model.add_to(*command);
+  models::SamplingConfig& sampling = options.generation.sampling;
+  command->add_option("--prompt", options.prompt, "text to continue; any bytes");
+  command->add_option("--prompt-file", options.prompt_file, "file with it, or - for standard input");
+  command->add_option("--tokens", options.generation.tokens, "tokens to generate at most")
+      ->check(non_negative_number())
       ->capture_default_str();
   command->add_option("--temperature", sampling.temperature, "0: the likeliest token; 1: as the model says")
       ->capture_default_str();
@@ -116,10 +103,10 @@ void add_generate(Program& program) {
   command->add_option("--top-p", sampling.top_p, "choose among the likeliest that make up this share")
       ->capture_default_str();
   command->add_option("--seed", sampling.seed, "of the choices")->capture_default_str();
-  command->add_option("--stop", options->generation.stop, "end before this text; may be given several times");
-  command->add_flag("--past-marks", options->past_marks,
+  command->add_option("--stop", options.generation.stop, "end before this text; may be given several times");
+  command->add_flag("--past-marks", options.past_marks,
                     "go on where the model marks the end of a text, or the beginning of the next");
-  command->add_flag("--echo", options->echo, "the prompt first");
+  command->add_flag("--echo", options.echo, "the prompt first");
 }
 
 }  // namespace modewise::cli

@@ -6,13 +6,15 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/config_options.h"
+#include "cli/cost.h"
+#include "cli/options.h"
 #include "modewise/analysis/forecaster_cost.h"
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
 #include "modewise/ops/kernel_info.h"
 #include "modewise/tasks/forecast/config.h"
 #include "modewise/tasks/forecast/kind.h"
+#include "modewise/tasks/load_config.h"
 
 namespace modewise::cli {
 namespace {
@@ -25,26 +27,6 @@ struct InfoOptions {
   std::vector<int64_t> series;
   bool released = false;
 };
-
-std::string giga(double value) {
-  return fmt::format("{:.2f} G", value / 1e9);
-}
-std::string mebi(double bytes) {
-  return fmt::format("{:.1f} MiB", bytes / (1024.0 * 1024.0));
-}
-
-Json cost_json(const std::string& name, const analysis::ForecasterCost& cost) {
-  Json parts = Json::array();
-  for (const analysis::CostPart& part : cost.parts)
-    parts.push_back(
-        {{"name", part.name}, {"parameters", part.parameters}, {"multiply_adds", part.multiply_adds}});
-  return {{"name", name},
-          {"tokens", cost.tokens},
-          {"parameters", cost.parameters()},
-          {"multiply_adds", cost.multiply_adds()},
-          {"activation_bytes", cost.activation_bytes},
-          {"parts", parts}};
-}
 
 struct NamedCost {
   std::string name;
@@ -80,7 +62,7 @@ models::ForecastShape shape_of(const InfoOptions& options, const tasks::Forecast
   return shape;
 }
 
-int model_info(const Program& program, const InfoOptions& options) {
+void model_info(const Program& program, const InfoOptions& options) {
   ConfigOptions config_options = options.config;
   if (options.released) {
     // The forecaster whose cost the paper prints: 100 variables × 96 rows, patches of 4, 720 outputs.
@@ -90,82 +72,74 @@ int model_info(const Program& program, const InfoOptions& options) {
     config_options.assignments = settings;
   }
   const tasks::ForecastConfig config =
-      tasks::load_forecast_config(config_options.config, config_options.all_assignments());
+      tasks::load_config<tasks::ForecastConfig>(config_options.config, config_options.all_assignments());
   const models::ForecastShape shape = shape_of(options, config);
   const std::vector<NamedCost> costs = costs_of(config.model, shape);
-  if (program.json()) {
-    Json forms = Json::array();
-    for (const NamedCost& one : costs) forms.push_back(cost_json(one.name, one.cost));
-    program.print(Json{{"series", shape.series},
-                       {"lookback", shape.lookback},
-                       {"horizon", shape.horizon},
-                       {"forms", forms}});
-    return 0;
+  Json forms = Json::array();
+  report::Table table({{"form"}, {"parameters"}, {"multiply-adds a sample"}, {"activations kept a sample"}});
+  for (const auto& [name, cost] : costs) {
+    const double multiply_adds = cost.multiply_adds();
+    forms.push_back({{"name", name},
+                     {"tokens", cost.tokens},
+                     {"parameters", cost.parameters()},
+                     {"multiply_adds", multiply_adds},
+                     {"activation_bytes", cost.activation_bytes},
+                     {"parts", parts_json(cost.parts)}});
+    table.add_row({name, cost.parameters(),
+                   Cell::number(multiply_adds, fmt::format("{:.2f} G", multiply_adds / 1e9)),
+                   mebi_cell(cost.activation_bytes)});
   }
-  std::string text =
-      fmt::format("{} series × {} rows, horizon {}; tokens {}\n\n", fmt::join(shape.series, " × "),
-                  shape.lookback, shape.horizon, fmt::join(costs.front().cost.tokens, " × "));
-  report::Table forms({{"form"}, {"parameters"}, {"multiply-adds a sample"}, {"activations kept a sample"}});
-  for (const NamedCost& one : costs)
-    forms.add_row({one.name, one.cost.parameters(),
-                   Cell::number(one.cost.multiply_adds(), giga(one.cost.multiply_adds())),
-                   Cell::number(one.cost.activation_bytes, mebi(one.cost.activation_bytes))});
-  report::Table parts({{"part"}, {"parameters"}, {"multiply-adds"}});
-  for (const analysis::CostPart& part : costs.front().cost.parts)
-    parts.add_row({part.name, part.parameters,
-                   Cell::number(part.multiply_adds, fmt::format("{:.2f} M", part.multiply_adds / 1e6))});
-  program.print(text + forms.to_text() + "\n" + costs.front().name + ":\n" + parts.to_text());
-  return 0;
+  const auto& [name, cost] = costs.front();
+  program.print(tasks::Result(
+      {{"series", shape.series}, {"lookback", shape.lookback}, {"horizon", shape.horizon}, {"forms", forms}},
+      fmt::format("{} series × {} rows, horizon {}; tokens {}\n\n{}\n{}:\n{}", fmt::join(shape.series, " × "),
+                  shape.lookback, shape.horizon, fmt::join(cost.tokens, " × "), table.to_text(), name,
+                  parts_table(cost.parts).to_text())));
 }
 
-int machine(const Program& program) {
+void machine(const Program& program) {
   const BuildInfo build = build_info();
   const MachineInfo machine = machine_info();
-  const std::vector<ops::KernelSummary> kernels = ops::kernel_summary();
-  if (program.json()) {
-    Json ops = Json::object();
-    for (const ops::KernelSummary& op : kernels) ops[op.op] = op.kernels;
-    program.print(Json{{"build", to_json(build)},
-                       {"torch", TORCH_VERSION},
-                       {"machine", to_json(machine)},
-                       {"threads", program.threads()},
-                       {"instruction_set", ops::active_isa()},
-                       {"kernels", ops}});
-    return 0;
+  Json by_operator = Json::object();
+  report::Table table({{"operator"}, {"kernels, fastest first"}});
+  for (const ops::KernelSummary& op : ops::kernel_summary()) {
+    by_operator[op.op] = op.kernels;
+    table.add_row({op.op, fmt::format("{}", fmt::join(op.kernels, ", "))});
   }
-  std::string text = fmt::format(
+  const std::string text = fmt::format(
       "modewise {} ({}), {}, {}\ntorch {}\n{}, {} cores, {:.1f} GiB, {}\n{}\n{} threads, loops for {} (of "
       "{})\n\n",
       build.version, build.commit, build.compiler, build.build_type, TORCH_VERSION, machine.processor,
       machine.cores, machine.memory_gib, machine.system, fmt::join(machine.instruction_sets, " "),
       program.threads(), ops::active_isa(), fmt::join(ops::available_isas(), ", "));
-  report::Table table({{"operator"}, {"kernels, fastest first"}});
-  for (const ops::KernelSummary& op : kernels)
-    table.add_row({op.op, fmt::format("{}", fmt::join(op.kernels, ", "))});
-  program.print(text + table.to_text());
-  return 0;
+  program.print(tasks::Result({{"build", to_json(build)},
+                               {"torch", TORCH_VERSION},
+                               {"machine", to_json(machine)},
+                               {"threads", program.threads()},
+                               {"instruction_set", ops::active_isa()},
+                               {"kernels", by_operator}},
+                              text + table.to_text()));
 }
 
-int info(const Program& program, const InfoOptions& options) {
+void info(const Program& program, const InfoOptions& options) {
   if (options.released || !options.config.model.empty() || !options.config.config.empty())
     return model_info(program, options);
   require(options.config.assignments.empty() && options.series.empty(), ErrorKind::usage,
           "--set and --series say something about a model: give --model NAME, --config FILE or --released");
-  return machine(program);
+  machine(program);
 }
 
 }  // namespace
 
 void add_info(Program& program) {
-  const auto options = std::make_shared<InfoOptions>();
-  CLI::App* command = program.add_command(program.app(), "info",
-                                          "Build, machine and kernels; with a model its parameters and cost.",
-                                          "modewise info --model hot --series 21 --set forecast.horizon=720",
-                                          [&program, options] { return info(program, *options); });
-  options->config.add_to(*command, tasks::forecast_kind.data_help, tasks::forecast_kind.model_help);
-  command->add_option("--series", options->series, "sizes of the series modes, such as 21, or 12 11")
-      ->check(CLI::PositiveNumber);
-  command->add_flag("--released", options->released,
+  const auto [command, options] = program.add_command<InfoOptions>(
+      program.app(), "info", "Build, machine and kernels; with a model its parameters and cost.",
+      "modewise info --model hot --series 21 --set forecast.horizon=720", info);
+  options.config.add_to(*command, tasks::forecast_kind.data_help, tasks::forecast_kind.model_help);
+  command->add_option("--series", options.series, "sizes of the series modes, such as 21, or 12 11")
+      ->delimiter(',')
+      ->check(positive_number());
+  command->add_flag("--released", options.released,
                     "the released forecaster at 100 series × 96 rows, as the paper counts its cost");
 }
 

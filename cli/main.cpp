@@ -9,22 +9,9 @@ int main(int argc, char** argv) {
   modewise::io::end_at_shortened_files();
   modewise::keep_freed_memory();
   Program program(argc, argv);
-  add_train(program);
-  add_evaluate(program);
-  add_predict(program);
-  add_backtest(program);
-  add_compare(program);
-  add_report(program);
-  add_data(program);
-  add_config(program);
-  add_info(program);
-  add_explain(program);
-  add_tokenize(program);
-  add_generate(program);
-  add_convert(program);
-  add_sweep(program);
-  add_decompose(program);
-  add_cost(program);
-  add_demo(program);
+  for (const auto add : {add_train, add_evaluate, add_predict, add_backtest, add_compare, add_report,
+                         add_data, add_config, add_info, add_explain, add_tokenize, add_generate, add_convert,
+                         add_sweep, add_decompose, add_cost, add_demo})
+    add(program);
   return program.run();
 }

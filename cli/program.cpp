@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -46,6 +48,15 @@ void refuse_saturated_integers(const CLI::App& command) {
     }
   }
   for (const CLI::App* chosen : command.get_subcommands()) refuse_saturated_integers(*chosen);
+}
+
+CLI::Validator number_from(double least, const char* wanted, const char* name) {
+  const auto check = [least, wanted](const std::string& text) {
+    double value = 0;
+    const bool good = CLI::detail::lexical_cast(text, value) && value >= least && std::isfinite(value);
+    return good ? std::string() : fmt::format("must be {}, got '{}'", wanted, text);
+  };
+  return {check, name};
 }
 
 int complain(int code, const std::string& message) {
@@ -96,8 +107,8 @@ Program::Program(int argc, char** argv)
   app_.add_flag("--json", json_, "print JSON on stdout, nothing else");
 }
 
-CLI::App* Program::add_command(CLI::App& parent, const std::string& name, const std::string& summary,
-                               const std::string& example, std::function<int()> action) {
+CLI::App* Program::add_bare_command(CLI::App& parent, const std::string& name, const std::string& summary,
+                                    const std::string& example, std::function<void()> action) {
   CLI::App* command = parent.add_subcommand(name, summary);
   help_->examples[command] = example;
   command->option_defaults()->group(kCommonGroup);
@@ -173,10 +184,7 @@ int Program::parse_and_run() {
     const BuildInfo build = build_info();
     nlohmann::ordered_json result = to_json(build);
     result["torch"] = TORCH_VERSION;
-    if (json_)
-      print(result);
-    else
-      print(fmt::format("modewise {} ({})", build.version, build.commit));
+    print(tasks::Result(result, fmt::format("modewise {} ({})", build.version, build.commit)));
     return 0;
   }
   if (!action_) {
@@ -184,7 +192,8 @@ int Program::parse_and_run() {
     return 2;
   }
   if (threads_ > 0) at::set_num_threads(threads_);
-  return action_();
+  action_();
+  return 0;
 }
 
 int Program::run() {
@@ -214,10 +223,21 @@ int Program::run() {
   }
 }
 
+CLI::Validator positive_number() {
+  return number_from(std::numeric_limits<double>::min(), "a positive number", "POSITIVE");
+}
+
+CLI::Validator non_negative_number() {
+  return number_from(0, "a number that is not negative", "NONNEGATIVE");
+}
+
+void write_stdout(std::string_view bytes) {
+  require_call(std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size() && std::fflush(stdout) == 0,
+               ErrorKind::io, "cannot write to", "stdout");
+}
+
 void Program::print(const std::string& text) const {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-                       (text.ends_with('\n') || std::fputc('\n', stdout) != EOF) && std::fflush(stdout) == 0;
-  require_call(written, ErrorKind::io, "cannot write to", "stdout");
+  write_stdout(text.ends_with('\n') ? text : text + "\n");
 }
 
 void Program::print(const nlohmann::ordered_json& result) const {
@@ -225,7 +245,7 @@ void Program::print(const nlohmann::ordered_json& result) const {
 }
 
 void Program::print(const tasks::Result& result) const {
-  if (json())
+  if (json_)
     print(result.json);
   else if (!result.text.empty())
     print(result.text);
@@ -233,6 +253,18 @@ void Program::print(const tasks::Result& result) const {
 
 void Program::print(const report::Table& table) const {
   print(table.to_text(stdout_color()));
+}
+
+void Program::print(const nlohmann::ordered_json& result, const report::Table& table,
+                    const std::string& format) const {
+  if (json())
+    print(result);
+  else if (format == "markdown")
+    print(table.to_markdown());
+  else if (format == "csv")
+    print(table.to_csv());
+  else
+    print(table);
 }
 
 bool Program::stdout_color() const {

@@ -7,6 +7,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "modewise/report/table.h"
@@ -18,10 +20,21 @@ class Program {
  public:
   Program(int argc, char** argv);
 
-  /// A command `name` below `parent` with the common options. `example` opens its help; `action` runs after
-  /// parsing and returns the exit code.
-  CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& summary,
-                        const std::string& example, std::function<int()> action);
+  template <class Options>
+  struct Command {
+    CLI::App* app;
+    Options& options;
+  };
+  /// A command `name` below `parent` with the common options and the Options that it fills. `example` opens
+  /// its help; after parsing action(program, options) runs.
+  template <class Options, class Action>
+  Command<Options> add_command(CLI::App& parent, const std::string& name, const std::string& summary,
+                               const std::string& example, Action action) {
+    const auto options = std::make_shared<Options>();
+    return {add_bare_command(parent, name, summary, example,
+                             [this, options, action] { action(std::as_const(*this), *options); }),
+            *options};
+  }
   /// More text at the end of a command's --help (not of -h).
   void add_help_text(const CLI::App* command, std::function<std::string()> text);
   CLI::App& app() { return app_; }
@@ -34,14 +47,19 @@ class Program {
   int threads() const;
   /// What --threads says, 0 when it was not given.
   int asked_threads() const { return threads_; }
-  /// Results, on stdout: one JSON document, or text.
+  /// Results, on stdout: one JSON document, or text, which gets a line end.
   void print(const nlohmann::ordered_json& result) const;
   void print(const std::string& text) const;
   void print(const report::Table& table) const;
   void print(const tasks::Result& result) const;
+  /// The document for --json, else the table as text, markdown or csv.
+  void print(const nlohmann::ordered_json& result, const report::Table& table,
+             const std::string& format = "text") const;
 
  private:
   class Help;
+  CLI::App* add_bare_command(CLI::App& parent, const std::string& name, const std::string& summary,
+                             const std::string& example, std::function<void()> action);
   int parse_and_run();
   int usage_error(const CLI::ParseError& error) const;
   bool stdout_color() const;
@@ -49,10 +67,22 @@ class Program {
   std::vector<std::string> command_line_;
   CLI::App app_;
   std::shared_ptr<Help> help_;
-  std::function<int()> action_;
+  std::function<void()> action_;
   bool json_ = false, quiet_ = false, debug_ = false, version_ = false;
   int verbose_ = 0, threads_ = 0;
   std::string color_ = "auto";
 };
+
+/// These bytes, at once. Throws io errors.
+void write_stdout(std::string_view bytes);
+
+/// In place of CLI11's PositiveNumber and NonNegativeNumber, whose messages print all digits of the largest
+/// double.
+CLI::Validator positive_number();
+CLI::Validator non_negative_number();
+template <class Value>
+CLI::Option* add_positive(CLI::App& command, const std::string& flag, Value& value, const std::string& help) {
+  return command.add_option(flag, value, help)->check(positive_number());
+}
 
 }  // namespace modewise::cli

@@ -16,7 +16,7 @@ struct ReportOptions {
   bool force = false;
 };
 
-int report(const Program& program, const ReportOptions& options) {
+void report(const Program& program, const ReportOptions& options) {
   const tasks::Kind& kind = tasks::kind_of_runs(options.runs);
   require(options.runs.size() == 1 || !options.out.empty(), ErrorKind::usage,
           "a report of several runs needs --out FILE.html");
@@ -31,21 +31,18 @@ int report(const Program& program, const ReportOptions& options) {
     tasks::write_comparison(comparison, read_finished_runs(comparison, options.runs), out);
   }
   program.print(tasks::Result({{"report", out.string()}}, out.string()));
-  return 0;
 }
 
 }  // namespace
 
 void add_report(Program& program) {
-  const auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = program.add_command(
+  const auto [command, options] = program.add_command<ReportOptions>(
       program.app(), "report", "A run in pictures, as one HTML file; or several runs side by side.",
-      "modewise report runs/ETTh1-hot runs/ETTh1-dlinear --out comparison.html",
-      [&program, options] { return report(program, *options); });
-  command->add_option("runs,--run", options->runs, "run folders")->required();
-  command->add_option("--out", options->out, "HTML file; RUN/report.html without it");
-  command->add_option("--data", options->data, "where the data of a single run lies now");
-  command->add_flag("--force", options->force, "overwrite the file");
+      "modewise report runs/ETTh1-hot runs/ETTh1-dlinear --out comparison.html", report);
+  command->add_option("runs,--run", options.runs, "run folders")->required();
+  command->add_option("--out", options.out, "HTML file; RUN/report.html without it");
+  command->add_option("--data", options.data, "where the data of a single run lies now");
+  command->add_flag("--force", options.force, "overwrite the file");
 }
 
 }  // namespace modewise::cli

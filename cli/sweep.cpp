@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -25,7 +23,7 @@ struct SweepCommandOptions {
   bool dry_run = false, table_only = false;
 };
 
-int list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep::SweepOptions& options) {
+void list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep::SweepOptions& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
   for (const sweep::SweepRun& run : plan.runs) {
@@ -36,11 +34,7 @@ int list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep:
     for (const std::string& argument : arguments) text += " " + argument;
     text += "\n";
   }
-  if (program.json())
-    program.print(json);
-  else
-    program.print(text);
-  return 0;
+  program.print(tasks::Result(std::move(json), std::move(text)));
 }
 
 /// Cores shared among the runs: as many at once as --jobs says, else as there are cores for --threads of
@@ -68,7 +62,7 @@ std::vector<sweep::SweepTask> sweep_tasks() {
   return all;
 }
 
-int run(const Program& program, const SweepCommandOptions& options) {
+void run(const Program& program, const SweepCommandOptions& options) {
   install_stop_handlers();
   const sweep::SweepPlan plan = sweep::read_sweep_plan(options.file, sweep_tasks(), options.overrides);
   const sweep::SweepOptions sweep_options = budget(program, options, plan);
@@ -80,51 +74,38 @@ int run(const Program& program, const SweepCommandOptions& options) {
   const auto rows = sweep::sweep_rows(plan, outcome);
   sweep::write_sweep_results(plan, outcome, rows, sweep_options.out);
   if (outcome.signal != 0) throw Stopped{outcome.signal};
-  const report::Table table = sweep::sweep_table(plan, rows);
-  if (program.json())
-    program.print(sweep::sweep_json(plan, outcome, rows));
-  else if (options.format == "markdown")
-    program.print(table.to_markdown());
-  else if (options.format == "csv")
-    program.print(table.to_csv());
-  else
-    program.print(table);
+  program.print(sweep::sweep_json(plan, outcome, rows), sweep::sweep_table(plan, rows), options.format);
   const auto failed =
       std::count_if(outcome.runs.begin(), outcome.runs.end(),
                     [](const sweep::RunOutcome& one) { return one.state == sweep::RunState::failed; });
   require(failed == 0, ErrorKind::general, "{} of {} runs failed; the same command tries them again", failed,
           plan.runs.size());
-  return 0;
 }
 
 }  // namespace
 
 void add_sweep(Program& program) {
-  const auto options = std::make_shared<SweepCommandOptions>();
-  CLI::App* command =
-      program.add_command(program.app(), "sweep",
-                          "Trains a grid of settings and seeds, several runs at once, and tables how they "
-                          "validate; the test part "
-                          "stays unread.",
-                          "modewise sweep experiments/sweeps/etth1-positions.toml --data ETTh1.csv --jobs 4",
-                          [&program, options] { return run(program, *options); });
-  command->add_option("file", options->file, "TOML file that says what to try; docs/sweeps.md")->required();
-  command->add_option("--data", options->overrides.data, "data file or folder, instead of the sweep's");
-  command->add_option("--out", options->out, "folder; runs/sweep-NAME without it. A sweep there goes on");
-  command->add_option("--jobs", options->jobs, "runs at once; as many as there are cores for --threads each")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seeds", options->overrides.seeds, "instead of the sweep's")->delimiter(',');
-  command
-      ->add_option("--set", options->overrides.settings, "one key for all runs, as in --set train.epochs=5")
+  const auto [command, options] = program.add_command<SweepCommandOptions>(
+      program.app(), "sweep",
+      "Trains a grid of settings and seeds, several runs at once, and tables how they validate; the test "
+      "part stays unread.",
+      "modewise sweep experiments/sweeps/etth1-positions.toml --data ETTh1.csv --jobs 4", run);
+  command->add_option("file", options.file, "TOML file that says what to try; docs/sweeps.md")->required();
+  command->add_option("--data", options.overrides.data, "data file or folder, instead of the sweep's");
+  command->add_option("--out", options.out, "folder; runs/sweep-NAME without it. A sweep there goes on");
+  add_positive(*command, "--jobs", options.jobs,
+               "runs at once; as many as there are cores for --threads each");
+  command->add_option("--seeds", options.overrides.seeds, "instead of the sweep's")->delimiter(',');
+  command->add_option("--set", options.overrides.settings, "one key for all runs, as in --set train.epochs=5")
       ->allow_extra_args(false);
   command
-      ->add_option("--metric", options->overrides.metrics,
+      ->add_option("--metric", options.overrides.metrics,
                    "columns: paths in metrics.json, as in best.val_mse")
       ->allow_extra_args(false);
-  command->add_option("--format", options->format, "text, markdown or csv")
+  command->add_option("--format", options.format, "text, markdown or csv")
       ->check(CLI::IsMember({"text", "markdown", "csv"}));
-  command->add_flag("--dry-run", options->dry_run, "list the runs and start none");
-  command->add_flag("--table", options->table_only, "table what is finished and start none");
+  command->add_flag("--dry-run", options.dry_run, "list the runs and start none");
+  command->add_flag("--table", options.table_only, "table what is finished and start none");
 }
 
 }  // namespace modewise::cli

@@ -6,7 +6,6 @@
 #include <CLI/Formatter.hpp>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -16,7 +15,6 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
-#include "modewise/core/system_call.h"
 #include "modewise/data/language/token_set.h"
 #include "modewise/io/utf8.h"
 #include "modewise/report/table.h"
@@ -68,16 +66,14 @@ std::string piece_text(const Tokenizer& tokenizer, Tokenizer::Id id) {
   return text;
 }
 
-int decode(const Program& program, const TokenizeOptions& options, const Tokenizer& tokenizer) {
+void decode(const Program& program, const TokenizeOptions& options, const Tokenizer& tokenizer) {
   const std::vector<Tokenizer::Id> ids = parse_ids(input_text(options.text.path), options.text.path);
   const std::string text = tokenizer.decode(ids);
+  // What is no UTF-8 shows as U+FFFD in JSON; else these bytes and no line end.
   if (program.json())
-    program.print(
-        Json{{"tokenizer", tokenizer.name()}, {"text", text}});  // what is no UTF-8 shows as U+FFFD there
-  else                                                           // these bytes and no line end
-    require_call(std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0,
-                 ErrorKind::io, "cannot write to", "stdout");
-  return 0;
+    program.print(Json{{"tokenizer", tokenizer.name()}, {"text", text}});
+  else
+    write_stdout(text);
 }
 
 Json json_of(const TokenizeOptions& options, const Tokenizer& tokenizer, size_t bytes,
@@ -97,27 +93,24 @@ Json json_of(const TokenizeOptions& options, const Tokenizer& tokenizer, size_t 
   return json;
 }
 
-int show_tokens(const Program& program, const TokenizeOptions& options) {
+void show_tokens(const Program& program, const TokenizeOptions& options) {
   const auto tokenizer = text::load_tokenizer(options.tokenizer);
-  if (options.decode) return decode(program, options, *tokenizer);
+  if (options.decode) {
+    decode(program, options, *tokenizer);
+    return;
+  }
   const std::string text = input_text(options.text.path);
   const std::vector<Tokenizer::Id> ids = tokenizer->encode(text);
-  if (program.json()) {
-    program.print(json_of(options, *tokenizer, text.size(), ids));
-  } else if (options.count) {
-    program.print(fmt::format("{}\n", ids.size()));
-  } else if (options.pieces) {
-    std::string lines;
+  std::string shown = options.count    ? fmt::format("{}\n", ids.size())
+                      : options.pieces ? ""
+                                       : fmt::format("{}\n", fmt::join(ids, " "));
+  if (options.pieces)
     for (const Tokenizer::Id id : ids)
-      lines += fmt::format("{}\t{}\n", id, io::quote_for_message(piece_text(*tokenizer, id), 4096));
-    program.print(lines);
-  } else {
-    program.print(fmt::format("{}\n", fmt::join(ids, " ")));
-  }
-  return 0;
+      shown += fmt::format("{}\t{}\n", id, io::quote_for_message(piece_text(*tokenizer, id), 4096));
+  program.print(tasks::Result(json_of(options, *tokenizer, text.size(), ids), std::move(shown)));
 }
 
-int write_tokens(const Program& program, const TokenizeOptions& options) {
+void write_tokens(const Program& program, const TokenizeOptions& options) {
   namespace fs = std::filesystem;
   require(options.text.path != "-", ErrorKind::usage, "--out needs the text's file or folder");
   require(fs::path(options.out).extension() == ".safetensors", ErrorKind::usage,
@@ -134,57 +127,54 @@ int write_tokens(const Program& program, const TokenizeOptions& options) {
   for (const std::string& note : notes) spdlog::info("{}", note);
   int64_t bytes = 0;
   for (const data::TokenSpan& document : file.documents()) bytes += document.bytes;
-  if (program.json()) {
-    program.print(nlohmann::ordered_json{{"file", options.out},
-                                         {"tokenizer", tokenizer->name()},
-                                         {"tokenizer_hash", tokenizer->hash()},
-                                         {"documents", file.documents().size()},
-                                         {"tokens", file.tokens()},
-                                         {"bytes", bytes},
-                                         {"seconds", seconds}});
-    return 0;
-  }
-  program.print(fmt::format(
-      "{}: {} documents, {} bytes, {} tokens of {} ({:.2f} bytes a token, {:.1f} MB a second)", options.out,
-      file.documents().size(), report::Cell::count(bytes).text(), report::Cell::count(file.tokens()).text(),
-      tokenizer->name(), static_cast<double>(bytes) / static_cast<double>(file.tokens()),
-      static_cast<double>(bytes) / seconds / 1e6));
-  return 0;
+  program.print(tasks::Result(
+      {{"file", options.out},
+       {"tokenizer", tokenizer->name()},
+       {"tokenizer_hash", tokenizer->hash()},
+       {"documents", file.documents().size()},
+       {"tokens", file.tokens()},
+       {"bytes", bytes},
+       {"seconds", seconds}},
+      fmt::format("{}: {} documents, {} bytes, {} tokens of {} ({:.2f} bytes a token, {:.1f} MB a second)",
+                  options.out, file.documents().size(), report::Cell::count(bytes).text(),
+                  report::Cell::count(file.tokens()).text(), tokenizer->name(),
+                  static_cast<double>(bytes) / static_cast<double>(file.tokens()),
+                  static_cast<double>(bytes) / seconds / 1e6)));
 }
 
-int tokenize(const Program& program, const TokenizeOptions& options) {
+void tokenize(const Program& program, const TokenizeOptions& options) {
   require(options.decode + options.count + options.pieces + !options.out.empty() < 2, ErrorKind::usage,
           "--pieces, --count, --decode and --out are four outputs: give one of them");
-  return options.out.empty() ? show_tokens(program, options) : write_tokens(program, options);
+  if (options.out.empty())
+    show_tokens(program, options);
+  else
+    write_tokens(program, options);
 }
 
 }  // namespace
 
 void add_tokenize(Program& program) {
-  const auto options = std::make_shared<TokenizeOptions>();
-  CLI::App* command =
-      program.add_command(program.app(), "tokenize",
-                          "Text as tokens, shown, or with --out in a file which trainings map instead of "
-                          "reading the text again; and tokens as text.",
-                          "modewise tokenize books/ --tokenizer tokenizer.model --out books.safetensors",
-                          [&program, options] { return tokenize(program, *options); });
-  options->text.path = "-";
-  command->add_option(
-      "text", options->text.path,
-      "text file, or - for standard input; with --out also a folder or .jsonl; with --decode the "
-      "tokens' numbers");
-  command->add_option("--tokenizer", options->tokenizer,
+  const auto [command, options] = program.add_command<TokenizeOptions>(
+      program.app(), "tokenize",
+      "Text as tokens, shown, or with --out in a file which trainings map instead of reading the text again; "
+      "and tokens as text.",
+      "modewise tokenize books/ --tokenizer tokenizer.model --out books.safetensors", tokenize);
+  options.text.path = "-";
+  command->add_option("text", options.text.path,
+                      "text file, or - for standard input; with --out also a folder or .jsonl; with --decode "
+                      "the tokens' numbers");
+  command->add_option("--tokenizer", options.tokenizer,
                       "bytes, tokenizer.bin, sentencepiece .model, tokenizer.json, or a folder with one");
-  command->add_option("--out", options->out, "file.safetensors");
-  command->add_flag("--pieces", options->pieces, "a line a token: its number and its text");
-  command->add_flag("--count", options->count, "how many tokens");
-  command->add_flag("--decode", options->decode, "from numbers to text");
-  command->add_option("--field", options->text.field,
+  command->add_option("--out", options.out, "file.safetensors");
+  command->add_flag("--pieces", options.pieces, "a line a token: its number and its text");
+  command->add_flag("--count", options.count, "how many tokens");
+  command->add_flag("--decode", options.decode, "from numbers to text");
+  command->add_option("--field", options.text.field,
                       "of the objects of a .jsonl file: the one with the text");
   command
-      ->add_option("--separator", options->text.separator, "between documents: auto, endoftext, blank, none")
+      ->add_option("--separator", options.text.separator, "between documents: auto, endoftext, blank, none")
       ->check(CLI::IsMember({"auto", "endoftext", "blank", "none"}));
-  command->add_flag("--force", options->force, "overwrite the file");
+  command->add_flag("--force", options.force, "overwrite the file");
 }
 
 }  // namespace modewise::cli

@@ -1,7 +1,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/commands.h"
-#include "cli/config_options.h"
+#include "cli/options.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/kinds.h"
@@ -16,7 +16,7 @@ struct TrainOptions {
   bool no_test = false;
 };
 
-int train(const Program& program, const tasks::Kind& kind, const TrainOptions& options) {
+void train(const Program& program, const tasks::Kind& kind, const TrainOptions& options) {
   install_stop_handlers();
   tasks::JobRequest request = options.job;
   request.config = options.config.config;
@@ -32,7 +32,6 @@ int train(const Program& program, const tasks::Kind& kind, const TrainOptions& o
             "--resume reads the test part or not as its run began; --no-test starts another run");
   }
   program.print(tasks::run_job(kind, request));
-  return 0;
 }
 
 void add_run_options(CLI::App& command, TrainOptions& options) {
@@ -40,24 +39,22 @@ void add_run_options(CLI::App& command, TrainOptions& options) {
   command.add_flag("--exist-ok", options.job.exist_ok, "start anew in a folder that holds a run");
   command.add_option("--track", options.track, "recorded at each evaluation: stable_rank (train.track)")
       ->delimiter(',');
-  command.add_flag(
-      "--no-test", options.no_test,
-      "leave the test part unread, to choose among settings by validation (train.test); evaluate "
-      "RUN reads it when all is chosen");
+  command.add_flag("--no-test", options.no_test,
+                   "leave the test part unread, to choose among settings by validation (train.test); "
+                   "evaluate RUN reads it when all is chosen");
   command.add_option("--resume", options.job.resume, "run folder to go on with; needs nothing else");
   command.add_flag("--override", options.job.accept_changes, "with --resume: accept changed settings");
 }
 
 void add_training(Program& program, CLI::App& parent, const tasks::Kind& kind) {
-  const auto options = std::make_shared<TrainOptions>();
-  CLI::App* command =
-      program.add_command(parent, kind.name, kind.summary, kind.example,
-                          [&program, &kind, options] { return train(program, kind, *options); });
+  const auto [command, options] = program.add_command<TrainOptions>(
+      parent, kind.name, kind.summary, kind.example,
+      [&kind](const Program& run_by, const TrainOptions& given) { train(run_by, kind, given); });
   std::vector<tasks::ShortOption> short_options = kind.options;
   for (tasks::ShortOption& one : short_options) one.help += fmt::format(" ({})", one.key);
-  options->config.add_to(*command, kind.data_help, kind.model_help);
-  add_short_options(*command, short_options, options->config.short_forms);
-  add_run_options(*command, *options);
+  options.config.add_to(*command, kind.data_help, kind.model_help);
+  add_short_options(*command, short_options, options.config.short_forms);
+  add_run_options(*command, options);
   program.add_help_text(command, [&kind] {
     return "Keys of --config and --set, with their defaults:\n\n" + kind.defaults().fields.to_toml(true);
   });

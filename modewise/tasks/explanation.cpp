@@ -7,11 +7,11 @@
 #include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "modewise/core/file.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/report/html_page.h"
+#include "modewise/tasks/comparison.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
@@ -21,10 +21,6 @@ using Json = nlohmann::ordered_json;
 using report::Cell;
 
 constexpr int64_t kLargestMap = 160;
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 io::Array array_of(const at::Tensor& tensor) {
   const at::Tensor plain = tensor.detach().to(at::kFloat).contiguous();
@@ -56,30 +52,8 @@ Json ranks_json(const Explanation& e) {
 void add_ranks(report::HtmlPage& page, const Explanation& e) {
   if (e.ranks.empty()) return;
   page.add_section("Stable rank");
-  std::vector<report::Column> columns = {{"layer"}};
-  const bool factors = !e.ranks.front().modes.empty();
-  for (const int64_t mode : e.ranks.front().modes)
-    columns.push_back({e.mode_names[static_cast<size_t>(mode)]});
-  if (factors) {
-    columns.push_back({"product"});
-    columns.push_back({"sum"});
-  } else {
-    columns.push_back({"all tokens"});
-  }
-  report::Table table(columns);
-  for (size_t layer = 0; layer < e.ranks.size(); ++layer) {
-    std::vector<Cell> cells = {layer + 1};
-    for (const auto& heads : e.ranks[layer].by_mode) cells.emplace_back(mean_of(heads), 2);
-    if (factors) {
-      cells.emplace_back(mean_of(e.ranks[layer].product), 2);
-      cells.emplace_back(mean_of(e.ranks[layer].sum), 2);
-    } else {
-      cells.emplace_back(mean_of(e.ranks[layer].full), 2);
-    }
-    table.add_row(std::move(cells));
-  }
   page.add_table(
-      table,
+      rank_table(e),
       "‖A‖_F² / ‖A‖_2², the mean over heads and samples: over how many directions a matrix spreads, from 1 "
       "to its size. Product and sum are the matrices over all tokens that the modes' matrices make.");
 }
@@ -171,6 +145,30 @@ Influence influence_of(const std::string& mode, int64_t size, int64_t thick, int
     out.effect.push_back(effect(begin, end));
   }
   return out;
+}
+
+report::Table rank_table(const Explanation& e) {
+  const bool factors = !e.ranks.front().modes.empty();
+  std::vector<report::Column> columns = {{"layer"}};
+  for (const int64_t mode : e.ranks.front().modes)
+    columns.push_back({e.mode_names[static_cast<size_t>(mode)]});
+  if (factors)
+    columns.insert(columns.end(), {{"product"}, {"sum"}});
+  else
+    columns.push_back({"all tokens"});
+  report::Table table(columns);
+  for (size_t layer = 0; layer < e.ranks.size(); ++layer) {
+    const analysis::LayerRanks& ranks = e.ranks[layer];
+    std::vector<std::vector<double>> heads = ranks.by_mode;
+    if (factors)
+      heads.insert(heads.end(), {ranks.product, ranks.sum});
+    else
+      heads.push_back(ranks.full);
+    std::vector<Cell> cells = {layer + 1};
+    for (const auto& one : heads) cells.emplace_back(mean(one), 2);
+    table.add_row(std::move(cells));
+  }
+  return table;
 }
 
 Json explanation_json(const Explanation& e) {

@@ -13,6 +13,7 @@
 
 #include "modewise/analysis/layer_ranks.h"
 #include "modewise/models/attention_view.h"
+#include "modewise/report/table.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
@@ -55,7 +56,11 @@ std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t most
 Influence influence_of(const std::string& mode, int64_t size, int64_t thick, int64_t most,
                        const std::function<double(int64_t begin, int64_t end)>& effect);
 
+/// The stable ranks of each layer, means over heads and samples; `ranks` must not be empty.
+report::Table rank_table(const Explanation& explanation);
 nlohmann::ordered_json explanation_json(const Explanation& explanation);
+/// What an explanation is written into.
+inline constexpr const char* kExplanationFiles[] = {"explain.html", "explain.json", "explain.npz"};
 /// explain.html, explain.json and explain.npz in `folder`. Arrays: layerL_NAME_mean [heads, N_i, N_i],
 /// layerL_NAME [singles, heads, N_i, N_i], layerL_full_mean, layerL_full, influence_NAME.
 void write_explanation(const Explanation& explanation, const std::filesystem::path& folder);

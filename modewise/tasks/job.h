@@ -2,7 +2,6 @@
 // A training as all tasks share it: the folder of the run, resuming, the log, stop signals, the report.
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,7 +27,7 @@ class Job {
   virtual int64_t seed() const = 0;
   /// Whether the test part is read.
   virtual bool reads_test() const = 0;
-  virtual std::string data_hash() const = 0;
+  virtual std::string data_hash() const { return describe_data().at("hash"); }
   virtual std::string config_toml() = 0;
   /// data.json of a new folder.
   virtual nlohmann::ordered_json describe_data() const = 0;

@@ -103,6 +103,12 @@ struct Kind {
   Result (*describe_data)(const std::string& file, const std::vector<std::string>& assignments) = nullptr;
 };
 
+/// What Kind::job is for a job that needs nothing.
+template <class TaskJob>
+std::unique_ptr<Job> make_job() {
+  return std::make_unique<TaskJob>();
+}
+
 /// Whether predict's --out is an NPZ, of "", .csv and .npz; usage error for another ending.
 bool wants_npz(const std::string& out);
 /// Usage error when --steps was given; `what` says what the run is.

@@ -164,6 +164,20 @@ def test_explain_works_for_other_models(runs, tmp_path):
     fails(66, "nowhere", arguments=["explain", tmp_path / "nowhere"])
 
 
+def test_explain_overwrites_what_is_not_the_runs_own_only_when_told(runs, tmp_path):
+    files = ["explain.html", "explain.json", "explain.npz"]
+    for file in files:
+        out = tmp_path / file
+        out.mkdir()
+        (out / file).write_text("mine")
+        fails(73, file, "--force", arguments=["explain", runs / "dlinear", "--out", out])
+        assert [(path.name, path.read_text()) for path in out.iterdir()] == [(file, "mine")]
+        ok("explain", runs / "dlinear", "--out", out, "--force")
+        assert sorted(path.name for path in out.iterdir()) == files and (out / file).read_bytes() != b"mine"
+    for _ in range(2):  # RUN/explain is made from the run, and may be made again
+        ok("explain", runs / "dlinear")
+
+
 # sweep
 
 def write_sweep(folder, heads="[1, 2]", more=""):

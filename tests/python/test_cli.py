@@ -441,6 +441,16 @@ def test_report_is_written(small_run):
     assert "<svg" in page and "http://" not in page.replace("http://www.w3.org", "")
 
 
+def test_sizes_of_series_are_a_list_and_wrong_numbers_are_refused_in_few_words():
+    for sizes in (["3,4"], ["3", "4"]):
+        told = json.loads(ok("info", "--model", "dlinear", "--series", *sizes, "--json").stdout)
+        assert told["series"] == [3, 4]
+    for value in ("x", "0", "-2", "nan"):
+        last = fails(2, "--series", f"must be a positive number, got '{value}'", arguments=["info", f"--series={value}"])
+        assert len(last) < 120
+    assert len(fails(2, "a number that is not negative, got '-1'", arguments=["demo", "--seed=-1"])) < 120
+
+
 def test_cost_of_the_released_forecaster():
     result = ok("info", "--released").stdout
     assert "686,544" in result and "1.51 G" in result and "4.22 G" in result

@@ -26,7 +26,7 @@
 #include "modewise/nn/dropout.h"
 #include "modewise/ops/language_loss.h"
 #include "modewise/ops/sum_of_squares.h"
-#include "modewise/tasks/forecast/loss.h"
+#include "modewise/tasks/forecast/task.h"
 #include "modewise/tasks/labelled/class_loss.h"
 #include "modewise/tasks/scenes/task.h"
 #include "modewise/train/optimizer.h"

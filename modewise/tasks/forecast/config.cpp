@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <utility>
 
 #include "modewise/core/error.h"
-#include "modewise/tasks/load_config.h"
 
 namespace modewise::tasks {
 
@@ -87,10 +85,6 @@ void ForecastConfig::validate(const std::string& source) const {
           "{}: forecast.select = \"pinball\" needs forecast.loss = \"quantile\", got \"{}\"", source,
           forecast.loss);
   train.validate();
-}
-
-ForecastConfig load_forecast_config(const std::string& file, std::vector<std::string> assignments) {
-  return load_config<ForecastConfig>(file, std::move(assignments));
 }
 
 std::string model_title(const ForecastConfig& config) {

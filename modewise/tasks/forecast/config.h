@@ -58,10 +58,6 @@ struct ForecastConfig {
   void validate(const std::string& source) const;
 };
 
-/// Defaults < `file` ("" for none) < `assignments` ("a.b=c"). Among the assignments the model's name and
-/// preset act first, since they set other fields.
-ForecastConfig load_forecast_config(const std::string& file, std::vector<std::string> assignments);
-
 /// A name for tables: "hot", "hot sum", "hot linear", "dlinear" …
 std::string model_title(const ForecastConfig& config);
 /// The name of its data: the file's without its ending, or the simulation's.

@@ -46,10 +46,6 @@ std::string hash_of(const data::Series& series) {
   return content_hash(as_bytes(all));
 }
 
-ForecastData load_forecast_data(const ForecastConfig& config) {
-  return prepare_forecast_data(config, data::load_series(config.data));
-}
-
 data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data::Splits& splits) {
   data::SplitWindows windows = data::cut_windows(splits, config.window(), config.forecast.train_stride,
                                                  config.forecast.train_fraction);
@@ -60,6 +56,10 @@ data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data
                                    std::min(kept / static_cast<double>(size), 1.0));
   }
   return windows;
+}
+
+const data::WindowSet& windows_of(const data::SplitWindows& windows, const std::string& part) {
+  return part == "train" ? windows.train : part == "validation" ? windows.validation : windows.test;
 }
 
 namespace {
@@ -78,9 +78,9 @@ void leave_test_out(ForecastData& data) {
 
 }  // namespace
 
-ForecastData prepare_forecast_data(const ForecastConfig& config, data::Series series) {
+ForecastData load_forecast_data(const ForecastConfig& config) {
   ForecastData result;
-  result.series = std::move(series);
+  result.series = data::load_series(config.data);
   data::check_window(config.window(), result.series);
   result.splits = data::make_splits(config.data, result.series);
   if (!config.train.test) leave_test_out(result);

@@ -27,10 +27,12 @@ struct ForecastData {
 
 /// Loads what `config` names. Errors as load_series, make_splits and WindowSet give them.
 ForecastData load_forecast_data(const ForecastConfig& config);
-ForecastData prepare_forecast_data(const ForecastConfig& config, data::Series series);
 
 /// The windows of each split under this config's strides and fractions.
 data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data::Splits& splits);
+
+/// The windows of "train" or "validation"; any other name is the test part.
+const data::WindowSet& windows_of(const data::SplitWindows& windows, const std::string& part);
 
 /// Says on stderr what of the source could be meant otherwise.
 void warn_of_doubts(const data::Series& series);

@@ -1,17 +1,61 @@
 #pragma once
-// Judging a trained forecaster on one split: errors, intervals, and calibration on the validation rows.
+// A model's forecasts over a set of windows, batch by batch in the order of time, without gradients; and how
+// good they are: errors, intervals, and calibration on the validation rows.
 
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "modewise/data/forecast/windows.h"
+#include "modewise/models/forecast/forecaster.h"
 #include "modewise/tasks/forecast/conformal.h"
 #include "modewise/tasks/forecast/data.h"
 #include "modewise/tasks/forecast/metrics.h"
-#include "modewise/tasks/forecast/stream.h"
 
 namespace modewise::tasks {
+
+/// B windows, contiguous float32, scaled; S series in row-major order over the modes.
+struct ForecastBlock {
+  int64_t first_window = 0;                   // number of the block's first window in what is streamed
+  at::Tensor past, future;                    // [B, S, L], [B, S, H]
+  at::Tensor past_observed, future_observed;  // of those shapes, bool; undefined when nothing is missing
+  at::Tensor forecast;                        // [B, S, H]; the median of a quantile model
+  at::Tensor quantiles;                       // [B, S, H, Q]; undefined for point models
+  at::Tensor first_step;                      // [B] int64
+
+  int64_t windows() const { return past.size(0); }
+};
+
+using BlockVisitor = std::function<void(const ForecastBlock&)>;
+
+/// Forecasts one gathered batch; `row_offset` (ForecastData) is added to its first steps, which the block
+/// keeps as they were. The module is left in its mode.
+ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch,
+                             int64_t row_offset = 0);
+
+/// Error that names series and row of the first forecast, or of the first of `quantiles` [B, S, H, Q],
+/// that is not finite: a data error with the place of the value of its lookback that a model cannot compute
+/// with, where there is one, else a general one. `block` is of windows of `series`.
+void require_finite(const ForecastBlock& block, std::span<const float> quantiles, const data::Series& series);
+
+/// Visits every `stride`-th window of `set`, `batch` windows at a time. Throws train::EvaluationInterrupted
+/// when a stop signal came, and the errors of require_finite for the model's output. The module is put into
+/// evaluation mode, and back.
+void stream_forecasts(models::Forecaster& model, const ForecastData& data, const data::WindowSet& set,
+                      int64_t batch, const BlockVisitor& visit, int64_t stride = 1);
+
+/// A contiguous tensor's elements.
+std::span<const float> floats(const at::Tensor& tensor);
+/// The same for masks; empty when undefined.
+std::span<const bool> flags(const at::Tensor& tensor);
+
+/// Deviations [B·S] of the lookbacks of a block (conformal.h).
+std::vector<float> lookback_deviations(const ForecastBlock& block);
 
 /// A forecaster and what turns its output into forecasts with quantiles.
 struct CalibratedForecaster {

@@ -1,4 +1,4 @@
-#include "modewise/tasks/forecast/explain.h"
+#include "modewise/tasks/forecast/report.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -94,9 +94,7 @@ Influence of_time(const Occlusion& occlusion, int64_t lookback, int64_t step, in
 Explanation explain_forecast(const ForecastRun& run, const ForecastData& data,
                              const ExplainOptions& options) {
   const at::NoGradGuard no_grad;
-  const data::WindowSet& set = options.split == "train"        ? data.windows.train
-                               : options.split == "validation" ? data.windows.validation
-                                                               : data.windows.test;
+  const data::WindowSet& set = windows_of(data.windows, options.split);
   require(set.size() > 0, ErrorKind::data, "there is no window in the {} rows", options.split);
   const std::vector<int64_t> windows = spread_samples(set.size(), options.samples);
   const data::WindowBatch batch = data.source.gather(set, windows);

@@ -1,40 +1,84 @@
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <nlohmann/json.hpp>
 
+#include "modewise/analysis/forecaster_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
 #include "modewise/data/forecast/describe.h"
 #include "modewise/data/forecast/load_series.h"
-#include "modewise/tasks/forecast/compare.h"
-#include "modewise/tasks/forecast/explain.h"
 #include "modewise/tasks/forecast/kind.h"
 #include "modewise/tasks/forecast/predict.h"
 #include "modewise/tasks/forecast/report.h"
-#include "modewise/tasks/forecast/tables.h"
+#include "modewise/tasks/forecast/run.h"
+#include "modewise/tasks/job.h"
+#include "modewise/tasks/load_config.h"
 #include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+class ForecastJob final : public ConfiguredJob<ForecastConfig> {
+ public:
+  void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
+    config_ = tasks::load_config<ForecastConfig>(file, assignments);
+    require(!config_.data.path.empty() || !config_.data.simulate.empty(), ErrorKind::usage,
+            "no data: give --data FILE, or --set data.simulate=lorenz96");
+  }
+
+  void load_data() override {
+    data_ = load_forecast_data(config_);
+    models::validate(config_.model, config_.model_shape(data_.series));
+  }
+
+  Json describe_data() const override { return to_json(summarize(data_)); }
+
+  void announce() const override {
+    for (const std::string& note : data_.series.notes) spdlog::info("{}", note);
+    warn_of_doubts(data_.series);
+    for (const std::string& note : data_.scaler.notes) spdlog::warn("{}", note);
+    spdlog::info("{}: {} × {} rows ({}); windows: {} train, {} validation, {}; model {}", data_.series.source,
+                 modes_text(data_.series), data_.series.rows(), data_.splits.rule, data_.windows.train.size(),
+                 data_.windows.validation.size(),
+                 test_count(reads_test(), static_cast<size_t>(data_.windows.test.size())),
+                 model_title(config_));
+  }
+
+  analysis::ModelCost cost() const override {
+    return analysis::forecaster_cost(config_.model, config_.model_shape(data_.series));
+  }
+
+  TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {
+    return train_forecast(config_, data_, folder, resume, accept_changes);
+  }
+
+  void write_report(const train::RunFolder& folder) override {
+    write_forecast_report(open_forecast_run(folder.path()), data_, folder.file("report.html"));
+  }
+
+  std::string summary(const Json& metrics) const override {
+    return forecast_text(metrics[judged_part(metrics)], false);
+  }
+
+ private:
+  ForecastData data_;
+};
 
 Result evaluate(const EvaluateRequest& options) {
   const ForecastRun run = open_forecast_run(options.run);
   const ForecastData data =
       options.split == "all" ? load_run_rows(run, options.data) : load_run_data(run, options.data);
   if (options.data.empty() && options.split == "test" && test_is_unread(run.folder)) {
-    const nlohmann::ordered_json result = judge_left_out_test(run, data);
+    const Json result = judge_left_out_test(run, data);
     return {result, forecast_text(result, options.detail)};
   }
-  const data::WindowSet& windows = options.split == "train"        ? data.windows.train
-                                   : options.split == "validation" ? data.windows.validation
-                                                                   : data.windows.test;
-  const ForecastErrors errors = evaluate_forecaster(run.forecaster(), data, windows);
-  const nlohmann::ordered_json result =
-      evaluation_json(options.split, errors, run.config.forecast, data.series);
+  const ForecastErrors errors =
+      evaluate_forecaster(run.forecaster(), data, windows_of(data.windows, options.split));
+  const Json result = evaluation_json(options.split, errors, run.config.forecast, data.series);
   return {result, forecast_text(result, options.detail)};
 }
 
@@ -51,7 +95,7 @@ Result predict(const PredictRequest& options) {
                  forecast.steps(), forecast.times.front(), forecast.times.back(), forecast.names.size(),
                  series.source);
   }
-  nlohmann::ordered_json json = to_json(forecast);
+  Json json = to_json(forecast);
   if (out.empty()) return {std::move(json), to_csv(forecast)};
   json["file"] = options.out;
   return {std::move(json), ""};
@@ -69,7 +113,7 @@ Explanation explain(const ExplainRequest& options) {
 }
 
 Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
-  const ForecastConfig config = load_forecast_config(file, assignments);
+  const ForecastConfig config = load_config<ForecastConfig>(file, assignments);
   require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
           "no data: give a file, or --set data.simulate=lorenz96");
   const data::Series series = data::load_series(config.data);
@@ -88,8 +132,8 @@ const Kind forecast_kind = {
     .model_help = "model (model.name): hot, dlinear, patchtst, repeat, …",
     .validation = {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}},
     .defaults = default_config<ForecastConfig>,
-    .config = any_config<load_forecast_config>,
-    .job = make_forecast_job,
+    .config = any_config<load_config<ForecastConfig>>,
+    .job = make_job<ForecastJob>,
     .evaluate = evaluate,
     .predict = predict,
     .write_report = write_report,

@@ -5,6 +5,7 @@
 namespace modewise::tasks {
 
 extern const Kind forecast_kind;
-std::unique_ptr<Job> make_forecast_job();
+/// Finished runs of `train forecast` side by side.
+const Comparison& forecast_comparison();
 
 }  // namespace modewise::tasks

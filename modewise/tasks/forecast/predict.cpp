@@ -1,16 +1,20 @@
 #include "modewise/tasks/forecast/predict.h"
 
+#include <ATen/ops/empty_like.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
 #include "modewise/io/arrays/npz.h"
+#include "modewise/tasks/forecast/task.h"
 
 namespace modewise::tasks {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 /// RFC 4180: quoted when it holds a separator, a quote or a line end.
 std::string csv_text(const std::string& text) {
@@ -35,9 +39,36 @@ void require_lookback(const ForecastRun& run, const data::Series& series, const 
   const int64_t missing = batch.past_observed.logical_not().sum().item<int64_t>();
   require(missing == 0, ErrorKind::data,
           "{}: {} cells are missing in its last {} rows, but the run was trained on data without missing "
-          "cells, so "
-          "its model takes none",
+          "cells, so its model takes none",
           series.source, missing, run.config.forecast.lookback);
+}
+
+/// The last observed value of each lookback, for every step; 0 (the training mean) where there is none.
+at::Tensor repeat_forecast(const ForecastBlock& block) {
+  const at::Tensor result = at::empty_like(block.future);
+  const std::span<const float> past = floats(block.past);
+  const std::span<const bool> observed = flags(block.past_observed);
+  const int64_t lookback = block.past.size(-1), horizon = block.future.size(-1);
+  float* out = result.mutable_data_ptr<float>();
+  for (int64_t i = 0; i < block.past.numel() / lookback; ++i) {
+    float last = 0;
+    for (int64_t step = lookback; step-- > 0;) {
+      const auto at = static_cast<size_t>(i * lookback + step);
+      if (!observed.empty() && !observed[at]) continue;
+      last = past[at];
+      break;
+    }
+    std::fill_n(out + i * horizon, horizon, last);
+  }
+  return result;
+}
+
+Json intervals_json(const ForecastErrors& errors) {
+  Json json = Json::array();
+  for (const auto& interval : errors.quantiles().intervals)
+    json.push_back(
+        {{"nominal", interval.nominal}, {"coverage", interval.coverage}, {"width", interval.width}});
+  return json;
 }
 
 }  // namespace
@@ -140,6 +171,43 @@ nlohmann::ordered_json to_json(const Forecast& forecast) {
                       {"quantiles", quantiles}});
   }
   return {{forecast.dated ? "dates" : "rows", forecast.times}, {"series", series}};
+}
+
+Json backtest(const ForecastRun& run, const ForecastData& data, int64_t stride) {
+  const data::WindowShape shape = run.config.window();
+  if (stride == 0) stride = shape.horizon;
+  const data::WindowSet windows("test", data.splits.test, shape, true, stride);
+  const CalibratedForecaster forecaster = run.forecaster();
+  const std::vector<double> levels = forecaster.levels();
+  ForecastErrors all = make_errors(run.config, data.scaler, levels);
+  ForecastErrors all_repeat = make_errors(run.config, data.scaler, {});
+  Json origins = Json::array();
+  // One origin at a time: its row of the table needs sums of its own.
+  stream_forecasts(*run.model, data, windows, 1, [&](const ForecastBlock& block) {
+    ForecastErrors one = make_errors(run.config, data.scaler, levels);
+    ForecastErrors one_repeat = make_errors(run.config, data.scaler, {});
+    const std::vector<float> quantiles = forecaster.quantiles(block);
+    require_finite(block, quantiles, data.series);
+    const at::Tensor repeat = repeat_forecast(block);
+    for (ForecastErrors* errors : {&one, &all})
+      errors->add(floats(block.forecast), floats(block.future), flags(block.future_observed), quantiles);
+    for (ForecastErrors* errors : {&one_repeat, &all_repeat})
+      errors->add(floats(repeat), floats(block.future), flags(block.future_observed));
+    const int64_t row = windows.first_row(block.first_window) + shape.lookback;
+    origins.push_back({{"row", row},
+                       {"time", data.series.time.text_at(row)},
+                       {"scaled", to_json(one.total())},
+                       {"repeat_mae", one_repeat.total().mae},
+                       {"intervals", intervals_json(one)}});
+  });
+  return {{"stride", stride},
+          {"lookback", shape.lookback},
+          {"horizon", shape.horizon},
+          {"scaled", to_json(all.total())},
+          {"units", to_json(all.total(ForecastErrors::Scale::units))},
+          {"repeat_mae", all_repeat.total().mae},
+          {"intervals", intervals_json(all)},
+          {"origins", origins}};
 }
 
 }  // namespace modewise::tasks

@@ -1,5 +1,6 @@
 #pragma once
-// Forecasts beyond the end of the data, in its own units, with its dates continued.
+// Forecasts beyond the end of the data, in its own units, with its dates continued; and those of rolling
+// origins: made every so many rows over a split, none refitted, judged one by one.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -31,5 +32,11 @@ std::string to_csv(const Forecast& forecast);
 /// Arrays times, forecast [S, H], levels, quantiles [S, H, Q], names (one a line, as bytes).
 std::string to_npz(const Forecast& forecast);
 nlohmann::ordered_json to_json(const Forecast& forecast);
+
+/// Origins every `stride` rows (0: the horizon) over the test rows of `data`: {"stride", "lookback",
+/// "horizon", "origins": [{"row": the first that is forecast, "time": as the file writes it, "scaled" errors,
+/// "repeat_mae": of repeating the last observed value, scaled, "intervals"}], and of all of them "scaled",
+/// "units", "repeat_mae", "intervals"}.
+nlohmann::ordered_json backtest(const ForecastRun& run, const ForecastData& data, int64_t stride = 0);
 
 }  // namespace modewise::tasks

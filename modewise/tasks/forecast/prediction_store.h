@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "modewise/tasks/forecast/data.h"
-#include "modewise/tasks/forecast/stream.h"
+#include "modewise/tasks/forecast/evaluate.h"
 
 namespace modewise::tasks {
 

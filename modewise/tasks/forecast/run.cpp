@@ -18,15 +18,14 @@ namespace fs = std::filesystem;
 void require_masks_fit(const ForecastRun& run, const data::Series& series) {
   require(!series.observed.defined() || run.data.missing, ErrorKind::data,
           "{}: {} cells are missing, but the run was trained on data without missing cells ({}), so its "
-          "model takes "
-          "none",
+          "model takes none",
           series.source, series.missing_cells(), run.data.source);
 }
 
-/// The evaluation of `windows`, some of whose forecasts are kept in the run's folder.
+/// The evaluation of the windows of `split`, some of whose forecasts are kept in the run's folder.
 nlohmann::ordered_json judge(const CalibratedForecaster& forecaster, const ForecastData& data,
-                             const data::WindowSet& windows, const std::string& split,
-                             const train::RunFolder& run) {
+                             const std::string& split, const train::RunFolder& run) {
+  const data::WindowSet& windows = windows_of(data.windows, split);
   const ForecastConfig& config = *forecaster.config;
   PredictionStore kept(data, windows, forecaster.levels(), config.output.predictions);
   const ForecastErrors errors = evaluate_forecaster(
@@ -53,14 +52,13 @@ TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data
   }
   const std::string split = config.train.test ? "test" : "validation";
   result.metrics["test_read"] = config.train.test;
-  result.metrics[split] =
-      judge(forecaster, data, config.train.test ? data.windows.test : data.windows.validation, split, run);
+  result.metrics[split] = judge(forecaster, data, split, run);
   run.write_metrics(result.metrics);
   return result;
 }
 
 nlohmann::ordered_json judge_left_out_test(const ForecastRun& run, const ForecastData& data) {
-  nlohmann::ordered_json evaluation = judge(run.forecaster(), data, data.windows.test, "test", run.folder);
+  nlohmann::ordered_json evaluation = judge(run.forecaster(), data, "test", run.folder);
   write_test_figures(run.folder, {{"test", evaluation}}, data.hash);
   return evaluation;
 }

@@ -6,7 +6,6 @@
 // "test". Where training leaves the test part unread, the validation windows take its place.
 
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>

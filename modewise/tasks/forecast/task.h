@@ -1,6 +1,9 @@
 #pragma once
 // Forecasting as the trainer sees it: windows of the training rows, the loss, and errors over the validation
-// rows.
+// rows. In a loss missing targets take no part; sums run over fixed axes in a fixed order, so that it has the
+// same bits for any number of threads.
+
+#include <ATen/core/Tensor.h>
 
 #include <memory>
 
@@ -11,6 +14,16 @@
 #include "modewise/train/module_task.h"
 
 namespace modewise::tasks {
+
+/// The mean loss over observed targets: `forecast` [B, N_1…N_j, H] (with quantiles [B, N_1…N_j, H, Q]),
+/// `future` [B, N_1…N_j, H], `observed` of that shape (bool) or undefined. With several horizons the mean of
+/// the losses on their prefixes. 0 when nothing is observed.
+at::Tensor forecast_loss(const at::Tensor& forecast, const at::Tensor& future, const at::Tensor& observed,
+                         const ForecastOptions& options);
+
+/// The quantile (pinball) loss averaged over levels: `quantiles` [..., Q], `future` [...] -> [...].
+at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future,
+                        const std::vector<double>& levels);
 
 class ForecastTask final : public train::ModuleTask {
  public:

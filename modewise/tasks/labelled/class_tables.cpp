@@ -1,6 +1,7 @@
 #include "modewise/tasks/labelled/class_tables.h"
 
-#include <cmath>
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace modewise::tasks {
@@ -15,10 +16,6 @@ constexpr const char* kSplits[] = {"train", "validation", "test"};
 
 }  // namespace
 
-Cell percent(const Json& json, const char* key) {
-  return Cell(json[key].is_number() ? 100 * json[key].get<double>() : std::nan(""), 1);
-}
-
 report::Table confusion_table(const Json& evaluation, const std::string& corner) {
   std::vector<report::Column> columns = {{corner}};
   for (const auto& one : evaluation["classes"]) columns.push_back({one["name"].get<std::string>()});
@@ -31,29 +28,33 @@ report::Table confusion_table(const Json& evaluation, const std::string& corner)
   return confusion;
 }
 
-report::Table score_table(std::span<const Json> evaluations, const std::string& many) {
-  report::Table table({{"split"}, {many}, {"AUC %"}, {"accuracy %"}, {"balanced %"}, {"log loss"}});
-  for (const Json& one : evaluations)
-    table.add_row({one["split"].get<std::string>(), Cell::count(one["samples"].get<int64_t>()),
-                   percent(one, "auc"), percent(one, "accuracy"), percent(one, "balanced_accuracy"),
-                   Cell(one["loss"].is_number() ? one["loss"].get<double>() : std::nan(""), 3)});
-  return table;
-}
-
-report::Table class_table(const Json& evaluation, const std::string& many) {
-  report::Table table({{"class"}, {many}, {"AUC %"}, {"recall %"}, {"precision %"}});
-  for (const Json& one : evaluation["classes"])
-    table.add_row({one["name"].get<std::string>(), one["samples"].get<int64_t>(), percent(one, "auc"),
-                   percent(one, "recall"), percent(one, "precision")});
-  return table;
+std::vector<ResultTable> evaluation_tables(const Json& evaluations, const std::string& many) {
+  const Json& last = evaluations.back();
+  return {
+      {"", "AUC and accuracy as MedMNIST's evaluator has them.",
+       json_table({{"split", "split"},
+                   {many, "samples"},
+                   {"AUC %", "auc", 1, 100},
+                   {"accuracy %", "accuracy", 1, 100},
+                   {"balanced %", "balanced_accuracy", 1, 100},
+                   {"log loss", "loss", 3}},
+                  evaluations)},
+      {"",
+       fmt::format("The {} {}.", last["split"].get<std::string>(), many),
+       json_table({{"class", "name"},
+                   {many, "samples"},
+                   {"AUC %", "auc", 1, 100},
+                   {"recall %", "recall", 1, 100},
+                   {"precision %", "precision", 1, 100}},
+                  last["classes"]),
+       {},
+       last["classes"].size() > kFewClasses},
+      {"", "", confusion_table(last, "true \\ predicted"), {}, true},
+  };
 }
 
 std::string evaluation_text(const Json& evaluation, const std::string& many, bool detail) {
-  std::string text = score_table({&evaluation, 1}, many).to_text();
-  if (detail || evaluation["classes"].size() <= kFewClasses)
-    text += "\n" + class_table(evaluation, many).to_text();
-  if (detail) text += "\n" + confusion_table(evaluation, "true \\ predicted").to_text();
-  return text;
+  return tables_text(evaluation_tables(Json::array({evaluation}), many), detail);
 }
 
 Result describe_set(const data::LabelledSamples& set, Json head, const std::string& line) {

@@ -74,22 +74,9 @@ OpenedRun open_with(std::unique_ptr<LabelledRun> run, const std::string& path, c
 
 /// AUC and accuracy as bars, then learning curves.
 void draw_classifiers(report::HtmlPage& page, std::span<const RunGroup> groups) {
-  std::vector<report::CaptionedFigure> figures;
-  for (const auto& [pointer, title] :
-       {std::pair("/test/auc", "AUC %"), std::pair("/test/accuracy", "Accuracy %")}) {
-    report::BarChart bars;
-    bars.title = title;
-    report::BarSeries series;
-    series.label = title;
-    for (const RunGroup& group : groups) {
-      const std::vector<double> values = group.values(pointer);
-      bars.categories.push_back(group.name);
-      series.values.push_back(100 * mean(values));
-      series.errors.push_back(100 * standard_deviation(values).value_or(0));
-    }
-    bars.series.push_back(std::move(series));
-    figures.push_back({std::move(bars), ""});
-  }
+  std::vector<report::CaptionedFigure> figures = {
+      {group_bars("AUC %", groups, "/test/auc", 100), ""},
+      {group_bars("Accuracy %", groups, "/test/accuracy", 100), ""}};
   page.add_figure_grid(figures);
   figures.clear();
   for (const RunGroup& group : groups) {
@@ -143,16 +130,12 @@ AnyConfig config_of(std::shared_ptr<LabelledRun> run) {
 }
 
 FinishedRun read_labelled(LabelledRun& run, const fs::path& path) {
-  FinishedRun finished;
-  finished.path = path;
-  finished.metrics = read_finished_metrics(path, run.task());
-  const train::RunFolder folder = train::RunFolder::open(path);
-  run.read_config(folder);
+  FinishedRun finished = finished_run(path, run.task());
+  run.read_config(train::RunFolder::open(path));
   finished.model = run.model_name();
   finished.task = run.data_name();
   finished.settings = settings_of(run.fields(), {std::string(run.task()) + ".evaluation_batch"});
   finished.seed = run.training().seed;
-  finished.data_hash = hash_of_data(folder);
   return finished;
 }
 

@@ -31,13 +31,8 @@ RunPage page_of(const LabelledRun& run) {
 
 void add_metrics(report::HtmlPage& page, const LabelledRun& run, const Json& metrics) {
   page.add_section("How good it is");
-  std::vector<Json> evaluations;
-  for (const char* split : {"validation", "test"})
-    if (metrics.contains(split)) evaluations.push_back(metrics[split]);
-  page.add_table(score_table(evaluations, run.set().many),
-                 "AUC and accuracy as MedMNIST's evaluator has them. " + run.choice_text());
-  page.add_table(class_table(evaluations.back(), run.set().many),
-                 fmt::format("The {} {}.", judged_part(metrics), run.set().many));
+  add_tables(page, evaluation_tables(judged_parts(metrics), run.set().many));
+  page.add_paragraph(run.choice_text());
 }
 
 /// "Test volumes by class".

@@ -13,6 +13,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/io/utf8.h"
 
 namespace modewise::tasks {
 namespace {
@@ -208,22 +209,12 @@ class DifflibMatcher {
 
 std::u32string code_points(std::string_view text) {
   std::u32string out;
-  for (size_t i = 0; i < text.size();) {
-    const auto a = static_cast<unsigned char>(text[i]);
-    const size_t length = a < 0x80                ? 1
-                          : a >= 0xC2 && a < 0xE0 ? 2
-                          : a >= 0xE0 && a < 0xF0 ? 3
-                          : a >= 0xF0 && a < 0xF5 ? 4
-                                                  : 0;
-    char32_t c = length <= 1 ? a : a & (0x7F >> length);
-    bool good = length > 0 && i + length <= text.size();
-    for (size_t k = 1; good && k < length; ++k) {
-      const auto b = static_cast<unsigned char>(text[i + k]);
-      good = (b & 0xC0) == 0x80;
-      c = c << 6 | (b & 0x3F);
-    }
-    out += good ? c : U'\uFFFD';
-    i += good ? length : 1;
+  for (size_t i = 0, length = 0; i < text.size(); i += std::max<size_t>(length, 1)) {
+    length = io::utf8_length(text.substr(i));
+    const auto first = static_cast<unsigned char>(text[i]);
+    char32_t c = length == 0 ? U'\uFFFD' : length == 1 ? first : first & (0x7F >> length);
+    for (size_t k = 1; k < length; ++k) c = c << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3F);
+    out += c;
   }
   return out;
 }

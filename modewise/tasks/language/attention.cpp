@@ -1,4 +1,4 @@
-#include "modewise/tasks/language/attention.h"
+#include "modewise/tasks/language/kind.h"
 
 #include <ATen/ops/empty.h>
 #include <fmt/ranges.h>
@@ -21,10 +21,10 @@ std::vector<int64_t> window_modes(const AttentionRequest& request, const Languag
   const models::LanguageModelConfig& config = source.model->config();
   const std::vector<int64_t>& fold = config.attention.fold;
   if (!request.modes.empty()) return request.modes;
-  require(!fold.empty(), ErrorKind::usage,
-          "{} has attention '{}', which folds nothing: --modes says how, such as 8,8,8; its context is {} "
-          "tokens",
-          source.name, config.attention.form, config.context);
+  require(
+      !fold.empty(), ErrorKind::usage,
+      "{} has attention '{}', which folds nothing: --modes says how, such as 8,8,8; its context is {} tokens",
+      source.name, config.attention.form, config.context);
   require(fold.front() > 0, ErrorKind::usage,
           "the fold {} of {} grows with the text: --modes says how large, such as {},{} for its context of "
           "{} tokens",

@@ -43,15 +43,13 @@ void LanguageOptions::fields(Fields& f) {
         "tokens at most of each evaluation while training; 0: the whole validation text", {.min = 0});
   f.add("lengths", lengths,
         "after training: predict the test text (with --no-test the validation text) behind so many tokens, "
-        "or recall in samples so long, for each "
-        "of these lengths",
+        "or recall in samples so long, for each of these lengths",
         {.min = 2});
-  f.add(
-      "variants", variants,
-      "how that is done beyond the trained length: plain, or for attention full with linear (PI), ntk or "
-      "yarn codes "
-      "stretched to each length, or as lambda (LM-Infinite: window of the trained length and 4 first tokens)",
-      {.one_of = {"plain", "linear", "ntk", "yarn", "lambda"}});
+  f.add("variants", variants,
+        "how that is done beyond the trained length: plain, or for attention full with linear (PI), ntk or "
+        "yarn codes stretched to each length, or as lambda (LM-Infinite: window of the trained length and 4 "
+        "first tokens)",
+        {.one_of = {"plain", "linear", "ntk", "yarn", "lambda"}});
   f.add("length_windows", length_windows, "stretches of test text predicted at each length", {.min = 1});
   f.add("length_stride", length_stride, "tokens of a stretch", {.min = 1});
 }
@@ -75,8 +73,7 @@ LanguageConfig::LanguageConfig() {
 void LanguageConfig::fields(Fields& f) {
   f.add("tokenizer", tokenizer,
         "bytes, tokenizer.bin of llama2.c, a sentencepiece .model, a tokenizer.json, or a folder with one; "
-        "empty: "
-        "that of init or of the token file, else bytes",
+        "empty: that of init or of the token file, else bytes",
         {.is_path = [](const std::string& text) { return text != "bytes"; }});
   f.add("init", init, "model to go on from: a run, a folder of Hugging Face's files, or a llama2.c .bin",
         {.is_path = always});
@@ -118,8 +115,7 @@ LanguageConfig load_language_config(const std::string& file, const std::vector<s
   if (config.data.is_recall()) {
     require(config.init.empty() || config.model.vocabulary == config.data.recall.tokens(), ErrorKind::config,
             "{}: data.path = \"recall\" makes up {} different tokens, but the model {} knows {}: it is for a "
-            "model "
-            "trained on recall with the same data.recall.vocabulary",
+            "model trained on recall with the same data.recall.vocabulary",
             file.empty() ? "options" : file, config.data.recall.tokens(), config.init,
             config.model.vocabulary);
     config.model.vocabulary = config.data.recall.tokens();

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "modewise/data/language/key_value_recall.h"
 #include "modewise/data/language/token_set.h"

@@ -4,18 +4,23 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <map>
+#include <limits>
+#include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/core/file.h"
 #include "modewise/tasks/language/data.h"
-#include "modewise/tasks/language/recall_scores.h"
-#include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/language/passkey.h"
+#include "modewise/tasks/language/question_scores.h"
+#include "modewise/tasks/language/report.h"
+#include "modewise/tasks/language/run.h"
+#include "modewise/tasks/language/scores.h"
+#include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using report::Cell;
 
 /// The token before documents: begin, or for rolling the end token where there is no begin.
 std::optional<int32_t> prefix_token(const LanguageSource& source, const std::string& convention) {
@@ -36,17 +41,90 @@ std::shared_ptr<models::LanguageModel> changed_model(const LanguageSource& sourc
   return remade_model(*source.model, evaluation_config(source.model->config(), options, length));
 }
 
-report::Table recall_table(const Json& evaluation) {
-  report::Table table({{"length"}, {"questions"}, {"recall %"}, {"loss"}});
-  for (const Json& one : evaluation["results"])
-    table.add_row({Cell(number(one, "length"), 0), one["asked"].get<int64_t>(),
-                   Cell(100 * number(one, "accuracy"), 2), Cell(number(one, "loss"), 4)});
-  return table;
+// A header declares any context; passkeys fill one with text.
+constexpr int64_t kLongestPasskey = 1 << 20;
+
+/// The settings of a request: "model.KEY=value" are changes of the model, the others fields.
+LanguageEvaluation evaluation_of(const EvaluateRequest& request) {
+  LanguageEvaluation out;
+  Fields fields = fields_of(out);
+  const std::string of_model = "model.";
+  for (const std::string& setting : request.settings) {
+    if (setting.starts_with(of_model))
+      out.measure.changes.push_back(setting.substr(of_model.size()));
+    else
+      fields.set(setting);
+  }
+  out.measure.data = absolute_path(request.data);
+  out.measure.split = request.data.empty() ? request.split : "all";
+  if (!out.rope.empty()) {
+    out.measure.changes.push_back("rope.scaling=" + out.rope);
+    if (out.factor > 0)
+      out.measure.changes.push_back(fmt::format("rope.factor={}", out.factor));
+    else
+      out.measure.stretch = true;
+  }
+  return out;
 }
 
-bool is_recall(const Json& evaluation) {
-  const Json& results = evaluation["results"];
-  return !results.empty() && results.front().contains("by_pairs");
+/// What metrics.json says of the run's own text, measured again.
+Json own_figures(const LanguageSource& source, const EvaluateRequest& options) {
+  LanguageConfig config = *source.run;
+  const train::RunFolder run = train::RunFolder::open(options.run);
+  if (options.data.empty() && options.split == "test" && test_is_unread(run)) {
+    Json figures = judge_left_out_test(run, *source.model, config, source.tokenizer);
+    return {{"split", "test"}, {"scores", std::move(figures["test"])}};
+  }
+  config.train.test = true;
+  if (!options.data.empty()) {
+    config.data.path = absolute_path(options.data);
+    config.data.split_ratios = {1, 0, 0};
+    config.data.validation = config.data.test = "";
+  }
+  const LanguageData data = load_language_data(config, source.tokenizer);
+  const std::string split = options.data.empty() ? options.split : "all";
+  Json scores = score_part(*source.model, config, data, split);
+  return {{"split", split}, {"scores", std::move(scores)}};
+}
+
+Json passkeys(const LanguageSource& source, const LanguageEvaluation& asked) {
+  const LanguageEvaluateOptions& measure = asked.measure;
+  require(source.tokenizer != nullptr, ErrorKind::usage, "{} has no tokenizer: name it with --tokenizer",
+          source.name);
+  PasskeyOptions wanted;
+  wanted.lengths = measure.lengths;
+  if (wanted.lengths.empty()) {
+    const int64_t context = source.model->config().context;
+    require(context <= kLongestPasskey, ErrorKind::usage,
+            "{}: passkeys are hidden in texts as long as its context, {} tokens, at most {} unless --lengths "
+            "says so",
+            source.name, context, kLongestPasskey);
+    wanted.lengths.push_back(context);
+  }
+  if (!asked.depths.empty()) wanted.depths = asked.depths;
+  wanted.trials = asked.trials;
+  wanted.seed = static_cast<uint64_t>(asked.seed);
+  Json cells = Json::array();
+  for (const int64_t length : wanted.lengths) {
+    const auto model = changed_model(source, measure, length);
+    for (const Json& cell : measure_passkeys(*model, *source.tokenizer, wanted, length))
+      cells.push_back(cell);
+  }
+  return cells;
+}
+
+/// Every task of --tasks.
+Json questions(const LanguageSource& source, const LanguageEvaluation& asked) {
+  const LanguageEvaluateOptions& measure = asked.measure;
+  require(source.tokenizer != nullptr, ErrorKind::usage, "{} has no tokenizer: name it with --tokenizer",
+          source.name);
+  const int64_t length = measure.lengths.empty() ? source.model->config().context : measure.lengths.front();
+  const auto model = changed_model(source, measure, length);
+  Json out = Json::array();
+  for (const std::string& file : asked.tasks)
+    out.push_back(score_questions(*model, source.tokenizer,
+                                  load_questions(file, asked.task_data, asked.limit), length));
+  return out;
 }
 
 }  // namespace
@@ -136,54 +214,86 @@ Json evaluate_recall(const LanguageSource& source, const LanguageEvaluateOptions
   return json;
 }
 
-report::Table evaluation_table(const Json& evaluation) {
-  if (is_recall(evaluation)) return recall_table(evaluation);
-  report::Table table({{"convention"},
-                       {"length"},
-                       {"predicted"},
-                       {"loss"},
-                       {"perplexity"},
-                       {"mean of windows"},
-                       {"bits a byte"},
-                       {"word perplexity"},
-                       {"tokens/s"},
-                       {"seconds"}});
-  for (const Json& one : evaluation["results"])
-    table.add_row({one["convention"].get<std::string>(), Cell(number(one, "length"), 0),
-                   one["tokens"].get<int64_t>(), Cell(number(one, "loss"), 4),
-                   Cell(number(one, "perplexity"), 3), Cell(number(one, "window_mean_perplexity"), 3),
-                   Cell(number(one, "bits_per_byte"), 4), Cell(number(one, "word_perplexity"), 2),
-                   Cell(number(one, "tokens_per_second"), 0), Cell(number(one, "seconds"), 1)});
-  return table;
+void LanguageEvaluation::fields(Fields& f) {
+  const double most_length = 0x1p40;
+  f.add("conventions", measure.conventions, "how text is cut into windows",
+        {.one_of = {"sliding", "halves", "rolling", "stream", "spread"}});
+  f.add("lengths", measure.lengths, "tokens of a window", {.min = 2, .max = most_length});
+  f.add("stride", measure.stride, "tokens predicted a window", {.min = 1});
+  f.add("windows", measure.windows, "windows of each length", {.min = 1});
+  f.add("tokens", measure.most_tokens, "at most so many of each document", {.min = 1});
+  f.add("tokenizer", measure.tokenizer, "in place of the model's own");
+  f.add("separator", measure.separator, "between documents",
+        {.one_of = {"auto", "endoftext", "blank", "none"}});
+  f.add("rope", rope, "stretched rotary codes", {.one_of = {"linear", "ntk", "yarn"}});
+  f.add("factor", factor, "by which they are stretched", {.min = std::numeric_limits<double>::min()});
+  f.add("passkey", passkey, "hide numbers in prompts and ask for them");
+  f.add("depths", depths, "where numbers are hidden", {.min = 0, .max = 1});
+  f.add("trials", trials, "passkeys for each length and depth", {.min = 1});
+  f.add("tasks", tasks, "TOML files of downstream tasks");
+  f.add("task_data", task_data, "folder of their JSONL files");
+  f.add("limit", limit, "questions of each task, at most", {.min = 1});
+  f.add("seed", seed, "of the passkeys", {.min = 0});
+  f.add("report", report, "HTML file with tables and figures");
 }
 
-std::vector<report::LineChart> length_figures(const std::vector<Json>& evaluations) {
-  const auto chart_of = [&](const char* key, const std::string& title, report::AxisScale scale) {
-    report::LineChart chart;
-    chart.title = title;
-    chart.x.label = "tokens";
-    chart.x.scale = report::AxisScale::log;
-    chart.y.scale = scale;
-    for (const Json& evaluation : evaluations) {
-      std::map<std::string, report::LineSeries> by_convention;  // "" of recall
-      for (const Json& one : evaluation["results"]) {
-        if (!one.contains("length")) continue;
-        report::LineSeries& line = by_convention[one.value("convention", "")];
-        line.x.push_back(number(one, "length"));
-        line.y.push_back(number(one, key));
-      }
-      for (auto& [convention, line] : by_convention) {
-        line.label = evaluation.value("name", evaluation["model"].get<std::string>());
-        if (by_convention.size() > 1) line.label += " " + convention;
-        chart.series.push_back(std::move(line));
-      }
-    }
-    return chart;
+std::vector<ShortOption> language_evaluate_options() {
+  using enum ShortOption::Takes;
+  return {
+      {"--convention", "conventions", "sliding, halves, rolling, stream, spread; several by commas"},
+      {"--lengths", "lengths",
+       "tokens of a window, or of a sample of recall, such as 512,1024; the trained length without"},
+      {"--stride", "stride", "sliding and spread: tokens predicted a window"},
+      {"--windows", "windows", "spread: windows of each length"},
+      {"--tokens", "tokens", "at most so many of each document"},
+      {"--tokenizer", "tokenizer", "in place of the model's own"},
+      {"--separator", "separator", "between documents of --data: auto, endoftext, blank, none"},
+      {"--attention", "model.attention.form",
+       "another form: causal (or tensor), full, window, lambda, axial, random, topk"},
+      {"--fold", "model.attention.fold", "sizes such as 0,32,32"},
+      {"--window", "model.attention.window", "tokens seen one by one"},
+      {"--slots", "model.attention.slots", "summaries a block"},
+      {"--sinks", "model.attention.sinks", "of lambda: first tokens that stay visible"},
+      {"--rope", "rope", "stretched rotary codes: linear (PI), ntk, yarn"},
+      {"--rope-level", "model.rope.scaled_level",
+       "the only level of positions that --rope stretches: 0 the tokens, 1 blocks of the last mode, …"},
+      {"--factor", "factor", "by which --rope stretches; without it each length over the trained one"},
+      {"--passkey", "passkey", "hide numbers in prompts of --lengths tokens and ask for them", nothing},
+      {"--depths", "depths", "of passkeys: 0 begins, 1 ends the prompt; such as 0,0.5,1"},
+      {"--trials", "trials", "passkeys for each length and depth"},
+      {"--tasks", "tasks", "TOML files of downstream tasks, such as experiments/language/tasks/race.toml",
+       list},
+      {"--task-data", "task_data", "folder of the tasks' JSONL files; beside each TOML file without"},
+      {"--limit", "limit", "questions of each task, at most"},
+      {"--seed", "seed", "of the passkeys"},
+      {"--report", "report", "tables and figures as FILE.html"},
   };
-  if (!evaluations.empty() && is_recall(evaluations.front()))
-    return {chart_of("accuracy", "Recall", report::AxisScale::linear)};
-  return {chart_of("perplexity", "Perplexity", report::AxisScale::log),
-          chart_of("tokens_per_second", "Tokens a second", report::AxisScale::log)};
+}
+
+Result evaluate_language_model(const EvaluateRequest& request) {
+  const LanguageEvaluation wanted = evaluation_of(request);
+  LanguageEvaluateOptions measure = wanted.measure;
+  const LanguageSource source = open_language_source(request.run, measure.tokenizer);
+  const bool other = wanted.passkey || !wanted.tasks.empty();
+  const bool asked = !measure.conventions.empty() || !measure.lengths.empty() || !measure.changes.empty();
+  const bool recall = source.run && source.run->data.is_recall() && request.data.empty();
+  require(!recall || (measure.conventions.empty() && !other), ErrorKind::usage,
+          "{} has learnt to recall key-value pairs: it knows no text to measure", source.name);
+  if (measure.conventions.empty() && !other && !recall && (asked || !source.run))
+    measure.conventions = {"sliding"};
+  Json result = {{"model", source.name}};
+  if (!asked && source.run && !other) result["own"] = own_figures(source, request);
+  if (recall && asked) result["recall"] = evaluate_recall(source, measure);
+  if (!measure.conventions.empty()) result["perplexity"] = evaluate_language(source, measure);
+  if (wanted.passkey) result["passkey"] = passkeys(source, wanted);
+  if (!wanted.tasks.empty()) result["tasks"] = questions(source, wanted);
+  const std::vector<ResultTable> tables = evaluation_tables(result);
+  if (!wanted.report.empty()) {
+    report::HtmlPage page("Evaluation of " + source.name);
+    add_tables(page, tables);
+    page.write(wanted.report);
+  }
+  return {std::move(result), tables_text(tables)};
 }
 
 }  // namespace modewise::tasks

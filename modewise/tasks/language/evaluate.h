@@ -1,15 +1,14 @@
 #pragma once
-// What `evaluate` measures of a language model besides its run's own figures: perplexity under conventions
-// and at lengths, with the attention or the rotary codes changed.
+// `evaluate` for language models: a run's own figures, perplexity under conventions and at lengths with the
+// attention or the rotary codes changed, passkeys, questions.
 
 #include <cstdint>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "modewise/report/figure.h"
-#include "modewise/report/table.h"
+#include "modewise/core/fields.h"
+#include "modewise/tasks/kind.h"
 #include "modewise/tasks/language/perplexity.h"
 #include "modewise/tasks/language/source.h"
 
@@ -38,13 +37,30 @@ nlohmann::ordered_json evaluate_text(const LanguageSource& source, const data::T
 /// A run of recall: the held-back samples of options.split, made as long as each length.
 /// {"model", "changes", "results": [{"length", "accuracy", …}]}
 nlohmann::ordered_json evaluate_recall(const LanguageSource& source, const LanguageEvaluateOptions& options);
-/// The results as a table for the terminal.
-report::Table evaluation_table(const nlohmann::ordered_json& evaluation);
-/// Perplexity and speed by length, or recall; several evaluations are several lines, named by their changes.
-std::vector<report::LineChart> length_figures(const std::vector<nlohmann::ordered_json>& evaluations);
 
 /// The config of `model` with the changes, and its rotary codes stretched to `length` where that is wanted.
 models::LanguageModelConfig evaluation_config(const models::LanguageModelConfig& model,
                                               const LanguageEvaluateOptions& options, int64_t length);
+
+/// What may be asked for; keys that begin with "model." change the model's config.
+struct LanguageEvaluation {
+  LanguageEvaluateOptions measure;
+  std::string rope;
+  double factor = 0;
+  bool passkey = false;
+  std::vector<double> depths;
+  int64_t trials = 4, seed = 0;
+  std::vector<std::string> tasks;  // TOML files
+  std::string task_data;
+  int64_t limit = 0;
+  std::string report;  // HTML file
+  void fields(Fields& f);
+};
+
+/// The flags of `evaluate` for these.
+std::vector<ShortOption> language_evaluate_options();
+
+/// Of a run or a model.
+Result evaluate_language_model(const EvaluateRequest& request);
 
 }  // namespace modewise::tasks

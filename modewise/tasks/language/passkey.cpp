@@ -122,15 +122,15 @@ std::string passkey_text(int64_t length, uint64_t seed, uint64_t index) {
   return kOpening + text.substr(0, before) + needle + text.substr(0, dull - before) + answer;
 }
 
-std::vector<PasskeyCell> measure_passkeys(models::LanguageModel& model, const text::Tokenizer& tokenizer,
-                                          const PasskeyOptions& options, int64_t length) {
+nlohmann::ordered_json measure_passkeys(models::LanguageModel& model, const text::Tokenizer& tokenizer,
+                                        const PasskeyOptions& options, int64_t length) {
   const at::NoGradGuard no_grad;
   const nn::EvaluationMode evaluation(model);
-  std::vector<PasskeyCell> cells;
+  nlohmann::ordered_json cells = nlohmann::ordered_json::array();
   Progress progress(fmt::format("passkey {}", length), std::ssize(options.depths) * options.trials,
                     "prompts");
   for (const double depth : options.depths) {
-    PasskeyCell cell{length, depth};
+    double exact = 0, digits = 0;
     const Clock::time_point began = Clock::now();
     for (int64_t trial = 0; trial < options.trials; ++trial) {
       const PasskeyPrompt prompt = make_passkey_prompt(tokenizer, options, length, depth, trial);
@@ -138,56 +138,19 @@ std::vector<PasskeyCell> measure_passkeys(models::LanguageModel& model, const te
       text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
       const auto same = std::mismatch(prompt.number.begin(), prompt.number.end(), text.begin(), text.end());
       const auto right = same.first - prompt.number.begin();
-      cell.exact += right == options.digits ? 1 : 0;
-      cell.digits += static_cast<double>(right) / static_cast<double>(options.digits);
+      exact += right == options.digits ? 1 : 0;
+      digits += static_cast<double>(right) / static_cast<double>(options.digits);
       progress.update(std::ssize(cells) * options.trials + trial + 1);
     }
     const auto trials = static_cast<double>(options.trials);
-    cell.exact /= trials;
-    cell.digits /= trials;
-    cell.seconds = std::chrono::duration<double>(Clock::now() - began).count() / trials;
-    cells.push_back(cell);
+    const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
+    cells.push_back({{"length", length},
+                     {"depth", depth},
+                     {"exact", exact / trials},
+                     {"digits", digits / trials},
+                     {"seconds", seconds / trials}});
   }
   return cells;
-}
-
-nlohmann::ordered_json to_json(const std::vector<PasskeyCell>& cells) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const PasskeyCell& cell : cells)
-    json.push_back({{"length", cell.length},
-                    {"depth", cell.depth},
-                    {"exact", cell.exact},
-                    {"digits", cell.digits},
-                    {"seconds", cell.seconds}});
-  return json;
-}
-
-report::HeatMap passkey_figure(const std::vector<PasskeyCell>& cells) {
-  report::HeatMap map;
-  map.title = "Passkeys found";
-  map.x_label = "tokens";
-  map.y_label = "depth";
-  map.min = 0;
-  map.max = 1;
-  map.show_values = true;
-  std::vector<int64_t> lengths;
-  std::vector<double> depths;
-  for (const PasskeyCell& cell : cells) {
-    if (std::find(lengths.begin(), lengths.end(), cell.length) == lengths.end())
-      lengths.push_back(cell.length);
-    if (std::find(depths.begin(), depths.end(), cell.depth) == depths.end()) depths.push_back(cell.depth);
-  }
-  map.rows = std::ssize(depths);
-  map.columns = std::ssize(lengths);
-  map.values.assign(depths.size() * lengths.size(), std::nan(""));
-  for (const PasskeyCell& cell : cells) {
-    const auto row = std::find(depths.begin(), depths.end(), cell.depth) - depths.begin();
-    const auto column = std::find(lengths.begin(), lengths.end(), cell.length) - lengths.begin();
-    map.values[static_cast<size_t>(row * map.columns + column)] = cell.exact;
-  }
-  for (const int64_t length : lengths) map.column_labels.push_back(std::to_string(length));
-  for (const double depth : depths) map.row_labels.push_back(fmt::format("{:g} %", 100 * depth));
-  return map;
 }
 
 }  // namespace modewise::tasks

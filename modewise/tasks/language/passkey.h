@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "modewise/models/language/language_model.h"
-#include "modewise/report/figure.h"
 #include "modewise/text/tokenizer.h"
 
 namespace modewise::tasks {
@@ -33,20 +32,10 @@ PasskeyPrompt make_passkey_prompt(const text::Tokenizer& tokenizer, const Passke
 /// function of its arguments. Data error as above.
 std::string passkey_text(int64_t length, uint64_t seed, uint64_t index);
 
-struct PasskeyCell {
-  int64_t length = 0;
-  double depth = 0;
-  double exact = 0;   // share of the trials in which the whole number was written
-  double digits = 0;  // share of its first digits that were right
-  double seconds = 0;
-};
-
-/// One length with a model, greedily. Throws train::EvaluationInterrupted on a stop signal.
-std::vector<PasskeyCell> measure_passkeys(models::LanguageModel& model, const text::Tokenizer& tokenizer,
-                                          const PasskeyOptions& options, int64_t length);
-
-nlohmann::ordered_json to_json(const std::vector<PasskeyCell>& cells);
-/// Depth by length.
-report::HeatMap passkey_figure(const std::vector<PasskeyCell>& cells);
+/// One length with a model, greedily: for each depth {"length", "depth", "exact" (share of the trials in
+/// which the whole number was written), "digits" (share of its first digits that were right), "seconds" a
+/// trial}. Throws train::EvaluationInterrupted on a stop signal.
+nlohmann::ordered_json measure_passkeys(models::LanguageModel& model, const text::Tokenizer& tokenizer,
+                                        const PasskeyOptions& options, int64_t length);
 
 }  // namespace modewise::tasks

@@ -7,7 +7,6 @@
 #include "modewise/core/folder.h"
 #include "modewise/models/language/files.h"
 #include "modewise/tasks/language/evaluate.h"
-#include "modewise/tasks/language/recall_scores.h"
 #include "modewise/tasks/language/scores.h"
 #include "modewise/tasks/language/task.h"
 #include "modewise/tasks/test_part.h"

@@ -1,8 +1,11 @@
 #include "modewise/tasks/language/scores.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/tensor.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -11,13 +14,50 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/nn/evaluation_mode.h"
 #include "modewise/ops/language_loss.h"
+#include "modewise/ops/linear.h"
+#include "modewise/tasks/language/data.h"
 #include "modewise/train/task.h"
 
 namespace modewise::tasks {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 double per(double sum, int64_t count) {
   return count > 0 ? sum / static_cast<double>(count) : std::nan("");
+}
+
+Json count_json(const RecallCount& count) {
+  return {{"asked", count.asked}, {"accuracy", count.accuracy()}};
+}
+
+void score_batch(models::LanguageModel& model, const std::vector<data::RecallSample>& samples,
+                 RecallScores& scores) {
+  const data::TokenBatch batch = data::recall_batch(samples);
+  const at::Tensor hidden = model.hidden(batch.inputs);
+  for (size_t row = 0; row < samples.size(); ++row) {
+    const data::RecallSample& sample = samples[row];
+    std::vector<int64_t> places, values;
+    for (const data::RecallQuestion& question : sample.questions) {
+      places.push_back(question.position);
+      values.push_back(sample.tokens[static_cast<size_t>(question.position + 1)]);
+    }
+    const at::Tensor states = hidden.select(0, static_cast<int64_t>(row)).index_select(0, at::tensor(places));
+    const at::Tensor logs = at::log_softmax(ops::linear(states, model.head_weight()).to(at::kFloat), -1);
+    const at::Tensor chosen = logs.argmax(-1);
+    const at::Tensor own = logs.gather(1, at::tensor(values).unsqueeze(1)).contiguous();
+    for (size_t i = 0; i < values.size(); ++i) {
+      const bool right = chosen.const_data_ptr<int64_t>()[i] == values[i];
+      scores.loss -= static_cast<double>(own.const_data_ptr<float>()[i]);
+      const auto distance = static_cast<uint64_t>(sample.questions[i].distance);
+      for (RecallCount* count :
+           {&scores.all, &scores.by_distance[static_cast<int64_t>(std::bit_floor(distance))],
+            &scores.by_pairs[sample.questions[i].pairs]}) {
+        ++count->asked;
+        count->right += right ? 1 : 0;
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -100,6 +140,49 @@ TokenScores score_windows(models::LanguageModel& model, const data::TokenWindows
         static_cast<double>(scores.tokens) / static_cast<double>(windows.stream().size() - 1);
     scores.bytes = std::llround(share * static_cast<double>(scores.bytes));
     scores.words = std::llround(share * static_cast<double>(scores.words));
+  }
+  return scores;
+}
+
+double RecallCount::accuracy() const {
+  return asked > 0 ? static_cast<double>(right) / static_cast<double>(asked) : std::nan("");
+}
+
+double RecallScores::mean_loss() const {
+  return loss / static_cast<double>(all.asked);
+}
+
+Json to_json(const RecallScores& scores) {
+  Json json = {{"loss", scores.mean_loss()},
+               {"accuracy", scores.accuracy()},
+               {"asked", scores.all.asked},
+               {"by_distance", Json::array()},
+               {"by_pairs", Json::array()}};
+  for (const auto& [distance, count] : scores.by_distance) {
+    Json one = {{"from", distance}, {"to", 2 * distance - 1}};
+    one.update(count_json(count));
+    json["by_distance"].push_back(one);
+  }
+  for (const auto& [pairs, count] : scores.by_pairs) {
+    Json one = {{"pairs", pairs}};
+    one.update(count_json(count));
+    json["by_pairs"].push_back(one);
+  }
+  return json;
+}
+
+RecallScores score_recall(models::LanguageModel& model, const LanguageConfig& config,
+                          const std::string& part) {
+  const at::NoGradGuard no_grad;
+  const nn::EvaluationMode evaluation(model);
+  RecallScores scores;
+  const int64_t count = config.data.recall.held_back;
+  for (int64_t begin = 0; begin < count; begin += config.language.evaluation_batch) {
+    if (stop_signal() != 0) throw train::EvaluationInterrupted{};
+    std::vector<data::RecallSample> samples;
+    for (int64_t i = begin; i < std::min(count, begin + config.language.evaluation_batch); ++i)
+      samples.push_back(recall_sample(config, part, i));
+    score_batch(model, samples, scores);
   }
   return scores;
 }

@@ -7,7 +7,6 @@
 #include "modewise/models/language/files.h"
 #include "modewise/nn/dropout.h"
 #include "modewise/ops/language_loss.h"
-#include "modewise/tasks/language/recall_scores.h"
 #include "modewise/tasks/language/scores.h"
 
 namespace modewise::tasks {

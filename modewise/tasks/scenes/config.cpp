@@ -1,9 +1,6 @@
 #include "modewise/tasks/scenes/config.h"
 
 #include <filesystem>
-#include <utility>
-
-#include "modewise/tasks/load_config.h"
 
 namespace modewise::tasks {
 
@@ -47,10 +44,6 @@ void SegmentConfig::validate(const std::string& source) const {
 models::SceneShape model_shape(const data::SceneSummary& data) {
   return {data.times, static_cast<int64_t>(data.rule.bands.size()), data.classes.size(), data.window,
           data.missing};
-}
-
-SegmentConfig load_segment_config(const std::string& file, std::vector<std::string> assignments) {
-  return load_config<SegmentConfig>(file, std::move(assignments));
 }
 
 std::string model_title(const SegmentConfig& config) {

@@ -2,7 +2,6 @@
 // Everything a segmentation run is told: data, model, how it learns, how it is judged.
 
 #include <string>
-#include <vector>
 
 #include "modewise/data/scenes/config.h"
 #include "modewise/data/scenes/scenes.h"
@@ -40,10 +39,6 @@ struct SegmentConfig {
 };
 
 models::SceneShape model_shape(const data::SceneSummary& data);
-
-/// Defaults < `file` ("" for none) < `assignments` ("a.b=c"). Among the assignments the model's name and
-/// preset act first, since they set other fields.
-SegmentConfig load_segment_config(const std::string& file, std::vector<std::string> assignments);
 
 /// A name for tables: "hot", "hot release sum", "unet" …
 std::string model_title(const SegmentConfig& config);

@@ -1,9 +1,8 @@
-#include "modewise/tasks/scenes/explain.h"
+#include "modewise/tasks/scenes/report.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/where.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kMostMapValues = int64_t{1} << 28;  // of the matrices between all tokens, a layer
-
-data::SceneSplit split_called(const std::string& name) {
-  if (name == "train") return data::SceneSplit::train;
-  return name == "validation" ? data::SceneSplit::validation : data::SceneSplit::test;
-}
 
 /// Up to `wanted` of the windows that cover the areas without overlap, evenly spread. An area smaller than a
 /// window is one window that reaches beyond it.
@@ -125,7 +119,7 @@ int64_t mapped_windows(const SegmentRun& run, int64_t windows) {
 Explanation explain_segmenter(const SegmentRun& run, const data::SceneSet& set,
                               const ExplainOptions& options) {
   const at::NoGradGuard no_grad;
-  const std::vector<data::SceneArea>& areas = set.areas(split_called(options.split));
+  const std::vector<data::SceneArea>& areas = set.areas(scene_split(options.split));
   require(!areas.empty(), ErrorKind::data, "there is no {} area", options.split);
   const int64_t side = set.window();
   const std::vector<data::SceneArea> windows = spread_windows(areas, side, options.samples);

@@ -1,19 +1,20 @@
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "modewise/analysis/image_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
-#include "modewise/tasks/scenes/compare.h"
-#include "modewise/tasks/scenes/explain.h"
+#include "modewise/tasks/job.h"
+#include "modewise/tasks/load_config.h"
 #include "modewise/tasks/scenes/kind.h"
-#include "modewise/tasks/scenes/predict.h"
+#include "modewise/tasks/scenes/pictures.h"
 #include "modewise/tasks/scenes/report.h"
 #include "modewise/tasks/scenes/run.h"
-#include "modewise/tasks/scenes/tables.h"
 #include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
@@ -23,24 +24,67 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using report::Cell;
 
+class SegmentJob final : public ConfiguredJob<SegmentConfig> {
+ public:
+  void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
+    config_ = tasks::load_config<SegmentConfig>(file, assignments);
+    require(!config_.data.path.empty() && !config_.data.masks.empty(), ErrorKind::usage,
+            "no data: give --data IMAGE --masks MASK, or a folder of each");
+  }
+
+  void load_data() override {
+    data_.emplace(config_.data, models::window_multiple(config_.model), config_.train.test);
+    models::validate(config_.model, model_shape(data_->summary()));
+  }
+
+  Json describe_data() const override { return to_json(data_->summary()); }
+
+  void announce() const override {
+    for (const std::string& note : data_->notes()) spdlog::info("{}", note);
+    std::vector<std::string> names;
+    for (const data::SceneClass& one : data_->classes().classes()) names.push_back(one.name);
+    spdlog::info(
+        "{}: {} image{}, {} date{} of {} bands, {} classes ({}); split: {}; {} training windows of {} pixels "
+        "an epoch, {} validation areas, {}; model {}",
+        data_->source(), data_->files().size(), data_->files().size() == 1 ? "" : "s", data_->times(),
+        data_->times() == 1 ? "" : "s", data_->bands(), names.size(), fmt::join(names, ", "),
+        data_->split_rule(), data_->training_tiles().size(), data_->window(),
+        data_->areas(data::SceneSplit::validation).size(),
+        test_count(reads_test(), data_->areas(data::SceneSplit::test).size()), model_title(config_));
+  }
+
+  analysis::ModelCost cost() const override {
+    return analysis::segmenter_cost(config_.model, model_shape(data_->summary()));
+  }
+
+  TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {
+    return train_segment(config_, *data_, folder, resume, accept_changes);
+  }
+
+  void write_report(const train::RunFolder& folder) override {
+    write_segment_report(open_segment_run(folder.path()), *data_, folder.file("report.html"));
+  }
+
+  std::string summary(const Json& metrics) const override {
+    return tables_text(segment_tables(judged_parts(metrics)));
+  }
+
+ private:
+  std::optional<data::SceneSet> data_;
+};
+
 Result evaluate(const EvaluateRequest& options) {
   const SegmentRun run = open_segment_run(options.run);
   const data::SceneSet set = load_run_scenes(run, options.data, options.masks, options.split == "all");
   for (const std::string& note : set.notes()) spdlog::info("{}", note);
   const bool own = options.data.empty();
-  const data::SceneSplit split = own && options.split == "train"        ? data::SceneSplit::train
-                                 : own && options.split == "validation" ? data::SceneSplit::validation
-                                                                        : data::SceneSplit::test;
+  const data::SceneSplit split = own ? scene_split(options.split) : data::SceneSplit::test;
   require(!set.areas(split).empty(), ErrorKind::data, "{}: the {} split is empty", set.source(),
           options.split);
-  if (own && options.split == "test" && test_is_unread(run.folder)) {
-    const Json result = judge_left_out_test(run, set);
-    return {result, segment_text(result, options.detail)};
-  }
-  const SegmentErrors errors = evaluate_areas(*run.model, set, set.areas(split), run.config.segment);
-  Json result = evaluation_json(own ? options.split : "all", errors.confusion, set.classes());
-  result["loss"] = errors.loss;
-  return {result, segment_text(result, options.detail)};
+  const bool unread = own && options.split == "test" && test_is_unread(run.folder);
+  const Json result = unread ? judge_left_out_test(run, set)
+                             : judge_areas(*run.model, run.config, set, own ? options.split : "all", split);
+  return {result, tables_text(segment_tables(Json::array({result})), options.detail)};
 }
 
 /// The images that are asked for: `data`, those of the folder `data`, or the run's own.
@@ -86,7 +130,7 @@ Result predict(const PredictRequest& options) {
     fs::create_directories(map.parent_path(), error);
     require(!error, ErrorKind::cannot_create, "cannot make the folder {}: {}", map.parent_path().string(),
             error.message());
-    results.push_back(to_json(predict_scene(run, scene, map), run.data.classes));
+    results.push_back(predict_scene(run, scene, map));
     text += map_text(results.back());
   }
   return {single ? results.front() : Json{{"maps", results}}, text};
@@ -123,14 +167,11 @@ Result describe_image(const SegmentConfig& config) {
 }
 
 Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
-  const SegmentConfig config = load_segment_config(file, assignments);
+  const SegmentConfig config = load_config<SegmentConfig>(file, assignments);
   require(!config.data.path.empty(), ErrorKind::usage, "no data: give an image, or a folder of images");
   if (config.data.masks.empty()) return describe_image(config);
   const data::SceneSet set(config.data, models::window_multiple(config.model));
-  const std::vector<std::pair<std::string, data::SceneSplit>> splits = {
-      {"train", data::SceneSplit::train},
-      {"validation", data::SceneSplit::validation},
-      {"test", data::SceneSplit::test}};
+  const std::vector<std::string> splits = {"train", "validation", "test"};
   Json json = {{"source", set.source()},
                {"images", set.files().size()},
                {"dates", set.times()},
@@ -143,8 +184,9 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
                {"notes", set.notes()},
                {"classes", to_json(set.classes())["classes"]},
                {"splits", Json::object()}};
-  for (const auto& [name, split] : splits)
-    json["splits"][name] = {{"areas", set.areas(split).size()}, {"pixels", set.class_pixels(split)}};
+  for (const std::string& name : splits)
+    json["splits"][name] = {{"areas", set.areas(scene_split(name)).size()},
+                            {"pixels", set.class_pixels(scene_split(name))}};
   json["splits"]["train"]["windows"] = set.training_tiles().size();
   std::string text =
       fmt::format("{}: {} image{}, {} date{} of {} bands{}\nsplit: {}\n", set.source(), set.files().size(),
@@ -155,7 +197,8 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
   for (size_t c = 0; c < set.classes().classes().size(); ++c) {
     const data::SceneClass& one = set.classes().classes()[c];
     std::vector<Cell> cells = {one.id, one.name};
-    for (const auto& [name, split] : splits) cells.push_back(Cell::count(set.class_pixels(split)[c]));
+    for (const std::string& name : splits)
+      cells.push_back(Cell::count(set.class_pixels(scene_split(name))[c]));
     table.add_row(std::move(cells));
   }
   return {std::move(json), text + "\nlabelled pixels:\n" + table.to_text()};
@@ -179,8 +222,8 @@ const Kind scenes_kind = {
                    {"/validation/mean_iou", "validation mean IoU %", "highest", 1, 100}},
     .owns = owns,
     .defaults = default_config<SegmentConfig>,
-    .config = any_config<load_segment_config>,
-    .job = make_scenes_job,
+    .config = any_config<load_config<SegmentConfig>>,
+    .job = make_job<SegmentJob>,
     .evaluate = evaluate,
     .predict = predict,
     .write_report = write_report,

@@ -5,6 +5,7 @@
 namespace modewise::tasks {
 
 extern const Kind scenes_kind;
-std::unique_ptr<Job> make_scenes_job();
+/// Finished runs of `train segment` side by side.
+const Comparison& segment_comparison();
 
 }  // namespace modewise::tasks

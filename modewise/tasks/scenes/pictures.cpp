@@ -2,11 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/progress.h"
+#include "modewise/io/images/tiff.h"
 #include "modewise/tasks/scenes/tiles.h"
 
 namespace modewise::tasks {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr report::Color kNothingSeen = {200, 200, 200}, kRightColor = {225, 230, 235},
                         kWrongColor = {200, 40, 40};
@@ -27,15 +34,67 @@ std::pair<float, float> stretch(std::vector<float> values) {
   return {low, high > low ? high : low + 1};
 }
 
-}  // namespace
+constexpr int64_t kLargestPicture = 1600;
 
-std::vector<report::LegendClass> legend_of(const data::ClassMap& classes) {
-  std::vector<report::LegendClass> legend;
-  for (const data::SceneClass& one : classes.classes())
-    legend.push_back({one.name, {one.color[0], one.color[1], one.color[2]}});
-  return legend;
+/// What the map holds for each class, and for no data.
+struct MapIds {
+  std::vector<uint8_t> of_class;
+  uint8_t nodata = 0;
+  bool own = true;
+};
+
+MapIds map_ids(const data::ClassMap& classes) {
+  MapIds ids;
+  const std::optional<uint8_t> nodata = classes.nodata_id();
+  ids.own = nodata.has_value();
+  ids.nodata = nodata.value_or(0);
+  for (int64_t c = 0; c < classes.size(); ++c)
+    ids.of_class.push_back(
+        static_cast<uint8_t>(ids.own ? classes.classes()[static_cast<size_t>(c)].id : c + 1));
+  return ids;
 }
 
+io::TiffInfo map_info(const data::RasterInfo& scene, const data::ClassMap& classes, const MapIds& ids) {
+  io::TiffInfo info;
+  info.width = scene.width;
+  info.height = scene.height;
+  info.bands = 1;
+  info.dtype = "u8";
+  info.nodata = ids.nodata;
+  info.geo = scene.geo;
+  info.tiled = true;
+  info.compression = "deflate";
+  info.palette.assign(256, {0, 0, 0});
+  for (size_t c = 0; c < ids.of_class.size(); ++c) info.palette[ids.of_class[c]] = classes.classes()[c].color;
+  return info;
+}
+
+/// Every `step`-th pixel of the map, for the picture.
+class Thumbnail {
+ public:
+  Thumbnail(int64_t height, int64_t width)
+      : step_((std::max(height, width) + kLargestPicture - 1) / kLargestPicture),
+        height_((height + step_ - 1) / step_),
+        width_((width + step_ - 1) / step_) {}
+
+  void add(int64_t row, std::span<const uint8_t> numbers) {
+    if (row % step_ != 0) return;
+    for (size_t column = 0; column < numbers.size(); column += static_cast<size_t>(step_))
+      numbers_.push_back(numbers[column]);
+  }
+
+  report::Picture picture(const std::vector<report::LegendClass>& legend) const {
+    return report::with_legend(report::class_picture(width_, height_, numbers_, legend), legend);
+  }
+
+ private:
+  int64_t step_, height_, width_;
+  std::vector<uint8_t> numbers_;
+};
+
+/// The bands shown as red, green and blue: of images with the bands of Sentinel-2 (12 or 13) B4, B3, B2; of
+/// Landsat images (6 to 11) the third, second and first, or from 8 bands on the fourth, third and second;
+/// else the first three, or the first alone.
 std::vector<int64_t> shown_bands(int64_t bands) {
   if (bands == 12 || bands == 13 || bands >= 8) return {3, 2, 1};
   if (bands >= 6) return {2, 1, 0};
@@ -43,6 +102,8 @@ std::vector<int64_t> shown_bands(int64_t bands) {
   return {0, 0, 0};
 }
 
+/// A window as people see it: the shown bands of its last date with data, each stretched between its 2nd and
+/// 98th percentile; grey where nothing is valid.
 report::Picture scene_picture(const data::SceneWindow& window) {
   const int64_t pixels = window.height * window.width;
   int64_t date = window.times - 1;
@@ -76,6 +137,15 @@ report::Picture scene_picture(const data::SceneWindow& window) {
     picture.pixels[static_cast<size_t>(pixel)] = {channels[0], channels[1], channels[2]};
   }
   return picture;
+}
+
+}  // namespace
+
+std::vector<report::LegendClass> legend_of(const data::ClassMap& classes) {
+  std::vector<report::LegendClass> legend;
+  for (const data::SceneClass& one : classes.classes())
+    legend.push_back({one.name, {one.color[0], one.color[1], one.color[2]}});
+  return legend;
 }
 
 AreaPictures area_pictures(const SegmentRun& run, const data::SceneSet& set, const data::SceneArea& area,
@@ -113,6 +183,56 @@ AreaPictures area_pictures(const SegmentRun& run, const data::SceneSet& set, con
           report::class_picture(width, height, truth, legend),
           report::class_picture(width, height, predicted, legend),
           {width, height, std::move(wrong)}};
+}
+
+nlohmann::ordered_json predict_scene(const SegmentRun& run, const std::string& scene, const fs::path& map) {
+  const std::unique_ptr<data::Raster> raster = data::open_raster(scene, run.config.data.axes);
+  const data::RasterInfo& info = raster->info();
+  data::require_fits(run.data, info);
+  const data::ClassMap& classes = run.data.classes;
+  const MapIds ids = map_ids(classes);
+  std::vector<int64_t> pixels(static_cast<size_t>(classes.size()));
+  int64_t without_data = 0;
+  io::TiffWriter writer(map, map_info(info, classes, ids));
+  Thumbnail thumbnail(info.height, info.width);
+  Progress progress("predict", info.height, "rows");
+  const auto take = [&](const FinishedRows& rows) {
+    std::vector<int16_t> called(rows.valid.size());
+    highest_classes(rows.logits, classes.size(), called);
+    std::vector<uint8_t> values(called.size()), numbers(called.size());
+    for (size_t i = 0; i < called.size(); ++i) {
+      const bool known = rows.valid[i] != 0;
+      const auto c = static_cast<size_t>(called[i]);
+      values[i] = known ? ids.of_class[c] : ids.nodata;
+      numbers[i] = known ? static_cast<uint8_t>(c) : 255;
+      ++(known ? pixels[c] : without_data);
+    }
+    writer.write_rows(rows.first_row, std::span<const uint8_t>(values));
+    const auto width = static_cast<size_t>(info.width);
+    for (int64_t row = 0; row < rows.rows; ++row)
+      thumbnail.add(rows.first_row + row,
+                    std::span(numbers).subspan(static_cast<size_t>(row) * width, width));
+    progress.update(rows.first_row + rows.rows);
+  };
+  classify_area(
+      *run.model, {0, 0, info.height, info.width},
+      {run.config.segment.overlap, run.config.segment.evaluation_batch},
+      [&](const data::PixelRect& part) { return data::read_window(*raster, part, run.data.rule); }, take);
+  progress.finish();
+  writer.close();
+  const fs::path picture = fs::path(map).replace_extension(".png");
+  write_file_atomically(picture, report::to_png(thumbnail.picture(legend_of(classes))));
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (size_t c = 0; c < pixels.size(); ++c)
+    list.push_back(
+        {{"id", ids.own ? classes.classes()[c].id : static_cast<int64_t>(c) + 1},
+         {"name", classes.classes()[c].name},
+         {"pixels", pixels[c]},
+         {"share", static_cast<double>(pixels[c]) / static_cast<double>(info.height * info.width)}});
+  return {
+      {"scene", scene},        {"map", map.string()},          {"picture", picture.string()},
+      {"height", info.height}, {"width", info.width},          {"crs", info.geo ? info.geo->crs_text() : ""},
+      {"classes", list},       {"without_data", without_data}, {"nodata", ids.nodata}};
 }
 
 }  // namespace modewise::tasks

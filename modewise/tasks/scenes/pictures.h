@@ -1,7 +1,10 @@
 #pragma once
-// Scenes and class maps as pictures for people.
+// Scenes and class maps as pictures for people; and the class map of a scene of any size: a GeoTIFF with the
+// scene's georeference and a colour table, and a picture with legend. Memory is bounded by a strip of the
+// scene.
 
-#include <optional>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -14,20 +17,20 @@ namespace modewise::tasks {
 /// The legend of a class map.
 std::vector<report::LegendClass> legend_of(const data::ClassMap& classes);
 
-/// The bands shown as red, green and blue: of images with the bands of Sentinel-2 (12 or 13) B4, B3, B2; of
-/// Landsat images (6 to 11) the third, second and first, or from 8 bands on the fourth, third and second;
-/// else the first three, or the first alone.
-std::vector<int64_t> shown_bands(int64_t bands);
-
-/// A window as people see it: the shown bands of its last date with data, each stretched between its 2nd and
-/// 98th percentile; grey where nothing is valid.
-report::Picture scene_picture(const data::SceneWindow& window);
-
 /// Image, mask and prediction of an area, at most `most` pixels a side (its central part when it is larger).
 struct AreaPictures {
   report::Picture scene, truth, predicted, wrong;
 };
 AreaPictures area_pictures(const SegmentRun& run, const data::SceneSet& set, const data::SceneArea& area,
                            int64_t most);
+
+/// Classifies the image (GeoTIFF or NPY) at `scene` and writes `map`, a GeoTIFF of class ids (u8), and beside
+/// it a PNG with legend, of at most 1,600 pixels a side before the legend. Where ids do not fit into 0 … 255
+/// the map holds places in the list of classes, from 1. Returns {"scene", "map", "picture", "height",
+/// "width", "crs", "classes": [{"id", "name", "pixels", "share"}], "without_data", "nodata": what the map
+/// holds there}. Errors: no_input and data for the scene; cannot_create and io for the files, which appear
+/// whole or not at all.
+nlohmann::ordered_json predict_scene(const SegmentRun& run, const std::string& scene,
+                                     const std::filesystem::path& map);
 
 }  // namespace modewise::tasks

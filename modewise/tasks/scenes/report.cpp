@@ -5,77 +5,50 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "modewise/tasks/labelled/class_tables.h"
 #include "modewise/tasks/run_report.h"
+#include "modewise/tasks/scenes/config.h"
+#include "modewise/tasks/scenes/kind.h"
 #include "modewise/tasks/scenes/pictures.h"
 #include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using report::Cell;
+namespace fs = std::filesystem;
 
-constexpr int64_t kLargestShown = 512;  // pixels a side
-constexpr int64_t kLargestTable = 40;   // classes of a drawn confusion matrix
+constexpr int64_t kLargestTable = 40;  // classes of a drawn confusion matrix
 
-void add_agreement(report::HtmlPage& page, const Json& metrics) {
-  page.add_section("Agreement with the mask");
-  report::Table table(
-      {{"split"}, {"pixels"}, {"accuracy %"}, {"mean IoU %"}, {"micro IoU %"}, {"mean recall %"}, {"kappa"}});
-  for (const char* split : {"validation", "test"}) {
-    if (!metrics.contains(split)) continue;
-    const Json& one = metrics[split];
-    table.add_row({split, Cell::count(one["pixels"]), percent(one, "accuracy"), percent(one, "mean_iou"),
-                   percent(one, "micro_iou"), percent(one, "mean_recall"), Cell(number(one, "kappa"), 3)});
-  }
-  page.add_table(table,
-                 "Pixels whose label is ignored are not counted. Micro IoU is accuracy / (2 − accuracy): it "
-                 "says nothing "
-                 "beyond the accuracy. The weights were chosen by the validation areas.");
-}
-
-data::SceneSplit judged_split(const Json& metrics) {
-  return metrics.contains("test") ? data::SceneSplit::test : data::SceneSplit::validation;
-}
-
-void add_classes(report::HtmlPage& page, const Json& evaluation, const std::string& part) {
-  page.add_section("Class by class");
-  report::Table table({{"id"}, {"class"}, {"pixels"}, {"IoU %"}, {"precision %"}, {"recall %"}, {"F1 %"}});
-  for (const Json& one : evaluation["classes"])
-    table.add_row({one["id"].get<int64_t>(), one["name"].get<std::string>(), Cell::count(one["pixels"]),
-                   percent(one, "iou"), percent(one, "precision"), percent(one, "recall"),
-                   percent(one, "f1")});
-  page.add_table(table,
-                 fmt::format("The {} areas. Precision is the user's accuracy, recall the producer's.", part));
-  const auto n = static_cast<int64_t>(evaluation["classes"].size());
-  if (n > kLargestTable) return;
+report::HeatMap confusion_figure(const Json& evaluation) {
   report::HeatMap map;
   map.title = "What is called what";
   map.x_label = "called";
   map.y_label = "is";
   map.value_label = "share of the true class";
-  map.rows = map.columns = n;
+  map.rows = map.columns = std::ssize(evaluation["classes"]);
   map.min = 0;
   map.max = 1;
-  map.show_values = n <= 20;
-  for (int64_t t = 0; t < n; ++t) {
-    const Json& row = evaluation["confusion"][static_cast<size_t>(t)];
+  map.show_values = map.rows <= 20;
+  for (const Json& row : evaluation["confusion"]) {
     double total = 0;
     for (const Json& count : row) total += count.get<double>();
     for (const Json& count : row)
       map.values.push_back(total > 0 ? count.get<double>() / total : std::nan(""));
-    map.row_labels.push_back(evaluation["classes"][static_cast<size_t>(t)]["name"]);
   }
+  for (const Json& one : evaluation["classes"]) map.row_labels.push_back(one["name"]);
   map.column_labels = map.row_labels;
-  page.add_figure(map);
+  return map;
 }
+
+constexpr int64_t kLargestShown = 512;  // pixels a side
 
 void add_pictures(report::HtmlPage& page, const SegmentRun& run, const data::SceneSet& set,
                   const Json& metrics) {
-  const std::vector<data::SceneArea>& areas = set.areas(judged_split(metrics));
+  const std::vector<data::SceneArea>& areas = set.areas(scene_split(judged_part(metrics)));
   const auto count = std::min<int64_t>(run.config.output.pictures, std::ssize(areas));
   if (count == 0) return;
   page.add_section(metrics.contains("test") ? "Test areas" : "Validation areas");
@@ -100,7 +73,7 @@ void add_pictures(report::HtmlPage& page, const SegmentRun& run, const data::Sce
 
 std::vector<models::ModeMaps> factors_of(const SegmentRun& run, const data::SceneSet& set,
                                          const Json& metrics) {
-  const std::vector<data::SceneArea>& areas = set.areas(judged_split(metrics));
+  const std::vector<data::SceneArea>& areas = set.areas(scene_split(judged_part(metrics)));
   if (areas.empty()) return {};
   const at::NoGradGuard no_grad;
   data::SceneArea part = areas.front();
@@ -119,13 +92,81 @@ RunPage page_of(const data::SceneSet& set) {
           {{"window", fmt::format("{} × {} pixels", set.window(), set.window())}}};
 }
 
+FinishedRun read_segmenter(const std::filesystem::path& path) {
+  return read_finished<SegmentConfig>(
+      path, "segment", {"segment.evaluation_batch", "data.masks", "data.cache_mb", "output.pictures"},
+      data_title);
+}
+
+void draw_segmenters(report::HtmlPage& page, std::span<const RunGroup> groups) {
+  report::BarChart bars;
+  bars.title = "IoU of each class, test areas";
+  for (const Json& one : groups.front().runs.front().metrics["test"]["classes"])
+    bars.categories.push_back(one["name"]);
+  for (const RunGroup& group : groups) {
+    report::BarSeries series;
+    series.label = group.name;
+    for (size_t c = 0; c < bars.categories.size(); ++c) {
+      const std::vector<double> values = group.values(fmt::format("/test/classes/{}/iou", c));
+      series.values.push_back(mean(values));
+      series.errors.push_back(standard_deviation(values).value_or(0));
+    }
+    bars.series.push_back(std::move(series));
+  }
+  page.add_figure(bars);
+}
+
 }  // namespace
+
+std::vector<ResultTable> segment_tables(const Json& evaluations) {
+  const Json& last = evaluations.back();
+  std::vector<report::Figure> drawn;
+  if (std::ssize(last["classes"]) <= kLargestTable) drawn.push_back(confusion_figure(last));
+  return {{"Agreement with the mask",
+           "Pixels whose label is ignored are not counted. Micro IoU is accuracy / (2 − accuracy): it says "
+           "nothing beyond the accuracy. The weights were chosen by the validation areas.",
+           json_table({{"split", "split"},
+                       {"pixels", "pixels"},
+                       {"accuracy %", "accuracy", 1, 100},
+                       {"mean IoU %", "mean_iou", 1, 100},
+                       {"micro IoU %", "micro_iou", 1, 100},
+                       {"mean recall %", "mean_recall", 1, 100},
+                       {"kappa", "kappa", 3}},
+                      evaluations)},
+          {"Class by class",
+           fmt::format("The {} areas. Precision is the user's accuracy, recall the producer's.",
+                       last["split"].get<std::string>()),
+           json_table({{"id", "id"},
+                       {"class", "name"},
+                       {"pixels", "pixels"},
+                       {"IoU %", "iou", 1, 100},
+                       {"precision %", "precision", 1, 100},
+                       {"recall %", "recall", 1, 100},
+                       {"F1 %", "f1", 1, 100}},
+                      last["classes"]),
+           drawn},
+          {"", "", confusion_table(last, "true \\ called"), {}, true}};
+}
+
+std::string map_text(const Json& map) {
+  std::string text =
+      fmt::format("{}: {} × {} pixels{}\n{}\n\n", map["map"].get<std::string>(), map["height"].get<int64_t>(),
+                  map["width"].get<int64_t>(), map["crs"] == "" ? "" : ", " + map["crs"].get<std::string>(),
+                  map["picture"].get<std::string>());
+  Json rows = map["classes"];
+  if (map["without_data"] != 0)
+    rows.push_back(
+        {{"id", map["nodata"]}, {"name", "no data"}, {"pixels", map["without_data"]}, {"share", ""}});
+  return text +
+         json_table({{"id", "id"}, {"class", "name"}, {"pixels", "pixels"}, {"share %", "share", 2, 100}},
+                    rows)
+             .to_text();
+}
 
 void write_segment_report(const SegmentRun& run, const data::SceneSet& set, const fs::path& out) {
   const Json metrics = judged_metrics(run.folder);
   report::HtmlPage page = open_page(run, page_of(set));
-  add_agreement(page, metrics);
-  add_classes(page, metrics[judged_part(metrics)], judged_part(metrics));
+  add_tables(page, segment_tables(judged_parts(metrics)));
   add_pictures(page, run, set, metrics);
   add_learning(page, run.folder,
                {{"Cross entropy",
@@ -139,6 +180,29 @@ void write_segment_report(const SegmentRun& run, const data::SceneSet& set, cons
   if (!models::dates_are_a_mode(run.config.model, run.model->shape())) modes.erase(modes.begin());
   add_attention(page, factors_of(run, set, metrics), {"one window of theirs", "window"}, modes);
   write_page(page, run.folder, out);
+}
+
+const Comparison& segment_comparison() {
+  using Best = report::Column::Best;
+  // Overall accuracy and intersections over unions in percent, as the papers' tables.
+  static const Comparison comparison = {read_segmenter,
+                                        {{{"accuracy %", Best::highest}, "/test/accuracy", 1, 100},
+                                         {{"mean IoU %", Best::highest}, "/test/mean_iou", 1, 100},
+                                         {{"micro IoU %"}, "/test/micro_iou", 1, 100},
+                                         {{"mean recall %", Best::highest}, "/test/mean_recall", 1, 100},
+                                         {{"validation accuracy %"}, "/validation/accuracy", 1, 100},
+                                         {{"validation mean IoU %"}, "/validation/mean_iou", 1, 100}},
+                                        {{"accuracy", "/test/accuracy"},
+                                         {"mean_iou", "/test/mean_iou"},
+                                         {"micro_iou", "/test/micro_iou"},
+                                         {"mean_recall", "/test/mean_recall"},
+                                         {"kappa", "/test/kappa"},
+                                         {"validation_accuracy", "/validation/accuracy"},
+                                         {"validation_mean_iou", "/validation/mean_iou"}},
+                                        "Segmenters side by side",
+                                        "Agreement with the masks of the test areas",
+                                        draw_segmenters};
+  return comparison;
 }
 
 }  // namespace modewise::tasks

@@ -9,17 +9,18 @@ namespace modewise::tasks {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-namespace {
+data::SceneSplit scene_split(const std::string& name) {
+  if (name == "train") return data::SceneSplit::train;
+  return name == "validation" ? data::SceneSplit::validation : data::SceneSplit::test;
+}
 
-Json judge(models::Segmenter& model, const SegmentConfig& config, const data::SceneSet& data,
-           const char* name, data::SceneSplit split) {
+Json judge_areas(models::Segmenter& model, const SegmentConfig& config, const data::SceneSet& data,
+                 const std::string& name, data::SceneSplit split) {
   const SegmentErrors errors = evaluate_areas(model, data, data.areas(split), config.segment);
   Json evaluation = evaluation_json(name, errors.confusion, data.classes());
   evaluation["loss"] = errors.loss;
   return evaluation;
 }
-
-}  // namespace
 
 TrainedRun train_segment(const SegmentConfig& config, const data::SceneSet& data, train::RunFolder& run,
                          bool resume, bool accept_changes) {
@@ -31,16 +32,15 @@ TrainedRun train_segment(const SegmentConfig& config, const data::SceneSet& data
   if (result.training.stopped_by_signal()) return result;
   result.metrics = run.read_metrics();
   result.metrics["test_read"] = config.train.test;
-  result.metrics["validation"] =
-      judge(task.model(), config, data, "validation", data::SceneSplit::validation);
-  if (!data.areas(data::SceneSplit::test).empty())
-    result.metrics["test"] = judge(task.model(), config, data, "test", data::SceneSplit::test);
+  for (const char* part : {"validation", "test"})
+    if (const data::SceneSplit split = scene_split(part); !data.areas(split).empty())
+      result.metrics[part] = judge_areas(task.model(), config, data, part, split);
   run.write_metrics(result.metrics);
   return result;
 }
 
 Json judge_left_out_test(const SegmentRun& run, const data::SceneSet& set) {
-  Json evaluation = judge(*run.model, run.config, set, "test", data::SceneSplit::test);
+  Json evaluation = judge_areas(*run.model, run.config, set, "test", data::SceneSplit::test);
   write_test_figures(run.folder, {{"test", evaluation}}, set.hash());
   return evaluation;
 }

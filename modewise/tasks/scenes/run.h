@@ -5,7 +5,6 @@
 // "validation" and, where training reads it, "test".
 
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -28,6 +27,14 @@ struct SegmentRun : OpenRun<SegmentConfig, models::Segmenter> {
 
 /// Errors as open_run.
 SegmentRun open_segment_run(const std::filesystem::path& path);
+
+/// "train", "validation"; any other name is the test part.
+data::SceneSplit scene_split(const std::string& name);
+
+/// The evaluation (metrics.h) of the areas of a split, called `name`, with the mean "loss".
+nlohmann::ordered_json judge_areas(models::Segmenter& model, const SegmentConfig& config,
+                                   const data::SceneSet& data, const std::string& name,
+                                   data::SceneSplit split);
 
 /// Judges a run on the test areas that its training left unread, and writes what training would have:
 /// metrics.json's "test". `set` is the run's own, whole. Returns the evaluation.

@@ -1,4 +1,4 @@
-#include "modewise/tasks/forecast/loss.h"
+#include "modewise/tasks/forecast/task.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>

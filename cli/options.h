@@ -1,11 +1,14 @@
 #pragma once
-// The options by which commands receive a task's config: a file, assignments, and short forms of a few.
+// The options by which commands receive a task's config (a file, assignments, and short forms of a few), and
+// a language model from a file, with another attention if asked.
 
 #include <CLI/App.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "modewise/models/language/files.h"
 #include "modewise/tasks/kind.h"
 
 namespace modewise::cli {
@@ -24,6 +27,18 @@ struct ConfigOptions {
   void add_to(CLI::App& command, const std::string& data_help, const std::string& model_help);
   /// All of them as assignments.
   std::vector<std::string> all_assignments() const;
+};
+
+struct ModelOptions {
+  std::string model, tokenizer, attention, fold, window, slots, precision;
+  std::vector<std::string> assignments;
+
+  void add_to(CLI::App& command);
+  /// The model with its tokenizer; what was left out or chosen on the way is logged.
+  models::LoadedLanguageModel load() const;
+
+ private:
+  void adjust(models::LanguageModelConfig& config) const;
 };
 
 }  // namespace modewise::cli

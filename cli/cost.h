@@ -1,13 +1,18 @@
 #pragma once
-// What `modewise cost` counts and measures: forms of attention in one model over one or several sizes.
+// What `modewise cost` counts and measures: forms of attention in one model over one or several sizes; and
+// that as tables, JSON and figures.
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "modewise/analysis/cost.h"
 #include "modewise/analysis/measured_cost.h"
+#include "modewise/report/figure.h"
+#include "modewise/report/table.h"
 
 namespace modewise::cli {
 
@@ -61,5 +66,18 @@ std::vector<CostGrowth> growth_of(const std::vector<CostEntry>& entries);
 
 /// "28 × 28 × 28".
 std::string size_text(const std::vector<int64_t>& size);
+
+report::Table cost_table(const std::vector<CostEntry>& entries);
+report::Table measured_table(const std::vector<CostEntry>& entries);
+report::Table growth_table(const std::vector<CostGrowth>& growth);
+/// The parts of a whole model, and of an entry layer by layer.
+report::Table parts_table(const std::vector<analysis::CostPart>& parts);
+report::Table layers_table(const CostEntry& entry);
+nlohmann::ordered_json parts_json(const std::vector<analysis::CostPart>& parts);
+/// "12.3 MiB".
+report::Cell mebi_cell(double bytes);
+nlohmann::ordered_json cost_json(const std::vector<CostEntry>& entries);
+/// File names without ending, and figures: by size where there are several, else by mechanism.
+std::vector<std::pair<std::string, report::Figure>> cost_figures(const std::vector<CostEntry>& entries);
 
 }  // namespace modewise::cli
