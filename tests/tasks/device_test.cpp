@@ -1,0 +1,327 @@
+// Every model trains on any device: forward, loss, backward, the optimiser's update and an evaluation run on
+// the `meta` device, whose tensors have sizes and no memory, under a watch that names each call that takes or
+// gives a tensor of another device (tests/device_watch.h).
+//
+// The models come from the tables that make them: each name that there is, and of its config each choice of
+// each option, so that a new one is taken in by itself.
+//
+// The test can fail: with `at::zeros(shape, at::kDouble)` in nn/rotary.cpp, without the device of the tokens,
+// it says "aten::zeros gives a tensor [2, 1, 11, 1, 2] on cpu" of the transformer, and what comes of it.
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+
+#include "modewise/core/error.h"
+#include "modewise/models/forecast/forecaster.h"
+#include "modewise/models/labelled_series/config.h"
+#include "modewise/models/labelled_series/series_classifier.h"
+#include "modewise/models/language/language_model.h"
+#include "modewise/models/scenes/config.h"
+#include "modewise/models/scenes/segmenter.h"
+#include "modewise/models/volumes/config.h"
+#include "modewise/models/volumes/volume_classifier.h"
+#include "modewise/nn/dropout.h"
+#include "modewise/ops/attention_forms.h"
+#include "modewise/ops/language_loss.h"
+#include "modewise/ops/sum_of_squares.h"
+#include "modewise/tasks/forecast/loss.h"
+#include "modewise/tasks/labelled/class_loss.h"
+#include "modewise/tasks/scenes/task.h"
+#include "modewise/train/optimizer.h"
+#include "modewise/train/tensor_file.h"
+#include "modewise/train/weight_average.h"
+#include "tests/device_watch.h"
+
+namespace modewise::tasks {
+namespace {
+
+constexpr int64_t kBatch = 3;
+
+at::Tensor on_meta(at::IntArrayRef sizes, at::ScalarType type = at::kFloat) {
+  return at::empty(sizes, at::TensorOptions(type).device(at::kMeta));
+}
+
+/// The config and, one at a time, with each other choice of each option: names, switches, some dropout.
+template <class Config>
+std::vector<std::pair<std::string, Config>> variants(const Config& start) {
+  std::vector<std::pair<std::string, Config>> out = {{"as it is", start}};
+  const auto add = [&](size_t field, auto value) {
+    Config config = start;
+    const Fields fields = fields_of(config);
+    const Field& chosen = fields.list()[field];
+    *std::get<decltype(value)*>(chosen.value) = value;
+    if (chosen.after) chosen.after();
+    out.emplace_back(Fields::value_text(chosen).insert(0, chosen.path + " = "), std::move(config));
+  };
+  Config copy = start;
+  const Fields fields = fields_of(copy);
+  for (size_t i = 0; i < fields.list().size(); ++i) {
+    const Field& field = fields.list()[i];
+    if (field.path == "name") continue;
+    for (const std::string& choice : field.rule.one_of) add(i, choice);
+    if (std::holds_alternative<bool*>(field.value)) {
+      add(i, true);
+      add(i, false);
+    }
+    if (field.path.ends_with("dropout")) add(i, 0.1);
+  }
+  return out;
+}
+
+/// The config of a small model: each setting that its model has and that fits what it has so far.
+template <class Config, class Check>
+void make_small(Config& config, std::initializer_list<const char*> settings, const Check& check) {
+  for (const char* setting : settings) {
+    Config next = config;
+    fields_of(next).set(setting);
+    try {
+      check(next);
+    } catch (const Error&) {
+      continue;
+    }
+    config = next;
+  }
+}
+
+/// Loss, backward, update and evaluation of a module that was moved; `losses` are made by turns.
+void train_and_judge(torch::nn::Module& module, const std::vector<std::function<at::Tensor()>>& losses) {
+  move_module(module, at::kMeta);
+  nn::set_dropout_step(module, 1, 2);
+  module.train();
+  const DeviceWatch watch(at::kMeta);
+  try {
+    const std::vector<train::NamedTensor> parameters = train::trainable_parameters(module);
+    train::Optimizer optimizer(parameters, {});
+    train::WeightAverage average(module, 0.9);
+    for (const auto& loss : losses) {
+      const at::Tensor value = loss();
+      EXPECT_EQ(value.dim(), 0);
+      if (parameters.empty()) continue;
+      value.backward();
+      for (const train::NamedTensor& parameter : parameters) {
+        EXPECT_TRUE(parameter.tensor.grad().defined()) << parameter.name;
+        if (parameter.tensor.grad().defined()) ops::sum_of_squares(parameter.tensor.grad());
+      }
+      optimizer.step({0.1, 0.9}, 0.5);
+      optimizer.clear_gradients();
+      average.update(1);
+    }
+    average.swap();
+    module.eval();
+    const at::NoGradGuard no_grad;
+    losses.front()();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << std::string_view(error.what()).substr(0, 400);
+  }
+  EXPECT_GT(watch.calls(), 0);
+  EXPECT_EQ(fmt::format("{}", fmt::join(watch.faults(), "\n")), "");
+}
+
+/// Makes a model and trains it; nothing where the options do not fit together, which those it starts from
+/// must.
+template <class Make, class Losses>
+void try_model(const std::string& name, bool must_fit, const Make& make, const Losses& losses) {
+  SCOPED_TRACE(name);
+  decltype(make()) model;
+  try {
+    model = make();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::config) << error.what();
+    EXPECT_FALSE(must_fit) << error.what();
+    return;
+  }
+  train_and_judge(*model, losses(*model));
+}
+
+TEST(AnyDevice, EveryForecaster) {
+  for (const std::string& name : models::names_of(models::forecasters()))
+    for (const bool missing : {false, true})
+      for (const int64_t quantiles : {0, 3}) {
+        models::ForecasterConfig start;
+        start.use_model(name);
+        const models::ForecastShape shape = {{2, 3}, {true, false}, 24, 5, quantiles, missing};
+        make_small(start,
+                   {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.stride=2", "patch.length=4",
+                    "baseline.period=5", "baseline.kernel=3", "window.cycle=3"},
+                   [&](const auto& config) { models::validate(config, shape); });
+        const auto losses = [&](models::Forecaster& model) {
+          const auto observed = [&](int64_t steps) {
+            return missing ? on_meta({kBatch, 2, 3, steps}, at::kBool) : at::Tensor();
+          };
+          const models::ForecastInput input = {on_meta({kBatch, 2, 3, 24}), observed(24),
+                                               on_meta({kBatch}, at::kLong)};
+          const at::Tensor judged = observed(5);
+          std::vector<std::function<at::Tensor()>> out;
+          ForecastOptions options;
+          options.horizon = 5;
+          if (quantiles > 0) options.quantiles = {0.1, 0.5, 0.9};
+          for (const char* loss : {"mse", "mae", "huber", "quantile"}) {
+            options.loss = loss;
+            if (options.probabilistic() != (quantiles > 0)) continue;
+            out.push_back([&model, input, judged, options] {
+              return forecast_loss(model.forward(input), on_meta({kBatch, 2, 3, 5}), judged, options);
+            });
+          }
+          return out;
+        };
+        for (const auto& [what, config] : variants(start)) {
+          try_model(
+              fmt::format("{}, {}, missing {}, quantiles {}", name, what, missing, quantiles),
+              what == "as it is", [&] { return models::make_forecaster(config, shape, 1); }, losses);
+        }
+      }
+}
+
+std::vector<std::function<at::Tensor()>> class_losses(
+    const std::function<at::Tensor(const at::Tensor&, const at::Tensor&)>& logits, const at::Tensor& values,
+    const at::Tensor& valid, torch::nn::Module& model) {
+  ClassLossOptions options;
+  options.class_weights = "balanced", options.label_smoothing = 0.1, options.mixup = 0.3;
+  const auto loss = std::make_shared<ClassLoss>(options, std::vector<int64_t>{3, 5});
+  loss->join(model);
+  return {[=] { return (*loss)(values, valid, on_meta({kBatch}, at::kLong), logits, 1, 2); }};
+}
+
+TEST(AnyDevice, EveryVolumeClassifier) {
+  for (const std::string& name : models::names_of(models::volume_models()))
+    for (const bool missing : {false, true}) {
+      models::VolumeModelConfig start;
+      start.use_model(name);
+      const models::VolumeShape shape = {{8, 8, 8}, 2, 2, missing};
+      make_small(start, {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.size=4", "resnet.width=4"},
+                 [&](const auto& config) { models::validate(config, shape); });
+      const auto losses = [&](models::VolumeClassifier& model) {
+        return class_losses(
+            [&](const at::Tensor& values, const at::Tensor& valid) {
+              return model.forward({values, valid});
+            },
+            on_meta({kBatch, 8, 8, 8, 2}), missing ? on_meta({kBatch, 8, 8, 8}, at::kBool) : at::Tensor(),
+            model);
+      };
+      for (const auto& [what, config] : variants(start)) {
+        try_model(
+            fmt::format("{}, {}, missing {}", name, what, missing),
+            what == "as it is" && (!missing || models::is_volume_token_model(name)),
+            [&] { return models::make_volume_classifier(config, shape, 1); }, losses);
+      }
+    }
+}
+
+TEST(AnyDevice, EverySegmenter) {
+  for (const std::string& name : models::names_of(models::segmenters()))
+    for (const int64_t times : {1, 2})
+      for (const bool missing : {false, true}) {
+        models::SegmenterConfig start;
+        start.use_model(name);
+        const models::SceneShape shape = {
+            .times = times, .bands = 3, .classes = 2, .window = 32, .missing = missing};
+        make_small(start, {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.size=8", "unet.width=4"},
+                   [&](const auto& config) { models::validate(config, shape); });
+        const auto losses = [&](models::Segmenter& model) -> std::vector<std::function<at::Tensor()>> {
+          const models::SceneInput input = {
+              on_meta({kBatch, times, 32, 32, 3}),
+              missing ? on_meta({kBatch, times, 32, 32}, at::kBool) : at::Tensor()};
+          return {[&model, input] {
+            return segment_loss(model.forward(input), on_meta({kBatch, 32, 32}, at::kLong), on_meta({2}));
+          }};
+        };
+        for (const auto& [what, config] : variants(start)) {
+          try_model(
+              fmt::format("{}, {}, {} dates, missing {}", name, what, times, missing), what == "as it is",
+              [&] { return models::make_segmenter(config, shape, 1); }, losses);
+        }
+      }
+}
+
+TEST(AnyDevice, EveryClassifierOfSeries) {
+  for (const std::string& name : models::names_of(models::series_models()))
+    for (const bool padded : {false, true}) {
+      models::SeriesModelConfig start;
+      start.name = name;
+      const models::SeriesShape shape = {2, 23, 2, padded, 6};
+      make_small(
+          start,
+          {"heads=2", "width=8", "hidden=8", "patch.length=4", "patch.stride=2", "convolution.width=4"},
+          [&](const auto& config) { models::validate(config, shape); });
+      const auto losses = [&](models::SeriesClassifier& model) {
+        return class_losses(
+            [&](const at::Tensor& values, const at::Tensor& valid) {
+              return model.forward({values, valid});
+            },
+            on_meta({kBatch, 2, 23}), padded ? on_meta({kBatch, 23}, at::kBool) : at::Tensor(), model);
+      };
+      for (const auto& [what, config] : variants(start)) {
+        try_model(
+            fmt::format("{}, {}, padded {}", name, what, padded), what == "as it is",
+            [&] { return models::make_series_classifier(config, shape, 1); }, losses);
+      }
+    }
+}
+
+/// A small config of each form of attention that language models have.
+std::vector<models::LanguageModelConfig> language_configs() {
+  models::LanguageModelConfig plain;
+  plain.vocabulary = 11, plain.width = 8, plain.layers = 2, plain.heads = 4, plain.kv_heads = 2;
+  plain.context = 16, plain.hidden = 8;
+  std::vector<models::LanguageModelConfig> out;
+  for (const ops::AttentionForm& form : ops::attention_forms()) {
+    if (form.memory == nullptr) continue;  // it is not causal
+    out.push_back(plain);
+    models::LanguageAttentionConfig& attention = out.back().attention;
+    attention.form = form.name;
+    if (form.fold) attention.fold = {0, 2, 2};
+    if (form.window && !form.latents) attention.window = 5;
+    if (form.sinks) attention.sinks = 2;
+  }
+  return out;
+}
+
+TEST(AnyDevice, EveryLanguageModel) {
+  EXPECT_GE(language_configs().size(), 7U);
+  for (const models::LanguageModelConfig& start : language_configs()) {
+    const auto losses = [&](models::LanguageModel& model) -> std::vector<std::function<at::Tensor()>> {
+      const auto tokens = [] { return on_meta({kBatch, 13}, at::kLong); };
+      return {[&model, tokens] {
+        return ops::language_loss(model.hidden(tokens()), model.head_weight(), tokens());
+      }};
+    };
+    for (const auto& [what, config] : variants(start)) {
+      try_model(
+          fmt::format("{}, {}", start.attention.form, what), what == "as it is",
+          [&] { return models::make_language_model(config, 1); }, losses);
+    }
+  }
+}
+
+TEST(AnyDevice, EveryTextThatGoesOn) {
+  for (const models::LanguageModelConfig& config : language_configs()) {
+    SCOPED_TRACE(config.attention.form);
+    const auto model = models::make_language_model(config, 1);
+    move_module(*model, at::kMeta);
+    const at::NoGradGuard no_grad;
+    const DeviceWatch watch(at::kMeta);
+    std::vector<ops::AttentionCache> caches = model->new_cache();
+    for (const int64_t tokens : {70, 3, 1})  // the first piece is long enough to be attended to at once
+      EXPECT_EQ(model->step(on_meta({kBatch, tokens}, at::kLong), caches).sizes(),
+                at::IntArrayRef({kBatch, config.vocabulary}));
+    EXPECT_EQ(fmt::format("{}", fmt::join(watch.faults(), "\n")), "");
+  }
+}
+
+TEST(AnyDevice, TheWatchNamesACallThatLeavesTheDevice) {
+  const at::Tensor x = on_meta({7});
+  const DeviceWatch watch(at::kMeta);
+  const at::Tensor number = at::empty({}, at::kFloat);  // as libtorch makes of 2 in x * 2
+  EXPECT_TRUE((x * number).is_meta());
+  EXPECT_TRUE(watch.faults().empty());
+  const at::Tensor lost = at::arange(7);
+  EXPECT_THROW(x + lost, c10::Error);
+  EXPECT_THAT(watch.faults(), testing::IsSupersetOf({"aten::arange gives a tensor [7] on cpu",
+                                                     "aten::add takes a tensor [7] on cpu"}));
+}
+
+}  // namespace
+}  // namespace modewise::tasks
