@@ -24,6 +24,7 @@
 #include "modewise/models/volumes/config.h"
 #include "modewise/models/volumes/volume_classifier.h"
 #include "modewise/nn/dropout.h"
+#include "modewise/ops/attention_forms.h"
 #include "modewise/ops/language_loss.h"
 #include "modewise/ops/sum_of_squares.h"
 #include "modewise/tasks/forecast/task.h"
@@ -136,7 +137,7 @@ void try_model(const std::string& name, bool must_fit, const Make& make, const L
 }
 
 TEST(AnyDevice, EveryForecaster) {
-  for (const std::string& name : names_of(models::forecasters()))
+  for (const std::string& name : models::names_of(models::forecasters()))
     for (const bool missing : {false, true})
       for (const int64_t quantiles : {0, 3}) {
         models::ForecasterConfig start;
@@ -185,7 +186,7 @@ std::vector<std::function<at::Tensor()>> class_losses(
 }
 
 TEST(AnyDevice, EveryVolumeClassifier) {
-  for (const std::string& name : names_of(models::volume_models()))
+  for (const std::string& name : models::names_of(models::volume_models()))
     for (const bool missing : {false, true}) {
       models::VolumeModelConfig start;
       start.use_model(name);
@@ -210,7 +211,7 @@ TEST(AnyDevice, EveryVolumeClassifier) {
 }
 
 TEST(AnyDevice, EverySegmenter) {
-  for (const std::string& name : names_of(models::segmenters()))
+  for (const std::string& name : models::names_of(models::segmenters()))
     for (const int64_t times : {1, 2})
       for (const bool missing : {false, true}) {
         models::SegmenterConfig start;
@@ -236,7 +237,7 @@ TEST(AnyDevice, EverySegmenter) {
 }
 
 TEST(AnyDevice, EveryClassifierOfSeries) {
-  for (const std::string& name : names_of(models::series_models()))
+  for (const std::string& name : models::names_of(models::series_models()))
     for (const bool padded : {false, true}) {
       models::SeriesModelConfig start;
       start.name = name;
@@ -266,17 +267,15 @@ std::vector<models::LanguageModelConfig> language_configs() {
   plain.vocabulary = 11, plain.width = 8, plain.layers = 2, plain.heads = 4, plain.kv_heads = 2;
   plain.context = 16, plain.hidden = 8;
   std::vector<models::LanguageModelConfig> out;
-  const Fields fields = fields_of(plain);
-  for (const Field& field : fields.list())
-    if (field.path == "attention.form")
-      for (const std::string& form : field.rule.one_of) {
-        if (form == "pooled" || form == "tensor") continue;  // refused, and another name of causal
-        out.push_back(plain);
-        out.back().attention.form = form;
-        if (form == "causal" || form == "axial") out.back().attention.fold = {0, 2, 2};
-        if (form == "window" || form == "lambda") out.back().attention.window = 5;
-        if (form == "lambda") out.back().attention.sinks = 2;
-      }
+  for (const ops::AttentionForm& form : ops::attention_forms()) {
+    if (form.memory == nullptr) continue;  // it is not causal
+    out.push_back(plain);
+    models::LanguageAttentionConfig& attention = out.back().attention;
+    attention.form = form.name;
+    if (form.fold) attention.fold = {0, 2, 2};
+    if (form.window && !form.latents) attention.window = 5;
+    if (form.sinks) attention.sinks = 2;
+  }
   return out;
 }
 
