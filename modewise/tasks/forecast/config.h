@@ -11,7 +11,7 @@
 #include "modewise/data/forecast/windows.h"
 #include "modewise/models/forecast/config.h"
 #include "modewise/models/forecast/forecaster.h"
-#include "modewise/tasks/forecast/conformal.h"
+#include "modewise/metrics/conformal.h"
 #include "modewise/train/train_config.h"
 
 namespace modewise::tasks {
@@ -47,7 +47,7 @@ struct ForecastConfig {
   data::SeriesConfig data;
   models::ForecasterConfig model;
   ForecastOptions forecast;
-  CalibrationConfig calibration;
+  metrics::CalibrationConfig calibration;
   train::TrainConfig train;
   ForecastOutput output;
   void fields(Fields& f);

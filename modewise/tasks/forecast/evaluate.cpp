@@ -18,7 +18,7 @@
 namespace modewise::tasks {
 namespace {
 
-using Scale = ForecastErrors::Scale;
+using Scale = metrics::ForecastErrors::Scale;
 
 /// [B, N_1…N_j, X…] -> [B, S, X…], contiguous, with `tail` axes X.
 at::Tensor flatten_modes(const at::Tensor& x, int64_t tail) {
@@ -127,7 +127,7 @@ std::vector<float> lookback_deviations(const ForecastBlock& block) {
   std::vector<float> result(past.size() / lookback);
   for (size_t i = 0; i < result.size(); ++i)
     result[i] = static_cast<float>(
-        window_deviation(past.subspan(i * lookback, lookback),
+        metrics::window_deviation(past.subspan(i * lookback, lookback),
                          observed.empty() ? observed : observed.subspan(i * lookback, lookback)));
   return result;
 }
@@ -141,14 +141,14 @@ std::vector<float> CalibratedForecaster::quantiles(const ForecastBlock& block) c
   const std::span<const float> raw =
       block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{};
   if (!calibration) return {raw.begin(), raw.end()};
-  return calibrated_quantiles(*calibration, floats(block.forecast), raw, lookback_deviations(block));
+  return metrics::calibrated_quantiles(*calibration, floats(block.forecast), raw, lookback_deviations(block));
 }
 
-std::optional<Calibration> calibrate_forecaster(models::Forecaster& model, const ForecastConfig& config,
+std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& model, const ForecastConfig& config,
                                                 const ForecastData& data) {
   if (config.calibration.method == "none") return std::nullopt;
   const data::WindowSet& validation = data.windows.validation;
-  CalibrationSample sample;
+  metrics::CalibrationSample sample;
   sample.series = model.shape().series_count();
   sample.horizon = model.shape().horizon;
   sample.shared_forecast = !config.forecast.probabilistic();
@@ -193,12 +193,12 @@ std::optional<Calibration> calibrate_forecaster(models::Forecaster& model, const
           }
       },
       stride);
-  return calibrate(sample, config.calibration);
+  return metrics::calibrate(sample, config.calibration);
 }
 
-ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
+metrics::ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
                                    const data::WindowSet& set, const QuantileVisitor& visit) {
-  ForecastErrors errors = make_errors(*forecaster.config, data.scaler, forecaster.levels());
+  metrics::ForecastErrors errors = make_errors(*forecaster.config, data.scaler, forecaster.levels());
   Progress progress("evaluating", set.size(), "windows");
   stream_forecasts(*forecaster.model, data, set, forecaster.config->forecast.evaluation_batch,
                    [&](const ForecastBlock& block) {
@@ -213,7 +213,7 @@ ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const
   return errors;
 }
 
-nlohmann::ordered_json evaluation_json(const std::string& split, const ForecastErrors& errors,
+nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::ForecastErrors& errors,
                                        const ForecastOptions& options, const data::Series& series) {
   nlohmann::ordered_json result = {{"split", split},
                                    {"windows", errors.windows()},
@@ -232,13 +232,13 @@ nlohmann::ordered_json evaluation_json(const std::string& split, const ForecastE
       horizons[std::to_string(steps)]["quantiles"] = to_json(errors.quantiles(Scale::standard, steps));
   }
   result["horizons"] = horizons;
-  const std::vector<QuantileErrors::Interval> intervals =
-      errors.has_quantiles() ? errors.quantiles().intervals : std::vector<QuantileErrors::Interval>{};
+  const std::vector<metrics::QuantileErrors::Interval> intervals =
+      errors.has_quantiles() ? errors.quantiles().intervals : std::vector<metrics::QuantileErrors::Interval>{};
   nlohmann::ordered_json by_step = nlohmann::ordered_json::array();
   for (int64_t step = 0; step < errors.horizon(); ++step) {
     nlohmann::ordered_json row = to_json(errors.of_step(step));
     row["step"] = step + 1;
-    for (const QuantileErrors::Interval& interval : intervals)
+    for (const metrics::QuantileErrors::Interval& interval : intervals)
       if (const auto coverage = errors.coverage_of_step(step, interval.nominal);
           coverage && std::isfinite(*coverage))
         row[fmt::format("coverage_{:g}", std::round(interval.nominal * 1e6) / 1e4)] = *coverage;
@@ -247,7 +247,7 @@ nlohmann::ordered_json evaluation_json(const std::string& split, const ForecastE
   result["by_step"] = by_step;
   nlohmann::ordered_json by_series = nlohmann::ordered_json::array();
   for (int64_t s = 0; s < errors.series(); ++s) {
-    const PointErrors units = errors.of_series(s, Scale::units);
+    const metrics::PointErrors units = errors.of_series(s, Scale::units);
     require(units.count == 0 || std::isfinite(units.mse), ErrorKind::data,
             "{}: the squared errors of '{}' in its units are beyond what 64-bit floats can hold",
             series.source, series.series_name(s));

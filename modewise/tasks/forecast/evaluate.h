@@ -13,9 +13,9 @@
 
 #include "modewise/data/forecast/windows.h"
 #include "modewise/models/forecast/forecaster.h"
-#include "modewise/tasks/forecast/conformal.h"
+#include "modewise/metrics/conformal.h"
 #include "modewise/tasks/forecast/data.h"
-#include "modewise/tasks/forecast/metrics.h"
+#include "modewise/metrics/forecast_errors.h"
 
 namespace modewise::tasks {
 
@@ -61,7 +61,7 @@ std::vector<float> lookback_deviations(const ForecastBlock& block);
 struct CalibratedForecaster {
   models::Forecaster* model = nullptr;
   const ForecastConfig* config = nullptr;
-  std::optional<Calibration> calibration;
+  std::optional<metrics::Calibration> calibration;
 
   /// Levels of quantiles(); empty for a point model without calibration.
   std::vector<double> levels() const;
@@ -71,16 +71,16 @@ struct CalibratedForecaster {
 
 /// Margins from the forecasts over the validation windows (thinned when they would take more than 128 MB).
 /// Nothing when the config wants none.
-std::optional<Calibration> calibrate_forecaster(models::Forecaster& model, const ForecastConfig& config,
+std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& model, const ForecastConfig& config,
                                                 const ForecastData& data);
 
 /// Errors over all windows of `set`; `visit` (may be empty) sees each block with its quantiles.
 using QuantileVisitor = std::function<void(const ForecastBlock& block, std::span<const float> quantiles)>;
-ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
+metrics::ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
                                    const data::WindowSet& set, const QuantileVisitor& visit = {});
 
 /// The whole result: scaled and in units, per horizon, step and series.
-nlohmann::ordered_json evaluation_json(const std::string& split, const ForecastErrors& errors,
+nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::ForecastErrors& errors,
                                        const ForecastOptions& options, const data::Series& series);
 
 }  // namespace modewise::tasks

@@ -76,7 +76,7 @@ Result evaluate(const EvaluateRequest& options) {
     const Json result = judge_left_out_test(run, data);
     return {result, forecast_text(result, options.detail)};
   }
-  const ForecastErrors errors =
+  const metrics::ForecastErrors errors =
       evaluate_forecaster(run.forecaster(), data, windows_of(data.windows, options.split));
   const Json result = evaluation_json(options.split, errors, run.config.forecast, data.series);
   return {result, forecast_text(result, options.detail)};

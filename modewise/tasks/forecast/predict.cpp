@@ -63,7 +63,7 @@ at::Tensor repeat_forecast(const ForecastBlock& block) {
   return result;
 }
 
-Json intervals_json(const ForecastErrors& errors) {
+Json intervals_json(const metrics::ForecastErrors& errors) {
   Json json = Json::array();
   for (const auto& interval : errors.quantiles().intervals)
     json.push_back(
@@ -179,19 +179,19 @@ Json backtest(const ForecastRun& run, const ForecastData& data, int64_t stride) 
   const data::WindowSet windows("test", data.splits.test, shape, true, stride);
   const CalibratedForecaster forecaster = run.forecaster();
   const std::vector<double> levels = forecaster.levels();
-  ForecastErrors all = make_errors(run.config, data.scaler, levels);
-  ForecastErrors all_repeat = make_errors(run.config, data.scaler, {});
+  metrics::ForecastErrors all = make_errors(run.config, data.scaler, levels);
+  metrics::ForecastErrors all_repeat = make_errors(run.config, data.scaler, {});
   Json origins = Json::array();
   // One origin at a time: its row of the table needs sums of its own.
   stream_forecasts(*run.model, data, windows, 1, [&](const ForecastBlock& block) {
-    ForecastErrors one = make_errors(run.config, data.scaler, levels);
-    ForecastErrors one_repeat = make_errors(run.config, data.scaler, {});
+    metrics::ForecastErrors one = make_errors(run.config, data.scaler, levels);
+    metrics::ForecastErrors one_repeat = make_errors(run.config, data.scaler, {});
     const std::vector<float> quantiles = forecaster.quantiles(block);
     require_finite(block, quantiles, data.series);
     const at::Tensor repeat = repeat_forecast(block);
-    for (ForecastErrors* errors : {&one, &all})
+    for (metrics::ForecastErrors* errors : {&one, &all})
       errors->add(floats(block.forecast), floats(block.future), flags(block.future_observed), quantiles);
-    for (ForecastErrors* errors : {&one_repeat, &all_repeat})
+    for (metrics::ForecastErrors* errors : {&one_repeat, &all_repeat})
       errors->add(floats(repeat), floats(block.future), flags(block.future_observed));
     const int64_t row = windows.first_row(block.first_window) + shape.lookback;
     origins.push_back({{"row", row},
@@ -204,7 +204,7 @@ Json backtest(const ForecastRun& run, const ForecastData& data, int64_t stride) 
           {"lookback", shape.lookback},
           {"horizon", shape.horizon},
           {"scaled", to_json(all.total())},
-          {"units", to_json(all.total(ForecastErrors::Scale::units))},
+          {"units", to_json(all.total(metrics::ForecastErrors::Scale::units))},
           {"repeat_mae", all_repeat.total().mae},
           {"intervals", intervals_json(all)},
           {"origins", origins}};

@@ -28,7 +28,7 @@ nlohmann::ordered_json judge(const CalibratedForecaster& forecaster, const Forec
   const data::WindowSet& windows = windows_of(data.windows, split);
   const ForecastConfig& config = *forecaster.config;
   PredictionStore kept(data, windows, forecaster.levels(), config.output.predictions);
-  const ForecastErrors errors = evaluate_forecaster(
+  const metrics::ForecastErrors errors = evaluate_forecaster(
       forecaster, data, windows,
       [&](const ForecastBlock& block, std::span<const float> quantiles) { kept.add(block, quantiles); });
   if (config.output.predictions > 0) kept.write(run.file("predictions.npz"));
@@ -47,7 +47,7 @@ TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data
   forecaster.calibration = calibrate_forecaster(task.model(), config, data);
   result.metrics = run.read_metrics();
   if (forecaster.calibration) {
-    write_calibration(run.file("calibration.npz"), *forecaster.calibration);
+    metrics::write_calibration(run.file("calibration.npz"), *forecaster.calibration);
     result.metrics["calibration"] = to_json(*forecaster.calibration);
   }
   const std::string split = config.train.test ? "test" : "validation";
@@ -80,7 +80,7 @@ ForecastRun open_forecast_run(const fs::path& path) {
   const fs::path calibration = run.folder.file("calibration.npz");
   if (!fs::exists(calibration)) return run;
   const models::ForecastShape& shape = run.model->shape();
-  run.calibration = read_calibration(calibration);
+  run.calibration = metrics::read_calibration(calibration);
   require(run.calibration->series == shape.series_count() && run.calibration->horizon == shape.horizon,
           ErrorKind::data, "{}: margins for {} series × {} steps, but the model forecasts {} × {}",
           calibration.string(), run.calibration->series, run.calibration->horizon, shape.series_count(),

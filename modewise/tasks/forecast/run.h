@@ -25,7 +25,7 @@ TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data
 /// A run's forecaster with its best weights.
 struct ForecastRun : OpenRun<ForecastConfig, models::Forecaster> {
   DataSummary data = {};
-  std::optional<Calibration> calibration = {};
+  std::optional<metrics::Calibration> calibration = {};
 
   CalibratedForecaster forecaster() const { return {model.get(), &config, calibration}; }
 };

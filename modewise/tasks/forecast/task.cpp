@@ -73,7 +73,7 @@ at::Tensor forecast_loss(const at::Tensor& forecast, const at::Tensor& future, c
   return horizons.size() > 1 ? total.div(static_cast<double>(horizons.size())) : total;
 }
 
-ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler,
+metrics::ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler,
                            std::vector<double> levels) {
   const std::vector<double> mean = scaler_means(scaler);
   return {std::ssize(mean), config.forecast.longest(), mean, scaler_deviations(scaler), std::move(levels)};
@@ -103,7 +103,7 @@ at::Tensor ForecastTask::loss(const train::Batch& batch, uint64_t seed, uint64_t
 
 train::Metrics ForecastTask::evaluate() {
   const bool probabilistic = config_.forecast.probabilistic();
-  ForecastErrors errors =
+  metrics::ForecastErrors errors =
       make_errors(config_, data_.scaler, probabilistic ? config_.forecast.quantiles : std::vector<double>{});
   stream_forecasts(*model_, data_, data_.windows.validation, config_.forecast.evaluation_batch,
                    [&](const ForecastBlock& block) {
@@ -117,11 +117,11 @@ train::Metrics ForecastTask::evaluate() {
     if (horizons.size() > 1) single.set(fmt::format("{}_{}", name, steps), value);
   };
   for (const int64_t steps : horizons) {
-    const PointErrors point = errors.total(ForecastErrors::Scale::standard, steps);
+    const metrics::PointErrors point = errors.total(metrics::ForecastErrors::Scale::standard, steps);
     add("val_mse", steps, point.mse);
     add("val_mae", steps, point.mae);
     if (!probabilistic) continue;
-    const QuantileErrors quantiles = errors.quantiles(ForecastErrors::Scale::standard, steps);
+    const metrics::QuantileErrors quantiles = errors.quantiles(metrics::ForecastErrors::Scale::standard, steps);
     add("val_pinball", steps, quantiles.mean_pinball);
     add("val_crps", steps, quantiles.crps);
   }

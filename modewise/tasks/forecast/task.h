@@ -10,7 +10,7 @@
 #include "modewise/models/forecast/forecaster.h"
 #include "modewise/tasks/forecast/config.h"
 #include "modewise/tasks/forecast/data.h"
-#include "modewise/tasks/forecast/metrics.h"
+#include "modewise/metrics/forecast_errors.h"
 #include "modewise/train/module_task.h"
 
 namespace modewise::tasks {
@@ -51,7 +51,7 @@ class ForecastTask final : public train::ModuleTask {
 };
 
 /// Empty sums for forecasts of this config on this scale; `levels` are those of the quantiles to come.
-ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler,
+metrics::ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler,
                            std::vector<double> levels);
 
 }  // namespace modewise::tasks

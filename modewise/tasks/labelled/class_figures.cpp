@@ -26,7 +26,7 @@ report::HeatMap confusion_figure(const nlohmann::ordered_json& evaluation, const
   return map;
 }
 
-report::LineChart roc_figure(const ScoreTable& table, const std::vector<std::string>& classes) {
+report::LineChart roc_figure(const metrics::ScoreTable& table, const std::vector<std::string>& classes) {
   report::LineChart chart;
   chart.title = "ROC";
   chart.x.label = "false positives";
@@ -39,7 +39,7 @@ report::LineChart roc_figure(const ScoreTable& table, const std::vector<std::str
       column[i] = table.score(static_cast<int64_t>(i), k);
       positive[i] = table.labels[i] == k;
     }
-    RocCurve curve = roc_curve(column, {positive.get(), n});
+    metrics::RocCurve curve = metrics::roc_curve(column, {positive.get(), n});
     report::LineSeries line;
     line.label = classes[static_cast<size_t>(k)];
     line.x = std::move(curve.false_positive);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "modewise/report/figure.h"
-#include "modewise/tasks/labelled/class_metrics.h"
+#include "modewise/metrics/class_metrics.h"
 
 namespace modewise::tasks {
 
@@ -14,6 +14,6 @@ namespace modewise::tasks {
 report::HeatMap confusion_figure(const nlohmann::ordered_json& evaluation, const std::string& title);
 
 /// A ROC curve a class against the rest; of two classes that of the second.
-report::LineChart roc_figure(const ScoreTable& table, const std::vector<std::string>& classes);
+report::LineChart roc_figure(const metrics::ScoreTable& table, const std::vector<std::string>& classes);
 
 }  // namespace modewise::tasks

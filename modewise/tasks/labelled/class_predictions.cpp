@@ -22,7 +22,7 @@ std::string quoted(const std::string& text) {
 }
 
 const std::string& class_of(const ClassPredictions& given, int64_t row) {
-  return given.classes[static_cast<size_t>(predicted_class(given.table, row))];
+  return given.classes[static_cast<size_t>(metrics::predicted_class(given.table, row))];
 }
 
 std::string to_csv(const ClassPredictions& given) {
@@ -37,9 +37,9 @@ std::string to_csv(const ClassPredictions& given) {
   return text;
 }
 
-std::string to_npz(const ScoreTable& table) {
+std::string to_npz(const metrics::ScoreTable& table) {
   std::vector<int64_t> predicted;
-  for (int64_t i = 0; i < table.samples(); ++i) predicted.push_back(predicted_class(table, i));
+  for (int64_t i = 0; i < table.samples(); ++i) predicted.push_back(metrics::predicted_class(table, i));
   return io::format_npz(
       {{"scores", io::make_array({table.samples(), table.classes}, std::span<const double>(table.scores))},
        {"predicted", io::make_array({table.samples()}, std::span<const int64_t>(predicted))}});

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "modewise/tasks/kind.h"
-#include "modewise/tasks/labelled/class_metrics.h"
+#include "modewise/metrics/class_metrics.h"
 
 namespace modewise::tasks {
 
@@ -13,7 +13,7 @@ struct ClassPredictions {
   std::string unit, units;  // "volume", "volumes": the first column, and the key in JSON
   std::string source;
   std::vector<std::string> names, classes;
-  ScoreTable table;
+  metrics::ScoreTable table;
 };
 
 /// Writes options.out where it is said; require_new(options.out) was asked before.

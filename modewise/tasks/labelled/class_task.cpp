@@ -24,9 +24,9 @@ struct ClassBatch final : train::Batch {
 
 /// The evaluation of a split; its scores go into `arrays`.
 Json judge(const LabelledRun& run, const train::RunFolder& folder, const std::string& split, Arrays& arrays) {
-  const ScoreTable table = score_split(run, split);
-  const ClassMetrics metrics = class_metrics(table);
-  add_arrays(table, split, arrays);
+  const metrics::ScoreTable table = score_split(run, split);
+  const metrics::ClassMetrics metrics = metrics::class_metrics(table);
+  metrics::add_arrays(table, split, arrays);
   if (split == "test") run.keep_scores(folder, table, metrics);
   return to_json(metrics, split, run.set().classes);
 }
@@ -66,10 +66,10 @@ at::Tensor ClassTask::loss(const train::Batch& batch, uint64_t seed, uint64_t st
 
 train::Metrics ClassTask::evaluate() {
   const data::LabelledSamples& set = run_.set();
-  const ScoreTable table = score_samples(run_, set.validation);
-  const std::map<std::string, double> values = {{"auc", defined_auc(table)},
-                                                {"accuracy", medmnist_accuracy(table)},
-                                                {"loss", class_metrics(table).loss}};
+  const metrics::ScoreTable table = score_samples(run_, set.validation);
+  const std::map<std::string, double> values = {{"auc", metrics::defined_auc(table)},
+                                                {"accuracy", metrics::medmnist_accuracy(table)},
+                                                {"loss", metrics::class_metrics(table).loss}};
   train::Metrics metrics;
   for (const std::string& name : run_.figures()) metrics.set("val_" + name, values.at(name));
   if (run_.training().tracks("stable_rank")) {
@@ -103,7 +103,7 @@ TrainedRun train_classifier(LabelledRun& run, train::RunFolder& folder, bool res
 Json judge_split(const OpenedRun& opened, const std::string& split, bool own) {
   const LabelledRun& run = *opened.run;
   if (!own || split != "test" || !test_is_unread(opened.folder))
-    return to_json(class_metrics(score_split(run, split)), split, run.set().classes);
+    return to_json(metrics::class_metrics(score_split(run, split)), split, run.set().classes);
   const std::string file = opened.folder.file(kPredictions).string();
   Arrays arrays = io::read_npz(file);
   Json evaluation = judge(run, opened.folder, "test", arrays);

@@ -49,7 +49,7 @@ std::vector<LearningChart> learning_charts(const LabelledRun& run) {
 }
 
 /// The samples with the lowest scores of their own class, then those with the highest.
-void add_samples(report::HtmlPage& page, const LabelledRun& run, const ScoreTable& table,
+void add_samples(report::HtmlPage& page, const LabelledRun& run, const metrics::ScoreTable& table,
                  const std::string& part) {
   const std::vector<int64_t> samples = run.set().split(part);
   const auto name = [&](int64_t k) { return run.set().classes[static_cast<size_t>(k)]; };
@@ -66,7 +66,7 @@ void add_samples(report::HtmlPage& page, const LabelledRun& run, const ScoreTabl
       const int64_t row = order[static_cast<size_t>(wrong ? i : table.samples() - 1 - i)];
       figures.push_back({run.sample_figure(samples[static_cast<size_t>(row)]),
                          fmt::format("{}: score {:.3f}; taken for {}", name(own(row)),
-                                     table.score(row, own(row)), name(predicted_class(table, row)))});
+                                     table.score(row, own(row)), name(metrics::predicted_class(table, row)))});
     }
     page.add_figure_grid(figures, 220);
   }
@@ -82,7 +82,7 @@ void write_labelled_report(const OpenedRun& opened, const fs::path& out) {
   report::HtmlPage page =
       open_page(opened.folder, page_of(run), run.model_name(), run.model(), run.training().seed);
   add_metrics(page, run, metrics);
-  const ScoreTable table = score_split(run, part);
+  const metrics::ScoreTable table = score_split(run, part);
   page.add_figure_grid({{confusion_figure(metrics[part], confusion_title(part, run.set().many)), ""},
                         {roc_figure(table, run.set().classes), ""}});
   add_learning(page, opened.folder, learning_charts(run));

@@ -86,11 +86,11 @@ void log_notes(const data::LabelledSamples& set) {
     spdlog::log(i < set.warnings ? spdlog::level::warn : spdlog::level::info, "{}", set.notes[i]);
 }
 
-ScoreTable score_samples(const LabelledRun& run, std::span<const int64_t> samples) {
+metrics::ScoreTable score_samples(const LabelledRun& run, std::span<const int64_t> samples) {
   const at::NoGradGuard no_grad;
   models::Classifier& model = run.model();
   const nn::EvaluationMode evaluation(model);
-  ScoreTable table;
+  metrics::ScoreTable table;
   table.classes = model.classes();
   const auto step = static_cast<size_t>(run.options().evaluation_batch);
   for (size_t begin = 0; begin < samples.size(); begin += step) {
@@ -112,7 +112,7 @@ ScoreTable score_samples(const LabelledRun& run, std::span<const int64_t> sample
   return table;
 }
 
-ScoreTable score_split(const LabelledRun& run, const std::string& split, bool labelled) {
+metrics::ScoreTable score_split(const LabelledRun& run, const std::string& split, bool labelled) {
   const std::vector<int64_t> samples = samples_of(run.set(), split);
   if (labelled) require_labels(run.set(), samples);
   return score_samples(run, samples);

@@ -21,7 +21,7 @@
 #include "modewise/report/figure.h"
 #include "modewise/tasks/explanation.h"
 #include "modewise/tasks/labelled/class_loss.h"
-#include "modewise/tasks/labelled/class_metrics.h"
+#include "modewise/metrics/class_metrics.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/train/run_folder.h"
 #include "modewise/train/train_config.h"
@@ -97,8 +97,8 @@ class LabelledRun {
   /// What else metrics.json holds.
   virtual void add_metrics(nlohmann::ordered_json& /*metrics*/) const {}
   /// What else a judgement of the test samples leaves in the folder.
-  virtual void keep_scores(const train::RunFolder& /*folder*/, const ScoreTable& /*table*/,
-                           const ClassMetrics& /*metrics*/) const {}
+  virtual void keep_scores(const train::RunFolder& /*folder*/, const metrics::ScoreTable& /*table*/,
+                           const metrics::ClassMetrics& /*metrics*/) const {}
   /// A sentence about how the weights were chosen.
   virtual std::string choice_text() const;
 
@@ -184,9 +184,9 @@ void log_notes(const data::LabelledSamples& set);
 
 /// Class probabilities of samples, the mean over views, with their labels. Throws
 /// train::EvaluationInterrupted when a stop signal came.
-ScoreTable score_samples(const LabelledRun& run, std::span<const int64_t> samples);
+metrics::ScoreTable score_samples(const LabelledRun& run, std::span<const int64_t> samples);
 /// The scores of a split; data error when it is empty or, where they are to be `labelled`, a sample has no
 /// class.
-ScoreTable score_split(const LabelledRun& run, const std::string& split, bool labelled = true);
+metrics::ScoreTable score_split(const LabelledRun& run, const std::string& split, bool labelled = true);
 
 }  // namespace modewise::tasks

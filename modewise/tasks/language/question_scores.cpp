@@ -13,7 +13,7 @@
 #include "modewise/data/language/token_windows.h"
 #include "modewise/models/language/text_generation.h"
 #include "modewise/nn/evaluation_mode.h"
-#include "modewise/tasks/language/answer_metrics.h"
+#include "modewise/metrics/answer_metrics.h"
 #include "modewise/tasks/language/scores.h"
 #include "modewise/train/task.h"
 
@@ -139,7 +139,7 @@ Json score_questions(models::LanguageModel& model, std::shared_ptr<const text::T
         text.erase(0, std::min(text.find_first_not_of('\n'), text.size()));
         text.resize(std::min(text.find('\n'), text.size()));
       }
-      scores.push_back(answer_score(task.metric, text, item.answers, item.classes));
+      scores.push_back(metrics::answer_score(task.metric, text, item.answers, item.classes));
       answers.push_back({{"text", text}, {"score", scores.back()}});
     }
     progress.update(i + 1);

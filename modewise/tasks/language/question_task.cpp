@@ -6,7 +6,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
-#include "modewise/tasks/language/answer_metrics.h"
+#include "modewise/metrics/answer_metrics.h"
 
 namespace modewise::tasks {
 namespace {
@@ -221,7 +221,7 @@ ChoiceItem choice_item(const QuestionTask& task, const Question& question, const
   const bool by_context = !task.contexts.empty();
   item.right = right_option(task, question, by_context ? item.contexts : item.options, source);
   for (std::string& option : item.options) {
-    item.lengths.push_back(std::ssize(code_points(option)));
+    item.lengths.push_back(std::ssize(metrics::code_points(option)));
     option = task.separator + option;
   }
   return item;
@@ -271,7 +271,7 @@ void QuestionTask::fields(Fields& f) {
         {.one_of = {"number", "one", "letter", "text"}});
   f.add("answers", answers, "generate: templates of all right answers");
   f.add("classes", classes, "generate: templates of the classes of the metric classification");
-  f.add("metric", metric, "generate: how an answer is scored", {.one_of = answer_metric_names()});
+  f.add("metric", metric, "generate: how an answer is scored", {.one_of = metrics::answer_metric_names()});
   f.add("new_tokens", new_tokens, "generate: tokens at most", {.min = 1, .max = 1 << 20});
   f.add("first_line", first_line, "generate: only the first line of the answer counts");
   f.add("shots", shots, "examples before each question", {.min = 0, .max = 10000});

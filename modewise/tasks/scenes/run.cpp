@@ -1,5 +1,7 @@
 #include "modewise/tasks/scenes/run.h"
 
+#include "modewise/metrics/json_number.h"
+
 #include "modewise/core/error.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/test_part.h"
@@ -8,6 +10,39 @@ namespace modewise::tasks {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// pixels, accuracy, mean_iou, micro_iou, mean_recall, kappa, classes (id, name, pixels, iou, precision,
+/// recall, f1) and confusion, a row a true class.
+nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::ConfusionMatrix& matrix,
+                                       const data::ClassMap& classes) {
+  nlohmann::ordered_json result = {{"split", split},
+                                   {"pixels", matrix.total()},
+                                   {"accuracy", metrics::finite_or_null(matrix.accuracy())},
+                                   {"mean_iou", metrics::finite_or_null(matrix.mean_iou())},
+                                   {"micro_iou", metrics::finite_or_null(matrix.micro_iou())},
+                                   {"mean_recall", metrics::finite_or_null(matrix.mean_recall())},
+                                   {"kappa", metrics::finite_or_null(matrix.kappa())},
+                                   {"classes", nlohmann::ordered_json::array()},
+                                   {"confusion", nlohmann::ordered_json::array()}};
+  for (int64_t c = 0; c < matrix.classes(); ++c) {
+    const data::SceneClass& one = classes.classes()[static_cast<size_t>(c)];
+    result["classes"].push_back({{"id", one.id},
+                                 {"name", one.name},
+                                 {"pixels", matrix.of_truth(c)},
+                                 {"iou", metrics::finite_or_null(matrix.iou(c))},
+                                 {"precision", metrics::finite_or_null(matrix.precision(c))},
+                                 {"recall", metrics::finite_or_null(matrix.recall(c))},
+                                 {"f1", metrics::finite_or_null(matrix.f1(c))}});
+    nlohmann::ordered_json row = nlohmann::ordered_json::array();
+    for (int64_t p = 0; p < matrix.classes(); ++p) row.push_back(matrix.count(c, p));
+    result["confusion"].push_back(std::move(row));
+  }
+  return result;
+}
+
+}  // namespace
 
 data::SceneSplit scene_split(const std::string& name) {
   if (name == "train") return data::SceneSplit::train;

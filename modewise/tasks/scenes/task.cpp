@@ -60,7 +60,7 @@ std::vector<double> class_weights(const std::string& rule, const std::vector<int
 SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set,
                              const std::vector<data::SceneArea>& areas, const SegmentOptions& options) {
   const int64_t classes = set.classes().size();
-  SegmentErrors errors{ConfusionMatrix(classes), 0};
+  SegmentErrors errors{metrics::ConfusionMatrix(classes), 0};
   double count = 0;
   for (const data::SceneArea& area : areas) {
     const auto read = [&](const data::PixelRect& part) { return set.read_image({area.file, part}); };

@@ -11,7 +11,7 @@
 #include "modewise/models/scenes/segmenter.h"
 #include "modewise/nn/constant.h"
 #include "modewise/tasks/scenes/config.h"
-#include "modewise/tasks/scenes/metrics.h"
+#include "modewise/metrics/confusion_matrix.h"
 #include "modewise/train/module_task.h"
 
 namespace modewise::tasks {
@@ -27,7 +27,7 @@ std::vector<double> class_weights(const std::string& rule, const std::vector<int
 
 /// Confusion and mean cross entropy over areas of a set.
 struct SegmentErrors {
-  ConfusionMatrix confusion;
+  metrics::ConfusionMatrix confusion;
   double loss = 0;  // unweighted mean
 };
 SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set,

@@ -26,7 +26,7 @@ std::unique_ptr<LabelledRun> make_run() {
 Result evaluate_file(const EvaluateRequest& options) {
   const ScoreFileName name = parse_score_file_name(options.run);
   require(!options.data.empty(), ErrorKind::usage, "a file of scores needs --data FILE with the labels");
-  ScoreTable table = read_scores(options.run);
+  metrics::ScoreTable table = read_scores(options.run);
   data::VolumeConfig config;
   config.path = options.data;
   const data::VolumeSet set = data::load_volumes(config);
@@ -42,7 +42,7 @@ Result evaluate_file(const EvaluateRequest& options) {
           std::ssize(table.scores) / table.classes, table.classes, split, options.data, samples.size(),
           set.classes.size());
   for (const int64_t i : samples) table.labels.push_back(set.labels[static_cast<size_t>(i)]);
-  const Json result = to_json(class_metrics(table), split, set.classes);
+  const Json result = to_json(metrics::class_metrics(table), split, set.classes);
   return {result, evaluation_text(result, set.many, options.detail)};
 }
 

@@ -99,8 +99,8 @@ data::LabelledBatch VolumesRun::view(const data::LabelledBatch& batch, int64_t n
   return data::mirrored(batch, config.classify.mirrors, static_cast<uint64_t>(number));
 }
 
-void VolumesRun::keep_scores(const train::RunFolder& folder, const ScoreTable& table,
-                             const ClassMetrics& metrics) const {
+void VolumesRun::keep_scores(const train::RunFolder& folder, const metrics::ScoreTable& table,
+                             const metrics::ClassMetrics& metrics) const {
   if (!config.output.scores) return;
   const std::string flag = set_.flag.empty() ? fs::path(set_.source).stem().string() : set_.flag;
   // An earlier evaluation of this run may have left a file with other figures in its name.

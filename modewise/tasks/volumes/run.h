@@ -35,8 +35,8 @@ class VolumesRun final : public LabelledRunOf<ClassifyConfig, data::VolumeSet, m
   data::LabelledBatch view(const data::LabelledBatch& batch, int64_t number) const override;
 
   std::vector<std::string> figures() const override { return {"auc", "accuracy", "loss"}; }
-  void keep_scores(const train::RunFolder& folder, const ScoreTable& table,
-                   const ClassMetrics& metrics) const override;
+  void keep_scores(const train::RunFolder& folder, const metrics::ScoreTable& table,
+                   const metrics::ClassMetrics& metrics) const override;
 
   report::Figure sample_figure(int64_t sample) const override;
   std::string figure_text() const override {

@@ -26,7 +26,7 @@ ScoreFileName parse_score_file_name(const std::filesystem::path& path) {
   return {match[1], match[2], match[3], match[4]};
 }
 
-std::string format_scores(const ScoreTable& table) {
+std::string format_scores(const metrics::ScoreTable& table) {
   std::string text;
   for (int64_t i = 0; i < table.samples(); ++i) {
     text += std::to_string(i);
@@ -36,14 +36,14 @@ std::string format_scores(const ScoreTable& table) {
   return text;
 }
 
-ScoreTable read_scores(const std::filesystem::path& path) {
+metrics::ScoreTable read_scores(const std::filesystem::path& path) {
   io::CsvOptions options;
   options.header = io::CsvOptions::no;
   const io::CsvTable csv = io::read_csv(path.string(), options);
   require(csv.columns.size() >= 3, ErrorKind::data,
           "{}: expected a row a sample, its number and a score a class (at least 2), got {} columns",
           path.string(), csv.columns.size());
-  ScoreTable table;
+  metrics::ScoreTable table;
   table.classes = std::ssize(csv.columns) - 1;
   for (int64_t row = 0; row < csv.rows; ++row)
     for (size_t column = 1; column < csv.columns.size(); ++column) {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "modewise/tasks/labelled/class_metrics.h"
+#include "modewise/metrics/class_metrics.h"
 
 namespace modewise::tasks {
 
@@ -18,8 +18,8 @@ struct ScoreFileName {
 };
 ScoreFileName parse_score_file_name(const std::filesystem::path& path);
 
-std::string format_scores(const ScoreTable& table);
+std::string format_scores(const metrics::ScoreTable& table);
 /// The scores [n, K] of a file; `labels` are left empty. Data errors name the line.
-ScoreTable read_scores(const std::filesystem::path& path);
+metrics::ScoreTable read_scores(const std::filesystem::path& path);
 
 }  // namespace modewise::tasks

@@ -1,7 +1,7 @@
 // AUC and accuracy against MedMNIST's evaluator over scikit-learn (vectors/make_classify_metrics.py), score
 // files.
 
-#include "modewise/tasks/labelled/class_metrics.h"
+#include "modewise/metrics/class_metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ std::vector<uint64_t> words(uint64_t number, size_t count) {
 }
 
 /// `table` of make_classify_metrics.py.
-ScoreTable table_of(uint64_t number) {
-  ScoreTable table;
+metrics::ScoreTable table_of(uint64_t number) {
+  metrics::ScoreTable table;
   const size_t samples = 2 + words(number, 1)[0] % 80;
   const size_t classes = number % 4 < 2 ? 2 : 11;
   table.classes = static_cast<int64_t>(classes);
@@ -58,15 +58,15 @@ TEST(ClassifyMetrics, AgreeWithMedMnistsEvaluatorOnAThousandTables) {
   ASSERT_EQ(wanted.size(), 1000U);
   int undefined = 0;
   for (uint64_t number = 0; number < 1000; ++number) {
-    const ScoreTable table = table_of(number);
-    const double auc = medmnist_auc(table);
+    const metrics::ScoreTable table = table_of(number);
+    const double auc = metrics::medmnist_auc(table);
     undefined += std::isnan(auc);
     EXPECT_EQ(std::isnan(auc), wanted[number][0].is_null()) << number;
     if (!std::isnan(auc)) {
       EXPECT_NEAR(auc, wanted[number][0].get<double>(), 1e-12) << number;
-      EXPECT_EQ(defined_auc(table), auc);
+      EXPECT_EQ(metrics::defined_auc(table), auc);
     }
-    EXPECT_NEAR(medmnist_accuracy(table), wanted[number][1].get<double>(), 1e-12) << number;
+    EXPECT_NEAR(metrics::medmnist_accuracy(table), wanted[number][1].get<double>(), 1e-12) << number;
   }
   EXPECT_GT(undefined, 100);
 }
@@ -74,18 +74,18 @@ TEST(ClassifyMetrics, AgreeWithMedMnistsEvaluatorOnAThousandTables) {
 TEST(ClassifyMetrics, CountTiesHalfAndTakeExactlyOneHalfAsTheFirstClass) {
   const std::vector<double> scores = {0.1, 0.4, 0.4, 0.8};
   const bool positive[] = {false, true, false, true};
-  EXPECT_EQ(area_under_curve(scores, positive), 3.5 / 4);
-  const ScoreTable table{2, {0.5, 0.5, 0.4, 0.6}, {0, 1}};
-  EXPECT_EQ(medmnist_accuracy(table), 1.0);
-  const ScoreTable many{3, {0.4, 0.4, 0.2}, {0}};
-  EXPECT_EQ(predicted_class(many, 0), 0);
+  EXPECT_EQ(metrics::area_under_curve(scores, positive), 3.5 / 4);
+  const metrics::ScoreTable table{2, {0.5, 0.5, 0.4, 0.6}, {0, 1}};
+  EXPECT_EQ(metrics::medmnist_accuracy(table), 1.0);
+  const metrics::ScoreTable many{3, {0.4, 0.4, 0.2}, {0}};
+  EXPECT_EQ(metrics::predicted_class(many, 0), 0);
 }
 
 TEST(ClassifyMetrics, LeaveOutOnlyClassesThatDoNotOccurWhereWeightsAreChosen) {
-  const ScoreTable table{3, {0.6, 0.3, 0.1, 0.2, 0.7, 0.1, 0.5, 0.1, 0.4}, {0, 1, 0}};
-  EXPECT_TRUE(std::isnan(medmnist_auc(table)));
-  EXPECT_EQ(defined_auc(table), 1.0);
-  const ClassMetrics metrics = class_metrics(table);
+  const metrics::ScoreTable table{3, {0.6, 0.3, 0.1, 0.2, 0.7, 0.1, 0.5, 0.1, 0.4}, {0, 1, 0}};
+  EXPECT_TRUE(std::isnan(metrics::medmnist_auc(table)));
+  EXPECT_EQ(metrics::defined_auc(table), 1.0);
+  const metrics::ClassMetrics metrics = metrics::class_metrics(table);
   EXPECT_EQ(metrics.confusion, (std::vector<int64_t>{2, 0, 0, 0, 1, 0, 0, 0, 0}));
   EXPECT_EQ(metrics.balanced_accuracy, 1.0);
   EXPECT_NEAR(metrics.loss, -(std::log(0.6) + std::log(0.7) + std::log(0.5)) / 3, 1e-15);
@@ -93,14 +93,14 @@ TEST(ClassifyMetrics, LeaveOutOnlyClassesThatDoNotOccurWhereWeightsAreChosen) {
 }
 
 TEST(ClassifyMetrics, RefuseScoresThatAreNoNumbers) {
-  const ScoreTable table{2, {0.5, std::nan(""), 0.4, 0.6}, {0, 1}};
-  EXPECT_THROW(medmnist_auc(table), Error);
+  const metrics::ScoreTable table{2, {0.5, std::nan(""), 0.4, 0.6}, {0, 1}};
+  EXPECT_THROW(metrics::medmnist_auc(table), Error);
 }
 
-TEST(RocCurve, RunsFromCornerToCornerWithOneStepATie) {
+TEST(metrics::RocCurve, RunsFromCornerToCornerWithOneStepATie) {
   const std::vector<double> scores = {0.9, 0.5, 0.5, 0.1};
   const bool positive[] = {true, true, false, false};
-  const RocCurve curve = roc_curve(scores, positive);
+  const metrics::RocCurve curve = metrics::roc_curve(scores, positive);
   EXPECT_EQ(curve.false_positive, (std::vector<double>{0, 0, 0.5, 1}));
   EXPECT_EQ(curve.true_positive, (std::vector<double>{0, 0.5, 1, 1}));
 }
@@ -118,9 +118,9 @@ TEST(ScoreFile, IsWrittenReadAndNamedAsMedMnistDoes) {
   EXPECT_EQ(parse_score_file_name("scores.csv").flag, "");
 
   const std::filesystem::path path = std::filesystem::temp_directory_path() / "modewise_scores_test.csv";
-  const ScoreTable table = table_of(2);
+  const metrics::ScoreTable table = table_of(2);
   write_file_atomically(path, format_scores(table));
-  const ScoreTable again = read_scores(path);
+  const metrics::ScoreTable again = read_scores(path);
   EXPECT_EQ(again.classes, table.classes);
   EXPECT_EQ(again.scores, table.scores);
   EXPECT_TRUE(format_scores(table).starts_with("0,"));

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "modewise/tasks/explanation.h"
-#include "modewise/tasks/labelled/class_metrics.h"
+#include "modewise/metrics/class_metrics.h"
 #include "modewise/tasks/labelled/class_tables.h"
 
 namespace modewise::tasks {
@@ -11,8 +11,8 @@ namespace {
 
 TEST(EvaluationText, HasAllClassesTogetherThenEachAndTheConfusionForDetail) {
   // Two of the three samples are right: class a has both of its own, class b was taken for a.
-  const ScoreTable table = {2, {0.75, 0.25, 0.5, 0.5, 0.875, 0.125}, {0, 0, 1}};
-  const nlohmann::ordered_json evaluation = to_json(class_metrics(table), "test", {"a", "b"});
+  const metrics::ScoreTable table = {2, {0.75, 0.25, 0.5, 0.5, 0.875, 0.125}, {0, 0, 1}};
+  const nlohmann::ordered_json evaluation = to_json(metrics::class_metrics(table), "test", {"a", "b"});
   const std::string all =
       "split  cases  AUC %  accuracy %  balanced %  log loss\n"
       "─────  ─────  ─────  ──────────  ──────────  ────────\n"
@@ -33,11 +33,11 @@ TEST(EvaluationText, HasAllClassesTogetherThenEachAndTheConfusionForDetail) {
 
 TEST(EvaluationText, LeavesManyClassesToDetail) {
   for (const int64_t count : {12, 13}) {
-    ScoreTable table{
+    metrics::ScoreTable table{
         count, std::vector<double>(static_cast<size_t>(count), 1.0 / static_cast<double>(count)), {0}};
     std::vector<std::string> names;
     for (int64_t k = 0; k < count; ++k) names.push_back("k" + std::to_string(k));
-    const nlohmann::ordered_json evaluation = to_json(class_metrics(table), "test", names);
+    const nlohmann::ordered_json evaluation = to_json(metrics::class_metrics(table), "test", names);
     const bool shown = evaluation_text(evaluation, "cases", false).find("recall") != std::string::npos;
     EXPECT_EQ(shown, count == 12);
   }

@@ -83,8 +83,8 @@ TEST(SeriesTask, NearestKnowsItsTrainingCases) {
   run.load_config("", {"model.name=nearest"});
   run.take(small_collection(true));
   ClassTask task(run);
-  const ScoreTable table = score_samples(run, run.set().train);
-  EXPECT_EQ(medmnist_accuracy(table), 1);
+  const metrics::ScoreTable table = score_samples(run, run.set().train);
+  EXPECT_EQ(metrics::medmnist_accuracy(table), 1);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "modewise/tasks/labelled/class_metrics.h"
+#include "modewise/metrics/class_metrics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "modewise/core/error.h"
-#include "modewise/tasks/json_number.h"
+#include "modewise/metrics/json_number.h"
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 namespace {
 
 std::vector<size_t> by_score(std::span<const double> scores) {
@@ -167,4 +167,4 @@ RocCurve roc_curve(std::span<const double> scores, std::span<const bool> positiv
   return curve;
 }
 
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

@@ -1,12 +1,10 @@
-#include "modewise/tasks/scenes/metrics.h"
+#include "modewise/metrics/confusion_matrix.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
-#include "modewise/tasks/json_number.h"
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 namespace {
 
 double ratio(double part, double whole) {
@@ -108,31 +106,4 @@ double ConfusionMatrix::kappa() const {
   return ratio(accuracy() - chance, 1 - chance);
 }
 
-nlohmann::ordered_json evaluation_json(const std::string& split, const ConfusionMatrix& matrix,
-                                       const data::ClassMap& classes) {
-  nlohmann::ordered_json result = {{"split", split},
-                                   {"pixels", matrix.total()},
-                                   {"accuracy", finite_or_null(matrix.accuracy())},
-                                   {"mean_iou", finite_or_null(matrix.mean_iou())},
-                                   {"micro_iou", finite_or_null(matrix.micro_iou())},
-                                   {"mean_recall", finite_or_null(matrix.mean_recall())},
-                                   {"kappa", finite_or_null(matrix.kappa())},
-                                   {"classes", nlohmann::ordered_json::array()},
-                                   {"confusion", nlohmann::ordered_json::array()}};
-  for (int64_t c = 0; c < matrix.classes(); ++c) {
-    const data::SceneClass& one = classes.classes()[static_cast<size_t>(c)];
-    result["classes"].push_back({{"id", one.id},
-                                 {"name", one.name},
-                                 {"pixels", matrix.of_truth(c)},
-                                 {"iou", finite_or_null(matrix.iou(c))},
-                                 {"precision", finite_or_null(matrix.precision(c))},
-                                 {"recall", finite_or_null(matrix.recall(c))},
-                                 {"f1", finite_or_null(matrix.f1(c))}});
-    nlohmann::ordered_json row = nlohmann::ordered_json::array();
-    for (int64_t p = 0; p < matrix.classes(); ++p) row.push_back(matrix.count(c, p));
-    result["confusion"].push_back(std::move(row));
-  }
-  return result;
-}
-
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

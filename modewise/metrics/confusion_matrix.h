@@ -2,14 +2,10 @@
 // How well predicted classes agree with a mask, from one table of counts.
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "modewise/data/scenes/class_map.h"
-
-namespace modewise::tasks {
+namespace modewise::metrics {
 
 /// counts(t, p): pixels of class t that were called p. Pixels whose label is ignored are never added.
 class ConfusionMatrix {
@@ -47,9 +43,4 @@ class ConfusionMatrix {
   std::vector<int64_t> counts_;
 };
 
-/// pixels, accuracy, mean_iou, micro_iou, mean_recall, kappa, classes (id, name, pixels, iou, precision,
-/// recall, f1) and confusion, a row a true class.
-nlohmann::ordered_json evaluation_json(const std::string& split, const ConfusionMatrix& matrix,
-                                       const data::ClassMap& classes);
-
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 
 /// F1 of the multisets of words, both in lower case, without ASCII punctuation and articles.
 double qa_f1(std::string_view prediction, std::string_view answer);
@@ -38,4 +38,4 @@ double difflib_ratio(std::u32string_view a, std::u32string_view b);
 /// Bytes that are no UTF-8 become U+FFFD, one each.
 std::u32string code_points(std::string_view text);
 
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

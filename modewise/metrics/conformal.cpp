@@ -1,4 +1,4 @@
-#include "modewise/tasks/forecast/conformal.h"
+#include "modewise/metrics/conformal.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "modewise/core/parse_json.h"
 #include "modewise/io/arrays/npz.h"
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 namespace {
 
 // Of the training deviation (scaled values have deviation 1 over the training rows).
@@ -284,4 +284,4 @@ Calibration read_calibration(const std::filesystem::path& path) {
   return result;
 }
 
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

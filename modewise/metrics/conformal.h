@@ -22,7 +22,7 @@
 
 #include "modewise/core/fields.h"
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 
 struct CalibrationConfig {
   std::string method = "conformal";             // conformal | none
@@ -86,4 +86,4 @@ void write_calibration(const std::filesystem::path& path, const Calibration& cal
 Calibration read_calibration(const std::filesystem::path& path);
 nlohmann::ordered_json to_json(const Calibration& calibration);
 
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 
 /// Means over everything counted (TSLib: windows × steps × series concatenated, not a mean of batch means).
 struct PointErrors {
@@ -86,4 +86,4 @@ class ForecastErrors {
 nlohmann::ordered_json to_json(const PointErrors& errors);
 nlohmann::ordered_json to_json(const QuantileErrors& errors);
 
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

@@ -1,4 +1,4 @@
-#include "modewise/tasks/forecast/metrics.h"
+#include "modewise/metrics/forecast_errors.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
-#include "modewise/tasks/json_number.h"
+#include "modewise/metrics/json_number.h"
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 namespace {
 
 double smape_term(double truth, double forecast) {
@@ -185,4 +185,4 @@ nlohmann::ordered_json to_json(const QuantileErrors& errors) {
           {"intervals", intervals}};
 }
 
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

@@ -1,4 +1,4 @@
-#include "modewise/tasks/forecast/conformal.h"
+#include "modewise/metrics/conformal.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 namespace {
 
 constexpr int64_t series = 2, horizon = 3;
@@ -161,4 +161,4 @@ TEST(WindowDeviation, IsOverObservedValuesAndNeverZero) {
 }
 
 }  // namespace
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

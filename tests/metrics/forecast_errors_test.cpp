@@ -1,4 +1,4 @@
-#include "modewise/tasks/forecast/metrics.h"
+#include "modewise/metrics/forecast_errors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,14 +10,14 @@
 
 #include "modewise/core/file.h"
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 namespace {
 
 using Scale = ForecastErrors::Scale;
 
 struct Vectors {
   nlohmann::json json =
-      nlohmann::json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/tasks/vectors/forecast_metrics.json"));
+      nlohmann::json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/metrics/vectors/forecast_metrics.json"));
   std::vector<float> truth = json["truth"], forecast = json["forecast"], quantiles = json["quantiles"];
   std::unique_ptr<bool[]> observed = std::make_unique<bool[]>(truth.size());
   Vectors() {
@@ -95,4 +95,4 @@ TEST(ForecastErrors, OfNothingAreNullInJson) {
 }
 
 }  // namespace
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

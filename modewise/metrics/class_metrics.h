@@ -10,7 +10,7 @@
 
 #include "modewise/io/arrays/npy.h"
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 
 /// n samples, K classes.
 struct ScoreTable {
@@ -59,4 +59,4 @@ struct RocCurve {
 };
 RocCurve roc_curve(std::span<const double> scores, std::span<const bool> positive);
 
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

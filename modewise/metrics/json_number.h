@@ -4,10 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 
 inline nlohmann::ordered_json finite_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

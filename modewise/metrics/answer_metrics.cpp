@@ -1,4 +1,4 @@
-#include "modewise/tasks/language/answer_metrics.h"
+#include "modewise/metrics/answer_metrics.h"
 
 #include <fmt/ranges.h>
 #include <locale.h>
@@ -15,7 +15,7 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/io/utf8.h"
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 namespace {
 
 /// Unicode's classes and cases, whatever the environment's language.
@@ -332,4 +332,4 @@ double answer_score(const std::string& metric, std::string_view prediction,
   return best;
 }
 
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics

@@ -7,14 +7,14 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/tasks/language/answer_metrics.h"
+#include "modewise/metrics/answer_metrics.h"
 
-namespace modewise::tasks {
+namespace modewise::metrics {
 namespace {
 
 const nlohmann::json& answers() {
   static const auto json =
-      nlohmann::json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/tasks/vectors/answers.json"));
+      nlohmann::json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/metrics/vectors/answers.json"));
   return json;
 }
 
@@ -63,4 +63,4 @@ TEST(AnswerMetrics, TheBestAnswerCounts) {
 }
 
 }  // namespace
-}  // namespace modewise::tasks
+}  // namespace modewise::metrics
