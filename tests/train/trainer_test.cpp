@@ -61,6 +61,22 @@ class TrainerTest : public testing::Test {
   ToyTask task;
 };
 
+TEST_F(TrainerTest, WantsSamplesWhereItTrains) {
+  TrainConfig config = small_config();
+  config.batch_size = 151;
+  config.drop_last = true;
+  EXPECT_THAT(error_of(config).what(), HasSubstr("150 training samples do not fill one batch of 151"));
+  class Nothing final : public ToyTask {
+    int64_t training_samples() const override { return 0; }
+  };
+  Nothing nothing;
+  config.drop_last = false;
+  EXPECT_THROW(train::train(nothing, config, run, false), Error);
+  config.epochs = 0;
+  config.drop_last = true;
+  EXPECT_EQ(train::train(nothing, config, run, false).steps, 0);
+}
+
 TEST_F(TrainerTest, LearnsAndWritesALineAnEvaluation) {
   TrainConfig config = small_config();
   config.epochs = 10;

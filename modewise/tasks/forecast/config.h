@@ -9,9 +9,9 @@
 #include "modewise/data/forecast/config.h"
 #include "modewise/data/forecast/series.h"
 #include "modewise/data/forecast/windows.h"
+#include "modewise/metrics/conformal.h"
 #include "modewise/models/forecast/config.h"
 #include "modewise/models/forecast/forecaster.h"
-#include "modewise/metrics/conformal.h"
 #include "modewise/train/train_config.h"
 
 namespace modewise::tasks {

@@ -128,7 +128,7 @@ std::vector<float> lookback_deviations(const ForecastBlock& block) {
   for (size_t i = 0; i < result.size(); ++i)
     result[i] = static_cast<float>(
         metrics::window_deviation(past.subspan(i * lookback, lookback),
-                         observed.empty() ? observed : observed.subspan(i * lookback, lookback)));
+                                  observed.empty() ? observed : observed.subspan(i * lookback, lookback)));
   return result;
 }
 
@@ -144,8 +144,9 @@ std::vector<float> CalibratedForecaster::quantiles(const ForecastBlock& block) c
   return metrics::calibrated_quantiles(*calibration, floats(block.forecast), raw, lookback_deviations(block));
 }
 
-std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& model, const ForecastConfig& config,
-                                                const ForecastData& data) {
+std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& model,
+                                                         const ForecastConfig& config,
+                                                         const ForecastData& data) {
   if (config.calibration.method == "none") return std::nullopt;
   const data::WindowSet& validation = data.windows.validation;
   metrics::CalibrationSample sample;
@@ -197,7 +198,7 @@ std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& mod
 }
 
 metrics::ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
-                                   const data::WindowSet& set, const QuantileVisitor& visit) {
+                                            const data::WindowSet& set, const QuantileVisitor& visit) {
   metrics::ForecastErrors errors = make_errors(*forecaster.config, data.scaler, forecaster.levels());
   Progress progress("evaluating", set.size(), "windows");
   stream_forecasts(*forecaster.model, data, set, forecaster.config->forecast.evaluation_batch,
@@ -233,7 +234,8 @@ nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::
   }
   result["horizons"] = horizons;
   const std::vector<metrics::QuantileErrors::Interval> intervals =
-      errors.has_quantiles() ? errors.quantiles().intervals : std::vector<metrics::QuantileErrors::Interval>{};
+      errors.has_quantiles() ? errors.quantiles().intervals
+                             : std::vector<metrics::QuantileErrors::Interval>{};
   nlohmann::ordered_json by_step = nlohmann::ordered_json::array();
   for (int64_t step = 0; step < errors.horizon(); ++step) {
     nlohmann::ordered_json row = to_json(errors.of_step(step));

@@ -12,10 +12,10 @@
 #include <string>
 
 #include "modewise/data/forecast/windows.h"
-#include "modewise/models/forecast/forecaster.h"
 #include "modewise/metrics/conformal.h"
-#include "modewise/tasks/forecast/data.h"
 #include "modewise/metrics/forecast_errors.h"
+#include "modewise/models/forecast/forecaster.h"
+#include "modewise/tasks/forecast/data.h"
 
 namespace modewise::tasks {
 
@@ -71,13 +71,14 @@ struct CalibratedForecaster {
 
 /// Margins from the forecasts over the validation windows (thinned when they would take more than 128 MB).
 /// Nothing when the config wants none.
-std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& model, const ForecastConfig& config,
-                                                const ForecastData& data);
+std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& model,
+                                                         const ForecastConfig& config,
+                                                         const ForecastData& data);
 
 /// Errors over all windows of `set`; `visit` (may be empty) sees each block with its quantiles.
 using QuantileVisitor = std::function<void(const ForecastBlock& block, std::span<const float> quantiles)>;
 metrics::ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
-                                   const data::WindowSet& set, const QuantileVisitor& visit = {});
+                                            const data::WindowSet& set, const QuantileVisitor& visit = {});
 
 /// The whole result: scaled and in units, per horizon, step and series.
 nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::ForecastErrors& errors,

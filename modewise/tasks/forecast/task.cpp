@@ -74,7 +74,7 @@ at::Tensor forecast_loss(const at::Tensor& forecast, const at::Tensor& future, c
 }
 
 metrics::ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler,
-                           std::vector<double> levels) {
+                                    std::vector<double> levels) {
   const std::vector<double> mean = scaler_means(scaler);
   return {std::ssize(mean), config.forecast.longest(), mean, scaler_deviations(scaler), std::move(levels)};
 }
@@ -121,7 +121,8 @@ train::Metrics ForecastTask::evaluate() {
     add("val_mse", steps, point.mse);
     add("val_mae", steps, point.mae);
     if (!probabilistic) continue;
-    const metrics::QuantileErrors quantiles = errors.quantiles(metrics::ForecastErrors::Scale::standard, steps);
+    const metrics::QuantileErrors quantiles =
+        errors.quantiles(metrics::ForecastErrors::Scale::standard, steps);
     add("val_pinball", steps, quantiles.mean_pinball);
     add("val_crps", steps, quantiles.crps);
   }

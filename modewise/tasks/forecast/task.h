@@ -7,10 +7,10 @@
 
 #include <memory>
 
+#include "modewise/metrics/forecast_errors.h"
 #include "modewise/models/forecast/forecaster.h"
 #include "modewise/tasks/forecast/config.h"
 #include "modewise/tasks/forecast/data.h"
-#include "modewise/metrics/forecast_errors.h"
 #include "modewise/train/module_task.h"
 
 namespace modewise::tasks {
@@ -52,6 +52,6 @@ class ForecastTask final : public train::ModuleTask {
 
 /// Empty sums for forecasts of this config on this scale; `levels` are those of the quantiles to come.
 metrics::ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler,
-                           std::vector<double> levels);
+                                    std::vector<double> levels);
 
 }  // namespace modewise::tasks

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "modewise/report/figure.h"
 #include "modewise/metrics/class_metrics.h"
+#include "modewise/report/figure.h"
 
 namespace modewise::tasks {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "modewise/tasks/kind.h"
 #include "modewise/metrics/class_metrics.h"
+#include "modewise/tasks/kind.h"
 
 namespace modewise::tasks {
 

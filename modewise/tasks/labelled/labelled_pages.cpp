@@ -64,9 +64,10 @@ void add_samples(report::HtmlPage& page, const LabelledRun& run, const metrics::
     std::vector<report::CaptionedFigure> figures;
     for (int64_t i = 0; i < std::min(kShownSamples, table.samples()); ++i) {
       const int64_t row = order[static_cast<size_t>(wrong ? i : table.samples() - 1 - i)];
-      figures.push_back({run.sample_figure(samples[static_cast<size_t>(row)]),
-                         fmt::format("{}: score {:.3f}; taken for {}", name(own(row)),
-                                     table.score(row, own(row)), name(metrics::predicted_class(table, row)))});
+      figures.push_back(
+          {run.sample_figure(samples[static_cast<size_t>(row)]),
+           fmt::format("{}: score {:.3f}; taken for {}", name(own(row)), table.score(row, own(row)),
+                       name(metrics::predicted_class(table, row)))});
     }
     page.add_figure_grid(figures, 220);
   }

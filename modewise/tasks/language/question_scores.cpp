@@ -11,9 +11,9 @@
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/data/language/token_windows.h"
+#include "modewise/metrics/answer_metrics.h"
 #include "modewise/models/language/text_generation.h"
 #include "modewise/nn/evaluation_mode.h"
-#include "modewise/metrics/answer_metrics.h"
 #include "modewise/tasks/language/scores.h"
 #include "modewise/train/task.h"
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "modewise/data/scenes/scenes.h"
+#include "modewise/metrics/confusion_matrix.h"
 #include "modewise/models/scenes/segmenter.h"
 #include "modewise/nn/constant.h"
 #include "modewise/tasks/scenes/config.h"
-#include "modewise/metrics/confusion_matrix.h"
 #include "modewise/train/module_task.h"
 
 namespace modewise::tasks {

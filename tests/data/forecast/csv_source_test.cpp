@@ -80,6 +80,16 @@ TEST_F(CsvSource, TextDatesAndRowNumbersAreLeftOutWithNotes) {
                                    "column 'checked' holds dates besides the time column and is left out"));
 }
 
+TEST_F(CsvSource, RowNumbersCountFromZeroOrOneByOne) {
+  const auto labels = [&](const char* cells) {
+    return load(std::string("date,id,a\n") + cells).modes[0].labels;
+  };
+  EXPECT_THAT(labels("2020-01-01,0,5\n2020-01-02,1,6\n"), ElementsAre("a"));
+  EXPECT_THAT(labels("2020-01-01,1,5\n2020-01-02,2,6\n"), ElementsAre("a"));
+  EXPECT_THAT(labels("2020-01-01,5,5\n2020-01-02,6,6\n"), ElementsAre("id", "a"));
+  EXPECT_THAT(labels("2020-01-01,1,5\n2020-01-02,3,6\n"), ElementsAre("id", "a"));
+}
+
 TEST_F(CsvSource, AnEmptyColumnStaysAsAMissingVariable) {
   const Series s = load("date,a,b\n2020-01-01,1,\n2020-01-02,2,\n");
   EXPECT_THAT(s.modes[0].labels, ElementsAre("a", "b"));

@@ -247,6 +247,13 @@ TEST(Scenes, ComeBackFromTheirSummary) {
   folder.write("bad.json", "{\"classes\": 3}");
   EXPECT_THAT(error_of(ErrorKind::data, [&] { read_scene_summary(folder.path("bad.json")); }),
               HasSubstr("bad.json: not a segmentation run's data.json"));
+  for (const auto& [band, sentence] : {std::pair(-1, "band -1 of 2"), {2, "band 2 of 2"}}) {
+    auto changed = to_json(set.summary());
+    changed["bands"][0] = band;
+    folder.write("bad.json", changed.dump());
+    EXPECT_THAT(error_of(ErrorKind::data, [&] { read_scene_summary(folder.path("bad.json")); }),
+                HasSubstr(sentence));
+  }
   RasterInfo other = {};
   other.bands = 3;
   other.source = "other.tif";

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "modewise/tasks/explanation.h"
 #include "modewise/metrics/class_metrics.h"
+#include "modewise/tasks/explanation.h"
 #include "modewise/tasks/labelled/class_tables.h"
 
 namespace modewise::tasks {

@@ -27,7 +27,8 @@ TEST(ScoreFile, IsWrittenReadAndNamedAsMedMnistDoes) {
   EXPECT_EQ(parse_score_file_name("scores.csv").flag, "");
 
   const std::filesystem::path path = std::filesystem::temp_directory_path() / "modewise_scores_test.csv";
-  const metrics::ScoreTable table = metrics::ScoreTable{3, {0.5, 0.25, 0.25, 0.125, 0.75, 0.125, 1.0 / 3, 0, 2.0 / 3}, {0, 1, 2}};
+  const metrics::ScoreTable table =
+      metrics::ScoreTable{3, {0.5, 0.25, 0.25, 0.125, 0.75, 0.125, 1.0 / 3, 0, 2.0 / 3}, {0, 1, 2}};
   write_file_atomically(path, format_scores(table));
   const metrics::ScoreTable again = read_scores(path);
   EXPECT_EQ(again.classes, table.classes);
