@@ -1,4 +1,4 @@
-// Volumes from NPZ, NPY and NIfTI files: what is read, what is refused, how batches are padded.
+// Volumes from NPZ and NPY files: what is read, what is refused.
 
 #include "modewise/data/volumes/volumes.h"
 
@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,12 +16,10 @@
 #include <numeric>
 #include <set>
 
-#include "modewise/core/error.h"
 #include "modewise/core/random.h"
 #include "modewise/data/volumes/medmnist.h"
 #include "modewise/data/volumes/sources.h"
-#include "modewise/io/arrays/npz.h"
-#include "tests/data/scratch.h"
+#include "tests/data/volumes/volume_files.h"
 
 namespace modewise::data {
 namespace {
@@ -30,49 +27,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-io::Array bytes_of(std::vector<int64_t> shape, int step) {
-  const int64_t count = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-  std::vector<uint8_t> values(static_cast<size_t>(count));
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<uint8_t>(static_cast<int>(i) * step % 256);
-  return io::make_array(std::move(shape), std::span<const uint8_t>(values));
-}
-
-io::Array labels_of(const std::vector<uint8_t>& labels) {
-  return io::make_array({std::ssize(labels), 1}, std::span<const uint8_t>(labels));
-}
-
-/// Six arrays of MedMNIST's layout with 4, 2 and 3 samples of 3 × 4 × 5 voxels.
-std::map<std::string, io::Array> six_arrays() {
-  return {{"train_images", bytes_of({4, 3, 4, 5}, 1)}, {"train_labels", labels_of({0, 1, 2, 1})},
-          {"val_images", bytes_of({2, 3, 4, 5}, 3)},   {"val_labels", labels_of({2, 0})},
-          {"test_images", bytes_of({3, 3, 4, 5}, 7)},  {"test_labels", labels_of({1, 1, 0})}};
-}
-
-class Volumes : public testing::Test {
- protected:
-  std::string write(const std::string& name, const std::map<std::string, io::Array>& arrays) {
-    const std::string path = scratch_.path(name);
-    io::write_npz(path, arrays, true);
-    return path;
-  }
-  static VolumeConfig config_of(const std::string& path) {
-    VolumeConfig config;
-    config.path = path;
-    return config;
-  }
-  static std::string refusal(const VolumeConfig& config) {
-    try {
-      load_volumes(config);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::data) << error.what();
-      return error.what();
-    }
-    return "";
-  }
-  ScratchFolder scratch_;
-};
 
 TEST_F(Volumes, OfMedMnistKeepTheirSplitsAndBytes) {
   const VolumeSet set = load_volumes(config_of(write("some3d.npz", six_arrays())));
@@ -249,93 +203,11 @@ TEST_F(Volumes, TakeVoxelsThatAreNoNumbersAsMissing) {
               HasSubstr("every voxel of volume 1 is missing"));
 }
 
-/// A NIfTI-1 file of float32, x fastest: voxel (x, y, z) holds x + 10 y + 100 z.
-std::string nifti_bytes(int16_t x, int16_t y, int16_t z, float right = 1) {
-  std::string bytes(352, '\0');
-  const auto put = [&](size_t at, const auto& value) {
-    std::memcpy(bytes.data() + at, &value, sizeof(value));
-  };
-  put(0, int32_t{348});
-  const int16_t dims[8] = {3, x, y, z, 1, 1, 1, 1};
-  put(40, dims);
-  put(70, int16_t{16});
-  put(72, int16_t{32});
-  const float pixdim[8] = {1, 1, 2, 3, 0, 0, 0, 0};
-  put(76, pixdim);
-  put(108, 352.0F);
-  put(112, 1.0F);
-  put(254, int16_t{1});
-  const float rows[12] = {right, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3, 0};
-  put(280, rows);
-  std::memcpy(bytes.data() + 344, "n+1", 4);
-  for (int k = 0; k < z; ++k)
-    for (int j = 0; j < y; ++j)
-      for (int i = 0; i < x; ++i) {
-        const auto value = static_cast<float>(i + 10 * j + 100 * k);
-        bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
-      }
-  return bytes;
-}
-
-TEST_F(Volumes, OfAFolderOfNiftiFollowTheirTable) {
-  scratch_.write("scans/a.nii", nifti_bytes(4, 3, 2));
-  scratch_.write("scans/b.nii", nifti_bytes(4, 3, 2, -1));
-  scratch_.write("scans/more/c.nii", nifti_bytes(2, 3, 1));
-  scratch_.write("scans/d.nii", nifti_bytes(4, 3, 2));
-  scratch_.write("scans/labels.csv",
-                 "file,label,split\na.nii,ill,train\nb,well,validation\nmore/c.nii,well,test\n");
-  VolumeConfig config = config_of(scratch_.path("scans"));
-  config.intensity = "none";
-  const VolumeSet set = load_volumes(config);
-  EXPECT_THAT(set.names, ElementsAre("a", "b", "c"));
-  EXPECT_THAT(set.classes, ElementsAre("ill", "well"));
-  EXPECT_THAT(set.labels, ElementsAre(0, 1, 1));
-  EXPECT_THAT(set.train, ElementsAre(0));
-  EXPECT_THAT(set.test, ElementsAre(2));
-  EXPECT_THAT(set.notes, ElementsAre(HasSubstr("names no class for it, left out")));
-  EXPECT_THAT(set.size(), ElementsAre(4, 3, 2));
-  EXPECT_TRUE(set.masked());  // c is smaller
-  const std::vector<int64_t> all = {0, 1, 2};
-  const LabelledBatch batch = gather_volumes(set, all);
-  EXPECT_EQ(batch.values[0][3][2][1][0].item<float>(), 123);
-  EXPECT_EQ(batch.values[1][3][2][1][0].item<float>(), 120);  // stored from right to left, turned to RAS
-  EXPECT_EQ(batch.valid[2].sum().item<int64_t>(), 6);
-  EXPECT_TRUE(batch.valid[0].all().item<bool>());
-
-  config.spacing = 1;  // voxels of 1 × 2 × 3 mm
-  EXPECT_THAT(load_volumes(config).size(), ElementsAre(4, 6, 6));
-  config.spacing = 0;
-  config.size = {2, 3, 2};
-  EXPECT_FALSE(load_volumes(config).masked());
-}
-
 TEST_F(Volumes, NeedAPath) {
   EXPECT_EQ(error_of(ErrorKind::config, [] { load_volumes({}); }),
             "data.path: expected a file or folder of volumes, got none");
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_volumes(config_of("/nowhere/scan.npz")); }),
             "there is no file or folder /nowhere/scan.npz");
-}
-
-TEST_F(Volumes, OfAFolderMayHaveNumbersAsClasses) {
-  scratch_.write("scans/a.nii", nifti_bytes(2, 2, 2));
-  scratch_.write("scans/b.nii", nifti_bytes(2, 2, 2));
-  scratch_.write("scans/labels.csv", "file,label,split\na,7,train\nb,3,test\n");
-  const VolumeSet set = load_volumes(config_of(scratch_.path("scans")));
-  EXPECT_THAT(set.classes, ElementsAre("3", "7"));
-  EXPECT_THAT(set.labels, ElementsAre(1, 0));
-}
-
-TEST_F(Volumes, OfAFolderNeedATableThatFits) {
-  EXPECT_THAT(refusal(config_of(scratch_.path(""))), HasSubstr("found none"));
-  scratch_.write("scans/a.nii", nifti_bytes(2, 2, 2));
-  scratch_.write("scans/labels.csv", "file,kind\na,1\nb,2\n");
-  EXPECT_THAT(refusal(config_of(scratch_.path("scans"))),
-              HasSubstr("expected a column of files (file) and one of"));
-  scratch_.write("scans/labels.csv", "file,label,split\na,1,holdout\nb,2,train\n");
-  EXPECT_THAT(refusal(config_of(scratch_.path("scans"))),
-              HasSubstr("'holdout' is none of train, validation"));
-  scratch_.write("scans/labels.csv", "file,label\na,1\na.nii,2\n");
-  EXPECT_THAT(refusal(config_of(scratch_.path("scans"))), HasSubstr("'a' stands there twice"));
 }
 
 TEST(MedMnist, HasTheCountsOfEachRelease) {
@@ -352,111 +224,6 @@ TEST(MedMnist, HasTheCountsOfEachRelease) {
   EXPECT_THAT(find_medmnist("vesselmnist3d.npz")->counts, ElementsAre(1335, 191, 382));
   EXPECT_EQ(medmnist_size_flag(28), "");
   EXPECT_EQ(medmnist_size_flag(64), "_64");
-}
-
-/// A set of volumes of 2 × 1 × 1 voxels and 2 channels, without missing voxels or scales.
-VolumeSet set_of(const std::vector<int64_t>& labels) {
-  VolumeSet set;
-  set.source = "set";
-  set.labels = labels;
-  set.classes = {"a", "b", "c"};
-  for (size_t i = 0; i < labels.size(); ++i) {
-    set.names.push_back(std::to_string(i));
-    set.volumes.push_back(at::full({2, 1, 1, 2}, static_cast<double>(i), at::kFloat));
-  }
-  set.valid.resize(labels.size());
-  set.scales.resize(labels.size());
-  return set;
-}
-
-TEST(VolumeSplit, CutsEachClassInTheOrderOfItsSeed) {
-  VolumeConfig config;
-  config.split_ratios = {0.5, 0.26, 0.13};
-  config.split_seed = 6;
-  VolumeSet set = set_of({0, 2, 0, -1, 0, 2, 0, 0, -1, 0, 2, 0, 0, 0, 0});
-  split_by_class(set, config);
-  std::vector<int64_t> wanted[3];
-  for (const int64_t label : {-1, 0, 2}) {
-    std::vector<int64_t> members;
-    for (int64_t i = 0; i < 15; ++i)
-      if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
-    const auto order =
-        random_permutation(std::ssize(members), {6, RandomSite::splits, static_cast<uint64_t>(label + 1)});
-    // Of 2: 1, 1.52, 1.78; of 10: 5, 7.6, 8.9; of 3: 1.5, 2.28, 2.67; rounded, halves up.
-    const size_t train = members.size() / 2 + members.size() % 2, validation = members.size() == 10 ? 8 : 2,
-                 test = members.size() == 10 ? 9 : members.size();
-    for (size_t i = 0; i < test; ++i)
-      wanted[i < train ? 0 : i < validation ? 1 : 2].push_back(members[static_cast<size_t>(order[i])]);
-  }
-  for (auto& list : wanted) std::sort(list.begin(), list.end());
-  EXPECT_EQ(set.train, wanted[0]);
-  EXPECT_EQ(set.validation, wanted[1]);
-  EXPECT_EQ(set.test, wanted[2]);
-  EXPECT_THAT(set.notes, ElementsAre("split by class with seed 6: 8 training, 4 validation, 2 test"));
-  for (const auto& wrong :
-       {std::vector<double>{0.5, 0.5}, {0, 0.5, 0.5}, {0.5, 0.3, 0.21}, {0.6, 0.2, 0.1, 0.1}}) {
-    config.split_ratios = wrong;
-    EXPECT_EQ(error_of(ErrorKind::config, [&] { split_by_class(set, config); }),
-              fmt::format("data.split_ratios: expected three shares of training, validation and test that "
-                          "sum to at most 1, got [{}]",
-                          fmt::join(wrong, ", ")));
-  }
-}
-
-TEST(VolumeBatches, PadMaskScaleAndClip) {
-  VolumeSet set = set_of({1, 0, 2});
-  EXPECT_FALSE(set.masked());
-  set.volumes[1] = at::tensor({1.0F, 10.0F, 2.0F, 20.0F, 3.0F, 30.0F}).view({1, 3, 1, 2});
-  EXPECT_TRUE(set.masked());  // by its size alone
-  EXPECT_THAT(set.size(), ElementsAre(2, 3, 1));
-  set.scales[1] = {at::tensor({1.0F, 10.0F}), at::tensor({2.0F, 5.0F}), false};
-  const std::vector<int64_t> samples = {1, 2};
-  LabelledBatch batch = gather_volumes(set, samples, {2, 3, 2});
-  const auto floats = [](const at::Tensor& x) {
-    const at::Tensor flat = x.to(at::kFloat).flatten().contiguous();
-    return std::vector<float>(flat.const_data_ptr<float>(), flat.const_data_ptr<float>() + flat.numel());
-  };
-  EXPECT_THAT(batch.values.sizes().vec(), ElementsAre(2, 2, 3, 2, 2));
-  EXPECT_THAT(floats(batch.values[0].select(2, 0)[0]), ElementsAre(0, 0, 0.5, 2, 1, 4));
-  EXPECT_THAT(floats(batch.valid[0].select(2, 0)), ElementsAre(1, 1, 1, 0, 0, 0));
-  EXPECT_EQ(batch.values[0].sum().item<float>(), 7.5);  // nothing beyond
-  EXPECT_THAT(floats(batch.valid[1].select(2, 0)), ElementsAre(1, 0, 0, 1, 0, 0));
-  EXPECT_EQ(batch.valid.select(3, 1).sum().item<int64_t>(), 0);
-  EXPECT_THAT(floats(batch.labels), ElementsAre(0, 2));
-  set.scales[1].clip = true;
-  set.valid[1] = at::tensor({1, 1, 0}).to(at::kBool).view({1, 3, 1});
-  batch = gather_volumes(set, samples);
-  EXPECT_THAT(floats(batch.values[0][0]), ElementsAre(0, 0, 0.5, 1, 0, 0));
-  EXPECT_THAT(floats(batch.valid[0]), ElementsAre(1, 1, 0, 0, 0, 0));
-  EXPECT_EQ(error_of(ErrorKind::data,
-                     [&] {
-                       gather_volumes(set, samples, {2, 2, 1});
-                     }),
-            "set: volume 1 has 3 voxels along axis 1, more than the 2 there is room for");
-  VolumeSet holes = set_of({0, 1});
-  holes.valid[1] = at::zeros({2, 1, 1}, at::kBool);
-  EXPECT_TRUE(holes.masked());
-}
-
-TEST(VolumeBatches, HaveAHashOfAllThatTheyHold) {
-  const std::string before = hash_of(set_of({0, 1, 2}));
-  EXPECT_EQ(hash_of(set_of({0, 1, 2})), before);
-  const std::vector<std::function<void(VolumeSet&)>> changes = {
-      [](VolumeSet& s) { s.volumes[2].flatten()[3] = 7; },
-      [](VolumeSet& s) { s.labels[2] = 0; },
-      [](VolumeSet& s) { s.train = {1}; },
-      [](VolumeSet& s) { s.validation = {1}; },
-      [](VolumeSet& s) { s.test = {1}; },
-      [](VolumeSet& s) {
-        s.valid[0] = at::zeros({2, 1, 1}, at::kBool);
-      }};
-  std::set<std::string> hashes = {before};
-  for (const auto& change : changes) {
-    VolumeSet set = set_of({0, 1, 2});
-    change(set);
-    hashes.insert(hash_of(set));
-  }
-  EXPECT_EQ(hashes.size(), 7U);
 }
 
 TEST_F(Volumes, FindTheirFormat) {
@@ -583,85 +350,6 @@ TEST_F(Volumes, AreResampledByAveragesWhereTheyShrink) {
   EXPECT_EQ(half[3].item<float>(), 3.5);
 }
 
-TEST_F(Volumes, OfAFolderTakeTheirColumnsAndSplitsByManyNames) {
-  for (const char* name : {"a", "b", "c", "d", "e"})
-    scratch_.write(std::string("scans/") + name + (name[0] == 'e' ? ".txt" : ".nii"), nifti_bytes(2, 2, 2));
-  const std::string rows = "a,x,training\nb,y,valid\nc,x,val\nd,y,test\n";
-  VolumeConfig config = config_of(scratch_.path("scans"));
-  const std::string table = scratch_.path("scans/labels.csv");
-  for (const std::string header : {"file,label,split", "filename,class,set", "path,target,subset",
-                                   "image,diagnosis,split", "name,label,split", "id,label,split"}) {
-    scratch_.write("scans/labels.csv", header + "\n" + rows);
-    const VolumeSet set = load_volumes(config);
-    EXPECT_THAT(set.train, ElementsAre(0)) << header;
-    EXPECT_THAT(set.validation, ElementsAre(1, 2));
-    EXPECT_THAT(set.test, ElementsAre(3));
-    EXPECT_THAT(set.labels, ElementsAre(0, 1, 0, 1));
-  }
-  const VolumeSet without = load_volumes(config, false);
-  EXPECT_THAT(without.names, ElementsAre("a", "b", "c"));
-  scratch_.write("scans/labels.csv",
-                 "file,other,label,split,half\na,u,x,train,test\nb,v,y,train,train\n"
-                 "c,u,x,val,train\nd,v,y,test,train\n");
-  config.label_column = "other";
-  config.split_column = "half";
-  VolumeSet set = load_volumes(config);
-  EXPECT_THAT(set.classes, ElementsAre("u", "v"));
-  EXPECT_THAT(set.test, ElementsAre(0));
-  config.classes = {"v", "w", "u"};
-  EXPECT_THAT(load_volumes(config).labels, ElementsAre(2, 0, 2, 0));
-  config.classes = {"v"};
-  EXPECT_EQ(refusal(config), table + ": class 'u' is not among data.classes");
-  config.classes = {};
-  config.label_column = "none";
-  EXPECT_EQ(refusal(config), table + ": there is no column 'none'");
-  config.label_column = config.split_column = "";
-  scratch_.write("scans/labels.csv", "file,label,split\na,x,train\nb,y,\nc,x,val\nd,y,test\n");
-  EXPECT_EQ(refusal(config), table + ": some rows name a split and others do not");
-  scratch_.write("scans/labels.csv", "file,label\na,x\nb,\nc,x\nd,y\n");
-  EXPECT_EQ(refusal(config), table + ": row 2 names no class");
-  scratch_.write("scans/labels.csv", "file,label\na,x\n,y\nc,x\nd,y\n");
-  EXPECT_EQ(refusal(config), table + ": row 2 names no file");
-  scratch_.write("scans/labels.csv", "file,label\nq,x\nr,y\n");
-  EXPECT_EQ(refusal(config), scratch_.path("scans") + ": " + table + " names none of the files there");
-  config.labels = scratch_.path("nowhere.csv");
-  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_volumes(config); }),
-            "there is no file " + config.labels + " with the labels");
-}
-
-TEST_F(Volumes, OfAFolderSortNumbersAsNumbers) {
-  for (const char* name : {"a", "b", "c"})
-    scratch_.write(std::string("scans/") + name + ".nii", nifti_bytes(2, 2, 2));
-  VolumeConfig config = config_of(scratch_.path("scans"));
-  scratch_.write("scans/labels.csv", "file,label,split\na,10,train\nb,9,val\nc,-1.5,test\n");
-  EXPECT_THAT(load_volumes(config).classes, ElementsAre("-1.5", "9", "10"));
-  scratch_.write("scans/labels.csv", "file,label,split\na,9b,train\nb,10b,val\nc,9b,test\n");
-  EXPECT_THAT(load_volumes(config).classes, ElementsAre("10b", "9b"));
-}
-
-TEST_F(Volumes, OfOneNiftiFileNeedNoTable) {
-  VolumeConfig config = config_of(scratch_.write("a.nii", nifti_bytes(2, 2, 2)));
-  config.classes = {"x", "y"};
-  const VolumeSet set = load_volumes(config);
-  EXPECT_THAT(set.names, ElementsAre("a"));
-  EXPECT_THAT(set.labels, ElementsAre(-1));
-  config.spacing = 2.0 / 4096;  // 2 voxels of 1 mm: 4096 voxels; the next axis has twice as many
-  EXPECT_THAT(error_of(ErrorKind::config, [&] { load_volumes(config); }),
-              HasSubstr("makes 8192 voxels of an axis of 2 × 2 mm"));
-  config.spacing = 100;
-  EXPECT_THAT(load_volumes(config).size(), ElementsAre(1, 1, 1));
-  config.spacing = 100;
-  config.size = {3, 2, 1};
-  EXPECT_THAT(load_volumes(config).size(), ElementsAre(3, 2, 1));
-  config = config_of(scratch_.write("b.nii", nifti_bytes(3, 1, 1, -1)));
-  config.classes = {"x", "y"};
-  config.intensity = "none";
-  const std::vector<int64_t> first = {0};
-  EXPECT_EQ(gather_volumes(load_volumes(config), first).values.flatten()[0].item<float>(), 2);
-  config.orientation = "stored";
-  EXPECT_EQ(gather_volumes(load_volumes(config), first).values.flatten()[0].item<float>(), 0);
-}
-
 TEST_F(Volumes, OfArraysMayHaveChannelsLast) {
   VolumeConfig config =
       config_of(write("a.npz", {{"images", bytes_of({2, 3, 4, 2}, 1)}, {"labels", labels_of({0, 1})}}));
@@ -707,13 +395,6 @@ TEST_F(Volumes, OfNpyTakeTheColumnAskedFor) {
   config.labels = scratch_.write("texts.csv", "label\nx\ny\n");
   config.label_column = "";
   EXPECT_EQ(refusal(config), config.labels + ": expected a column of labels (whole numbers)");
-}
-
-TEST_F(Volumes, OfALargerSizeThanTheBatchAreRefused) {
-  const VolumeSet set = load_volumes(config_of(write("some3d.npz", six_arrays())));
-  const std::vector<int64_t> samples = {0};
-  EXPECT_THAT(gather_volumes(set, samples, {4, 4, 6}).values.sizes().vec(), ElementsAre(1, 4, 4, 6, 1));
-  EXPECT_THROW(gather_volumes(set, samples, {3, 4, 4}), Error);
 }
 
 }  // namespace
