@@ -46,20 +46,19 @@ std::string step_text(int64_t seconds, int64_t months) {
 int64_t shared_month_day(std::span<const int64_t> dates) {
   for (size_t row = 1; row < dates.size(); ++row)
     if (dates[row] - dates[row - 1] < 28 * kDay) return 0;
+  const int64_t clock = dates.empty() ? 0 : clock_of(io::to_civil(dates[0]));
   int64_t latest = 0;
   bool all_ends = true;
   for (const int64_t date : dates) {
     const io::CivilTime time = io::to_civil(date);
+    if (clock_of(time) != clock) return 0;
     latest = std::max<int64_t>(latest, time.day);
     all_ends = all_ends && time.day == io::days_in_month(time.year, time.month);
   }
   if (all_ends) return 31;
-  const int64_t clock = clock_of(io::to_civil(dates[0]));
   for (const int64_t date : dates) {
     const io::CivilTime time = io::to_civil(date);
-    if (clock_of(time) != clock ||
-        time.day != std::min<int64_t>(latest, io::days_in_month(time.year, time.month)))
-      return 0;
+    if (time.day != std::min<int64_t>(latest, io::days_in_month(time.year, time.month))) return 0;
   }
   return latest;
 }

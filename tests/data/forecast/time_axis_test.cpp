@@ -78,6 +78,8 @@ TEST(TimeAxis, MonthsKeepTheirClock) {
   EXPECT_EQ(axis.text_at(4), "2020-03-15 12:34:56");
   EXPECT_EQ(axis.text_at(-11), "2018-12-15 12:34:56");
   EXPECT_EQ(lay_out({"2019-11-15 12:34:56", "2019-12-15 12:34:57"}).axis.months, 0);
+  EXPECT_EQ(lay_out({"2019-11-30 12:00:00", "2019-12-31 12:00:00"}).axis.months, 1);
+  EXPECT_EQ(lay_out({"2019-11-30 12:00:00", "2019-12-31 13:00:00"}).axis.months, 0);
   EXPECT_EQ(lay_out({"2019-02-01", "2019-03-01"}).axis.frequency_text(), "1 month");  // 28 days
   EXPECT_EQ(lay_out({"2020-01-01", "2020-01-29", "2020-02-26"}).axis.frequency_text(), "28 d");
   EXPECT_EQ(lay_out({"2020-01-31", "2020-02-27"}).axis.frequency_text(), "27 d");
