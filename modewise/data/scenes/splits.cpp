@@ -91,10 +91,8 @@ void SceneSet::cut_tiles() {
     small = small || area.area.height < window_ || area.area.width < window_;
     // Tiles that are hardly larger than a window are a sample each; larger areas are cut.
     const bool one = files_.layout != "scene" && std::max(area.area.height, area.area.width) <= side;
-    // No two at one place.
     const auto count = [&](int64_t length) {
-      const int64_t places = std::max<int64_t>(0, length - side) + 1;
-      return one ? 1 : std::min(places, std::max<int64_t>(0, length - window_ + stride - 1) / stride + 1);
+      return one ? 1 : std::max<int64_t>(0, length - window_ + stride - 1) / stride + 1;
     };
     const int64_t height = one ? area.area.height : std::min(side, area.area.height),
                   width = one ? area.area.width : std::min(side, area.area.width);

@@ -57,8 +57,9 @@ TEST(Scenes, CutTrainingTilesEvenly) {
   EXPECT_EQ(cut[1], (PixelRect{0, 5, 24, 24}));
   EXPECT_EQ(cut[6], (PixelRect{3, 0, 24, 24}));
   EXPECT_EQ(cut[17], (PixelRect{6, 26, 24, 24}));
-  config.stride = 33;  // tiles of 49 have two places across and one down
-  EXPECT_EQ(tiles(), (std::vector<PixelRect>{{0, 0, 30, 49}, {0, 1, 30, 49}}));
+  config.stride = 33;  // tiles of 49: 3 across, and the 30 rows twice
+  EXPECT_EQ(tiles().size(), 6U);
+  EXPECT_EQ(tiles().back(), (PixelRect{0, 1, 30, 49}));
   config.stride = 34;  // hardly larger than a window: one
   EXPECT_EQ(tiles(), (std::vector<PixelRect>{{0, 0, 30, 50}}));
   EXPECT_FALSE(SceneSet(config, 1).missing());
