@@ -7,7 +7,6 @@
 #include <array>
 
 namespace modewise::models {
-namespace {}  // namespace
 
 ResidualBlock::ResidualBlock(nn::Initializer& init, int64_t modes, int64_t in, int64_t width, int64_t stride,
                              bool bottleneck) {

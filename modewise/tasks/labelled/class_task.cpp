@@ -67,11 +67,12 @@ at::Tensor ClassTask::loss(const train::Batch& batch, uint64_t seed, uint64_t st
 train::Metrics ClassTask::evaluate() {
   const data::LabelledSamples& set = run_.set();
   const metrics::ScoreTable table = score_samples(run_, set.validation);
-  const std::map<std::string, double> values = {{"auc", metrics::defined_auc(table)},
-                                                {"accuracy", metrics::medmnist_accuracy(table)},
-                                                {"loss", metrics::class_metrics(table).loss}};
+  const metrics::ClassMetrics judged = metrics::class_metrics(table);
   train::Metrics metrics;
-  for (const std::string& name : run_.figures()) metrics.set("val_" + name, values.at(name));
+  for (const std::string& name : run_.figures())
+    metrics.set("val_" + name, name == "auc"        ? metrics::defined_auc(table)
+                               : name == "accuracy" ? judged.accuracy
+                                                    : judged.loss);
   if (run_.training().tracks("stable_rank")) {
     std::vector<int64_t> samples;
     const models::ClassifierInput input = run_.spread_input("validation", kTrackedSamples, samples);
