@@ -67,6 +67,13 @@ for format_ in ("tiff", "nifti"):
         content = bytes.fromhex(case["file"])
         if len(content) < 1500:
             write(format_, case["name"].replace(" ", "_"), content)
+# Pictures too; of CIFAR-10 one record.
+pictures = json.loads((CORPUS.parent.parent / "io" / "vectors" / "pictures.json").read_text())
+for format_ in ("png", "jpeg"):
+    for case in pictures[format_]:
+        if not case["name"].startswith("orientation") or case["name"].endswith(" 6"):
+            write(format_, case["name"].replace(" ", "_").replace(":", ""), bytes.fromhex(case["file"]))
+write("cifar", "one.bin", bytes([7]) + bytes(i % 251 for i in range(3072)))
 write("gzip", "members.gz", gzip.compress(b"one, " * 50, mtime=0) + gzip.compress(b"", mtime=0) + gzip.compress(b"two", mtime=0) + bytes(9))
 write("gzip", "stored.gz", gzip.compress(bytes(range(40)), 0, mtime=0))
 stream = io.BytesIO()

@@ -1,8 +1,9 @@
 // Answers, for each line "FORMAT<tab>PATH" on stdin, with one line of JSON: what the reader sees in the file,
 // or
 // {"error": …}. tests/python/test_io_oracle.py compares the answers with NumPy's and safetensors',
-// test_image_oracle.py with rasterio's, tifffile's and nibabel's.
+// test_image_oracle.py with rasterio's, tifffile's and nibabel's, test_picture_oracle.py with Pillow's.
 
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -10,7 +11,10 @@
 #include "modewise/io/arrays/npz.h"
 #include "modewise/io/arrays/safetensors.h"
 #include "modewise/io/gzip.h"
+#include "modewise/io/images/jpeg.h"
 #include "modewise/io/images/nifti.h"
+#include "modewise/io/images/picture_resize.h"
+#include "modewise/io/images/png.h"
 #include "modewise/io/images/tiff.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/tables/csv.h"
@@ -105,6 +109,25 @@ json dump(const io::NiftiVolume& volume) {
           {"description", volume.description}};
 }
 
+// "picture" the pixels, "picture bilinear|box|fitted HEIGHT WIDTH" those of another size, "picture write
+// QUALITY" also copies at PATH.png and PATH.jpg.
+json dump_picture(const std::string& request, const std::string& path) {
+  io::Picture picture = io::read_picture(path);
+  char how[16] = "";
+  long first = 0, second = 0;
+  std::sscanf(request.c_str(), "picture %15s %ld %ld", how, &first, &second);
+  const std::string verb = how;
+  if (verb == "bilinear") picture = io::resized(picture, first, second);
+  if (verb == "box") picture = io::resized(picture, first, second, io::ResizeFilter::box);
+  if (verb == "fitted") picture = io::fitted(picture, first, second);
+  if (verb == "write") {
+    io::write_png(path + ".png", picture);
+    std::ofstream(path + ".jpg", std::ios::binary) << io::format_jpeg(picture, static_cast<int>(first));
+  }
+  return {{"shape", {picture.height, picture.width, picture.channels}},
+          {"pixels", hex(std::as_bytes(std::span(picture.pixels)))}};
+}
+
 json dump(const io::TsFile& file) {
   return {{"dimensions", file.dimensions},
           {"classes", file.classes},
@@ -117,6 +140,7 @@ json dump(const std::string& format, const std::string& path) {
   if (format == "nifti") return dump(io::read_nifti(path));
   if (format == "nifti ras") return dump(io::to_ras(io::read_nifti(path)));
   if (format == "gzip") return hex(io::gunzip(io::MappedFile(path).bytes(), path, 1 << 20));
+  if (format.starts_with("picture")) return dump_picture(format, path);
   if (format.starts_with("tiff")) return dump_tiff(format, path);
   if (format == "npy") return dump(io::read_npy(path));
   if (format == "csv") return dump_csv(path);

@@ -1,0 +1,97 @@
+#include "modewise/io/images/jpeg_handle.h"
+
+#include <jerror.h>
+
+#include <cstdlib>
+
+#include "modewise/core/error.h"
+
+namespace modewise::io {
+namespace {
+
+constexpr const char* kEnds = "the file ends in the middle";
+
+}  // namespace
+
+JpegErrors::JpegErrors() {
+  jpeg_std_error(&manager_);
+  manager_.error_exit = on_error;
+  manager_.emit_message = on_message;
+  manager_.output_message = on_output;
+}
+
+void JpegErrors::leave(const char* reason) {
+  std::snprintf(reason_.data(), reason_.size(), "%s", reason);
+  std::longjmp(jump_, 1);
+}
+
+void JpegErrors::on_error(j_common_ptr handle) {
+  JpegErrors& self = of(handle);
+  handle->err->format_message(handle, self.reason_.data());
+  std::longjmp(self.jump_, 1);
+}
+
+// Warnings have level −1, what traces the work others. After some warnings the pixels are still right.
+void JpegErrors::on_message(j_common_ptr handle, int level) {
+  const int code = handle->err->msg_code;
+  const bool harmless = code == JWRN_EXTRANEOUS_DATA || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM;
+  if (level < 0 && !harmless) on_error(handle);
+}
+
+JpegReader::JpegReader(std::span<const std::byte> bytes, int most_scans) : most_scans_(most_scans) {
+  handle_.err = &manager_;
+  handle_.client_data = static_cast<JpegErrors*>(this);
+  require(run([&] { jpeg_create_decompress(&handle_); }), ErrorKind::internal, "libjpeg gives no handle: {}",
+          reason());
+  source_.next_input_byte = reinterpret_cast<const JOCTET*>(bytes.data());
+  source_.bytes_in_buffer = bytes.size();
+  source_.init_source = begin;
+  source_.fill_input_buffer = fill;
+  source_.skip_input_data = skip;
+  source_.resync_to_restart = jpeg_resync_to_restart;
+  source_.term_source = end;
+  handle_.src = &source_;
+  progress_.progress_monitor = on_progress;
+  handle_.progress = &progress_;
+}
+
+JpegReader::~JpegReader() {
+  jpeg_destroy_decompress(&handle_);
+}
+
+boolean JpegReader::fill(j_decompress_ptr handle) {
+  of(reinterpret_cast<j_common_ptr>(handle)).leave(kEnds);
+}
+
+void JpegReader::skip(j_decompress_ptr handle, long count) {
+  if (count <= 0) return;
+  const auto bytes = static_cast<size_t>(count);
+  if (bytes > handle->src->bytes_in_buffer) of(reinterpret_cast<j_common_ptr>(handle)).leave(kEnds);
+  handle->src->next_input_byte += bytes;
+  handle->src->bytes_in_buffer -= bytes;
+}
+
+void JpegReader::on_progress(j_common_ptr handle) {
+  auto& self = static_cast<JpegReader&>(of(handle));
+  if (!handle->is_decompressor || self.handle_.input_scan_number <= self.most_scans_) return;
+  std::array<char, JMSG_LENGTH_MAX> text{};
+  std::snprintf(text.data(), text.size(), "it has more than %d scans", self.most_scans_);
+  self.leave(text.data());
+}
+
+JpegWriter::JpegWriter() {
+  handle_.err = &manager_;
+  handle_.client_data = static_cast<JpegErrors*>(this);
+  require(run([&] {
+            jpeg_create_compress(&handle_);
+            jpeg_mem_dest(&handle_, &bytes_, &size_);
+          }),
+          ErrorKind::internal, "libjpeg gives no handle: {}", reason());
+}
+
+JpegWriter::~JpegWriter() {
+  jpeg_destroy_compress(&handle_);
+  std::free(bytes_);
+}
+
+}  // namespace modewise::io

@@ -1,0 +1,191 @@
+#include "modewise/io/images/png.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/io/images/exif.h"
+#include "modewise/io/images/picture_rows.h"
+#include "modewise/io/images/png_handle.h"
+#include "modewise/io/mapped_file.h"
+
+namespace modewise::io {
+namespace {
+
+constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n";
+
+uint32_t big_endian(std::span<const std::byte> bytes) {
+  uint32_t value = 0;
+  for (const std::byte byte : bytes.first(4)) value = value << 8 | std::to_integer<uint32_t>(byte);
+  return value;
+}
+
+/// Of the chunk eXIf, wherever it stands: libpng may meet it after the pixels.
+int orientation_of(std::span<const std::byte> bytes) {
+  bytes = bytes.subspan(kSignature.size());
+  while (bytes.size() >= 12) {
+    const size_t length = big_endian(bytes);
+    if (length > bytes.size() - 12) return 1;
+    if (std::ranges::equal(bytes.subspan(4, 4), as_bytes("eXIf")))
+      return exif_orientation(bytes.subspan(8, length));
+    bytes = bytes.subspan(12 + length);
+  }
+  return 1;
+}
+
+class PngDecoder {
+ public:
+  PngDecoder(std::span<const std::byte> bytes, const std::string& source)
+      : source_(source), bytes_(bytes), handle_(bytes), orientation_(orientation_of(bytes)) {
+    read_header();
+  }
+
+  Picture decode(const PictureOptions& options) {
+    png_structp png = handle_.png();
+    const uint64_t picture = static_cast<uint64_t>(stored_.height) * row_bytes_;
+    DecodingMemory memory{bytes_.size(), 4 * raw_row_bytes_ + 2 * row_bytes_, true, ""};
+    if (interlaced_) {
+      memory.beside += orientation_ == 1 ? 0 : picture;
+      memory.scalable = false;
+      memory.note = "it is interlaced and decoded as a whole";
+    }
+    const int64_t reduction = choose_reduction(stored_, memory, options, source_);
+    Picture out = interlaced_ ? decode_passes() : decode_rows(reduction);
+    run([&] { png_read_end(png, nullptr); });
+    return out;
+  }
+
+ private:
+  template <class Call>
+  void run(const Call& call) {
+    if (handle_.run(call)) return;
+    if (row_ < 0) fail(ErrorKind::data, "{}: the PNG picture cannot be read: {}", source_, handle_.reason());
+    fail(ErrorKind::data, "{}: the PNG picture cannot be read (row {} of {}): {}", source_, row_,
+         stored_.height, handle_.reason());
+  }
+
+  void read_header() {
+    png_structp png = handle_.png();
+    png_infop info = handle_.info();
+    run([&] {
+      png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+      png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+      // No chunk but the header, the palette and the pixels: what describes them may be long, and packed.
+      png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+      png_read_info(png, info);
+    });
+    stored_.height = png_get_image_height(png, info);
+    stored_.width = png_get_image_width(png, info);
+    interlaced_ = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
+    raw_row_bytes_ = png_get_rowbytes(png, info);
+    const bool colors = (png_get_color_type(png, info) & PNG_COLOR_MASK_COLOR) != 0;
+    stored_.channels = colors ? 3 : 1;
+    row_bytes_ = static_cast<uint64_t>(stored_.width) * (colors ? 3 : 1);
+  }
+
+  // Memory was asked for by now: libpng takes that of its rows here.
+  void begin(int& passes) {
+    png_structp png = handle_.png();
+    png_infop info = handle_.info();
+    run([&] {
+      png_set_expand(png);
+      png_set_scale_16(png);
+      png_set_strip_alpha(png);
+      passes = png_set_interlace_handling(png);
+      png_read_update_info(png, info);
+    });
+    const uint64_t bytes = png_get_rowbytes(png, info);
+    require(bytes == row_bytes_, ErrorKind::internal, "{}: libpng gives rows of {} bytes instead of {}",
+            source_, bytes, row_bytes_);
+  }
+
+  Picture decode_rows(int64_t reduction) {
+    int passes = 1;
+    begin(passes);
+    png_structp png = handle_.png();
+    PictureRows rows(stored_, reduction, orientation_);
+    std::vector<uint8_t> row(row_bytes_);
+    for (row_ = 0; row_ < stored_.height; ++row_) {
+      run([&] { png_read_row(png, row.data(), nullptr); });
+      rows.add(row);
+    }
+    return rows.take();
+  }
+
+  // Each pass fills in some of the pixels of some rows.
+  Picture decode_passes() {
+    int passes = 1;
+    begin(passes);
+    png_structp png = handle_.png();
+    Picture whole{stored_.height, stored_.width, stored_.channels, {}};
+    whole.pixels.resize(static_cast<size_t>(stored_.height) * row_bytes_);
+    for (int pass = 0; pass < passes; ++pass) {
+      for (row_ = 0; row_ < stored_.height; ++row_) {
+        uint8_t* row = whole.pixels.data() + static_cast<uint64_t>(row_) * row_bytes_;
+        run([&] { png_read_row(png, row, nullptr); });
+      }
+    }
+    if (orientation_ == 1) return whole;
+    PictureRows rows(stored_, 1, orientation_);
+    for (int64_t y = 0; y < stored_.height; ++y)
+      rows.add(std::span(whole.pixels).subspan(static_cast<uint64_t>(y) * row_bytes_, row_bytes_));
+    return rows.take();
+  }
+
+  const std::string& source_;
+  std::span<const std::byte> bytes_;
+  PngHandle handle_;
+  int orientation_;
+  StoredSize stored_;
+  bool interlaced_ = false;
+  uint64_t raw_row_bytes_ = 0, row_bytes_ = 0;  // of a row in the file, and as it is given out
+  int64_t row_ = -1;
+};
+
+}  // namespace
+
+bool is_png(std::span<const std::byte> bytes) {
+  return bytes.size() >= kSignature.size() &&
+         std::ranges::equal(bytes.first(kSignature.size()), as_bytes(kSignature));
+}
+
+Picture parse_png(std::span<const std::byte> bytes, const std::string& source,
+                  const PictureOptions& options) {
+  require(is_png(bytes), ErrorKind::data, "{}: expected a PNG picture; the {} bytes do not begin as one",
+          source, bytes.size());
+  return PngDecoder(bytes, source).decode(options);
+}
+
+Picture read_png(const std::filesystem::path& path, const PictureOptions& options) {
+  const MappedFile file(path);
+  return parse_png(file.bytes(), path.string(), options);
+}
+
+std::string format_png(const Picture& picture) {
+  require_pixels(picture, "format_png");
+  std::string out;
+  PngHandle handle(out);
+  png_structp png = handle.png();
+  png_infop info = handle.info();
+  const bool written = handle.run([&] {
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_IHDR(png, info, static_cast<uint32_t>(picture.width), static_cast<uint32_t>(picture.height), 8,
+                 picture.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    for (int64_t y = 0; y < picture.height; ++y)
+      png_write_row(png, picture.pixels.data() + y * picture.width * picture.channels);
+    png_write_end(png, nullptr);
+  });
+  require(written, ErrorKind::internal, "libpng could not write a picture of {} x {}: {}", picture.height,
+          picture.width, handle.reason());
+  return out;
+}
+
+void write_png(const std::filesystem::path& path, const Picture& picture) {
+  write_file_atomically(path, format_png(picture));
+}
+
+}  // namespace modewise::io

@@ -1,0 +1,56 @@
+#pragma once
+// libpng's handles. libpng leaves a failed call by longjmp; `run` is where it lands, so that no frame with
+// C++ objects lies between: what a call is given holds references and numbers alone.
+
+#include <png.h>
+
+#include <array>
+#include <csetjmp>
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace modewise::io {
+
+class PngHandle {
+ public:
+  /// Reads from `bytes`, which must outlive the handle.
+  explicit PngHandle(std::span<const std::byte> bytes);
+  /// Writes to the end of `out`.
+  explicit PngHandle(std::string& out);
+  ~PngHandle();
+  PngHandle(const PngHandle&) = delete;
+  PngHandle& operator=(const PngHandle&) = delete;
+
+  png_structp png() const { return png_; }
+  png_infop info() const { return info_; }
+  /// Why the last call failed, as libpng puts it.
+  const char* reason() const { return reason_.data(); }
+
+  /// Whether `call()` came to its end.
+  template <class Call>
+  [[gnu::noinline]] bool run(const Call& call) {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    call();
+    return true;
+  }
+
+ private:
+  void require_handles() const;
+  static void on_error(png_structp png, const char* message);
+  static void on_warning(png_structp, const char*) {}
+  static void* allocate(png_structp, size_t size);
+  static void release(png_structp, void* block);
+  static void read(png_structp png, png_bytep out, size_t size);
+  static void write(png_structp png, png_bytep bytes, size_t size);
+  static void flush(png_structp) {}
+
+  std::span<const std::byte> rest_;
+  std::string* out_ = nullptr;
+  bool writes_ = false;
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+  std::array<char, 128> reason_{};
+};
+
+}  // namespace modewise::io

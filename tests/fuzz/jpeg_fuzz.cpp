@@ -1,0 +1,9 @@
+#include "modewise/io/images/jpeg.h"
+#include "tests/fuzz/picture_fuzz.h"
+
+using namespace modewise::io;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return survive(
+      [&] { expect_picture(parse_jpeg(input_bytes(data, size), "file", {.height = 5, .width = 7})); });
+}

@@ -1,0 +1,176 @@
+#include "modewise/io/images/jpeg.h"
+
+#include <algorithm>
+
+#include "modewise/core/file.h"
+#include "tests/io/images/picture_files.h"
+#include "tests/scratch_folder.h"
+
+namespace modewise::io {
+namespace {
+
+using testing::HasSubstr;
+
+void parse(std::span<const std::byte> bytes) {
+  parse_jpeg(bytes, "file");
+}
+
+int largest_difference(const Picture& a, const Picture& b) {
+  if (a.pixels.size() != b.pixels.size()) return 999;
+  int largest = 0;
+  for (size_t i = 0; i < a.pixels.size(); ++i)
+    largest = std::max(largest, std::abs(static_cast<int>(a.pixels[i]) - static_cast<int>(b.pixels[i])));
+  return largest;
+}
+
+/// Where a marker's segment begins.
+size_t segment(const std::string& file, uint8_t marker) {
+  return file.find(std::string("\xFF") + static_cast<char>(marker));
+}
+
+/// With other numbers of rows and columns in its frame's header.
+std::string with_size(std::string file, uint32_t height, uint32_t width, uint8_t frame = 0xC0) {
+  const size_t at = segment(file, frame) + 5;
+  file.replace(at, 4, big_endian_text(height << 16 | width));
+  return file;
+}
+
+TEST(Jpeg, ReadsEveryKindOfPixels) {
+  const auto cases = frozen_pictures("jpeg");
+  EXPECT_GT(cases.size(), 18U);
+  for (const PictureCase& test : cases) {
+    const Picture picture = parse_jpeg(to_bytes(test.file), test.name);
+    EXPECT_EQ(picture.height, test.picture.height) << test.name;
+    EXPECT_EQ(picture.width, test.picture.width) << test.name;
+    EXPECT_EQ(picture.channels, test.picture.channels) << test.name;
+    EXPECT_EQ(largest_difference(picture, test.picture), 0) << test.name;
+  }
+}
+
+TEST(Jpeg, RefusesEveryTruncation) {
+  for (const char* name :
+       {"grey", "colors 4:2:0", "colors 4:2:0 progressive", "inks", "restarts", "orientation 6"})
+    expect_every_truncation_fails(parse, frozen_file("jpeg", name));
+}
+
+TEST(Jpeg, SurvivesEveryFlippedBit) {
+  for (const char* name : {"one pixel", "grey progressive"})
+    expect_flips_are_clean(parse, frozen_file("jpeg", name));
+}
+
+TEST(Jpeg, SaysWhatIsWrongWithAFile) {
+  const std::string good = frozen_file("jpeg", "colors 4:2:0");
+  const size_t scan = segment(good, 0xDA);
+  std::string cut = good.substr(0, good.size() - 60) + "\xFF\xD9", no_tables = good, frame = good,
+              twelve = good;
+  no_tables.erase(segment(good, 0xDB), 2 + 67);
+  frame[segment(good, 0xC0) + 1] = '\xC7';
+  twelve[segment(good, 0xC0) + 4] = 12;
+  std::string two = good;
+  two[segment(good, 0xC0) + 9] = 2;
+  expect_refused(parse,
+                 {{"no picture", "BM, or so", "expected a JPEG picture; the 9 bytes do not begin"},
+                  {"begin alone", "\xFF\xD8\xFF", "the file ends in the middle"},
+                  {"header alone", good.substr(0, scan), "the file ends in the middle"},
+                  {"no pixels", good.substr(0, scan + 16), "(row 0 of 19): the file ends in the middle"},
+                  {"fewer pixels", cut, "(row "},
+                  {"no tables", no_tables, "Quantization table 0x00 was not defined"},
+                  {"differential frame", frame, "SOF type 0xc7"},
+                  {"12 bits", twelve, "precision 12"},
+                  {"components", two, "cannot be read"},
+                  {"no rows", with_size(good, 0, 21), "cannot be read"},
+                  {"more rows", with_size(good, 190, 21), "cannot be read"}});
+}
+
+TEST(Jpeg, TakesWhatDoesNotTouchThePixels) {
+  const std::string good = frozen_file("jpeg", "colors 4:2:0");
+  const Picture expected = parse_jpeg(to_bytes(good), "file");
+  std::string padded = good;
+  padded.insert(good.size() - 2, "filler");
+  EXPECT_EQ(parse_jpeg(to_bytes(padded), "file"), expected);
+  EXPECT_EQ(parse_jpeg(to_bytes(good + "what follows"), "file"), expected);
+  std::string commented = good;
+  commented.insert(2, std::string("\xFF\xFE\0\x07hello", 9));
+  EXPECT_EQ(parse_jpeg(to_bytes(commented), "file"), expected);
+  // Exif data cut off, or of another maker, turn nothing; the first good block does.
+  const std::string turned = frozen_file("jpeg", "orientation 8");
+  for (const std::string_view block : {std::string_view("Exif\0\0", 6), std::string_view("Exif\0\0II*\0", 10),
+                                       std::string_view("http://ns.adobe.com/xap/1.0/\0", 29)}) {
+    std::string file = good;
+    const std::string length = big_endian_text(static_cast<uint32_t>(block.size() + 2)).substr(2);
+    file.insert(2, "\xFF\xE1" + length + std::string(block));
+    EXPECT_EQ(parse_jpeg(to_bytes(file), "file"), expected);
+  }
+  EXPECT_EQ(parse_jpeg(to_bytes(turned), "file").height, 9);
+}
+
+TEST(Jpeg, IsReadAtTheSizeThatFits) {
+  // 6,000 × 8,000 pixels of one colour take 144 MB as they are.
+  Picture large{6000, 8000, 3, {}};
+  large.pixels.assign(6000 * 8000 * 3, 90);
+  const std::vector<std::byte> file = to_bytes(format_jpeg(large, 50));
+  large = {};
+  const Parse whole = [](std::span<const std::byte> bytes) { parse_jpeg(bytes, "file"); };
+  EXPECT_THAT(message_of(whole, to_text(file)),
+              testing::AllOf(HasSubstr("a picture of 6000 x 8000 pixels (height x width) takes 13"),
+                             HasSubstr("more than twice the file's"), HasSubstr("--allow-size reads it")));
+  const Picture half = parse_jpeg(file, "file", {.height = 32, .width = 32});
+  EXPECT_EQ(half.height, 3000);
+  EXPECT_EQ(half.width, 4000);
+  EXPECT_EQ(half.pixels, std::vector<uint8_t>(3000 * 4000 * 3, 90));
+}
+
+TEST(Jpeg, OfThirtyThousandSquareIsRefusedByItsHeader) {
+  const std::string sequential = frozen_file("jpeg", "colors 4:2:0"),
+                    progressive = frozen_file("jpeg", "colors 4:2:0 progressive");
+  EXPECT_THAT(message_of(parse, with_size(sequential, 30000, 30000)), HasSubstr("--allow-size"));
+  EXPECT_THAT(message_of(parse, with_size(progressive, 30000, 30000, 0xC2)),
+              HasSubstr("the coefficients of its scans are held at once"));
+  const Parse scaled = [](std::span<const std::byte> bytes) {
+    parse_jpeg(bytes, "file", {.height = 32, .width = 32});
+  };
+  EXPECT_THAT(message_of(scaled, with_size(sequential, 30000, 30000)), HasSubstr("cannot be read (row"));
+  EXPECT_THAT(message_of(scaled, with_size(progressive, 30000, 30000, 0xC2)),
+              HasSubstr("the coefficients of its scans are held at once"));
+}
+
+TEST(Jpeg, OfCountlessScansIsRefused) {
+  // Behind the first scan of a progressive file, scans of one coefficient each that hold nothing, each twice
+  // as exact as that before: a few bytes, and each a way over all of the picture.
+  const std::string file = frozen_file("jpeg", "grey progressive");
+  const std::string begin = file.substr(0, file.find("\xFF\xC4", segment(file, 0xDA)));
+  const auto with_scans = [&](int scans) {
+    // A table whose only word, of one bit, says that a block has no more coefficients; six blocks say it.
+    std::string text = begin + std::string("\xFF\xC4\0\x14\x10\x01", 6) + std::string(16, '\0');
+    for (int i = 0; i + 1 < scans; ++i) {
+      const auto coefficient = static_cast<char>(i % 63 + 1), bits = static_cast<char>(i < 63 ? 0x01 : 0x10);
+      text += std::string("\xFF\xDA\0\x08\x01\x01\0", 7) + coefficient + coefficient + bits + '\x03';
+    }
+    return text + "\xFF\xD9";
+  };
+  EXPECT_EQ(message_of(parse, with_scans(kMostJpegScans)), "");
+  EXPECT_THAT(message_of(parse, with_scans(kMostJpegScans + 1)), HasSubstr("it has more than 100 scans"));
+}
+
+TEST(Jpeg, IsWrittenAsItIsRead) {
+  for (const auto& [height, width, channels] :
+       std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {1, 1, 3}, {7, 17, 1}, {33, 31, 3}}) {
+    const Picture picture = ramp(height, width, channels);
+    const std::string fine = format_jpeg(picture, 100), coarse = format_jpeg(picture, 5);
+    const Picture read = parse_jpeg(to_bytes(fine), "file");
+    EXPECT_EQ(read.height, height);
+    EXPECT_EQ(read.width, width);
+    EXPECT_EQ(read.channels, channels);
+    EXPECT_LE(largest_difference(read, picture), channels == 1 ? 1 : 6);
+    EXPECT_EQ(parse_picture(to_bytes(fine), "file"), read);
+    if (height > 1) {
+      EXPECT_LT(coarse.size(), fine.size());
+      EXPECT_GT(largest_difference(parse_jpeg(to_bytes(coarse), "file"), picture), 6);
+    }
+  }
+  EXPECT_THROW(format_jpeg(ramp(2, 2, 1), 0), Error);
+  EXPECT_THROW(format_jpeg(ramp(2, 2, 1), 101), Error);
+}
+
+}  // namespace
+}  // namespace modewise::io

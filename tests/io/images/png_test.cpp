@@ -1,0 +1,128 @@
+#include "modewise/io/images/png.h"
+
+#include "modewise/core/file.h"
+#include "tests/io/images/picture_files.h"
+#include "tests/scratch_folder.h"
+
+namespace modewise::io {
+namespace {
+
+using testing::HasSubstr;
+
+void parse(std::span<const std::byte> bytes) {
+  parse_png(bytes, "file");
+}
+
+TEST(Png, ReadsEveryKindOfPixels) {
+  const auto cases = frozen_pictures("png");
+  EXPECT_GT(cases.size(), 45U);
+  for (const PictureCase& test : cases) {
+    const Picture picture = parse_png(to_bytes(test.file), test.name);
+    EXPECT_EQ(picture.height, test.picture.height) << test.name;
+    EXPECT_EQ(picture.channels, test.picture.channels) << test.name;
+    EXPECT_EQ(picture, test.picture) << test.name;
+  }
+}
+
+TEST(Png, RefusesEveryTruncation) {
+  for (const char* name : {"grey 8", "colors alpha 16 interlaced", "palette 4 transparent", "described"})
+    expect_every_truncation_fails(parse, frozen_file("png", name));
+}
+
+TEST(Png, RefusesEveryFlippedBit) {
+  // Every chunk has a checksum: only bits of sizes and names could slip through, and they do not.
+  const std::string valid = frozen_file("png", "palette 2");
+  for (size_t at = 0; at < valid.size(); ++at) {
+    std::string content = valid;
+    content[at] = static_cast<char>(content[at] ^ 16);
+    EXPECT_NE(message_of(parse, content), "") << at;
+  }
+  for (const char* name : {"grey 1 interlaced", "colors 16", "orientation 6"})
+    expect_flips_are_clean(parse, frozen_file("png", name));
+}
+
+TEST(Png, SaysWhatIsWrongWithAFile) {
+  const PngBuilder good;
+  EXPECT_EQ(message_of(parse, good.text()), "");
+  PngBuilder filter = good, unknown = good, short_rows = good, no_end = good, twice = good, empty = good,
+             depth = good, type = good, no_palette = good;
+  filter.rows[10] = 9;
+  unknown.before = png_chunk("ABCD", "critical");
+  short_rows.rows.resize(19);
+  no_end.end = "";
+  twice.before = png_chunk("IHDR", std::string(13, '\1'));
+  empty.width = 0;
+  depth.depth = 3;
+  type.color_type = 5;
+  no_palette.color_type = 3;
+  std::string checksum = good.text();
+  checksum[checksum.size() - 1] ^= 1;
+  std::string pixels = good.text();
+  pixels[pixels.size() - 12 - 1] ^= 1;  // the end has 12 bytes
+  expect_refused(parse, {{"no picture", "GIF89a, or so", "expected a PNG picture; the 13 bytes do not begin"},
+                         {"nothing", "", "expected a PNG picture; the 0 bytes"},
+                         {"header alone", good.text().substr(0, 33), "the file ends in the middle"},
+                         {"filter", filter.text(), "(row 1 of 2)"},
+                         {"unknown chunk", unknown.text(), "ABCD"},
+                         {"missing pixels", short_rows.text(), "(row 1 of 2)"},
+                         {"no end", no_end.text(), "the file ends in the middle"},
+                         {"two headers", twice.text(), "IHDR"},
+                         {"no width", empty.text(), "IHDR"},
+                         {"bits", depth.text(), "IHDR"},
+                         {"type", type.text(), "IHDR"},
+                         {"no palette", no_palette.text(), "PLTE"},
+                         {"checksum of the end", checksum, "CRC error"},
+                         {"checksum of pixels", pixels, "IDAT: CRC error"}});
+}
+
+TEST(Png, PassesOverWhatDescribesAPicture) {
+  const PngBuilder plain;
+  const Picture expected = parse_png(to_bytes(plain.text()), "file");
+  PngBuilder described = plain;
+  described.before = png_chunk("iCCP", "name\0\0broken") + png_chunk("gAMA", "bad") + png_chunk("tIME", "7");
+  described.after = png_chunk("tEXt", "Comment");
+  EXPECT_EQ(parse_png(to_bytes(described.text() + "what follows"), "file"), expected);
+  // Its checksum counts all the same.
+  described.after[described.after.size() - 1] ^= 1;
+  EXPECT_THAT(message_of(parse, described.text()), HasSubstr("CRC error"));
+  // A broken block of Exif data turns nothing.
+  for (const std::string_view block : {"", "II", "II*\0\xff\xff\xff\xff", "MM\0*\0\0\0\x08\xff\xff"}) {
+    PngBuilder exif = plain;
+    exif.before = png_chunk("eXIf", block);
+    EXPECT_EQ(parse_png(to_bytes(exif.text()), "file"), expected);
+  }
+  PngBuilder late = plain;
+  late.after =
+      png_chunk("eXIf", std::string_view("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0", 22));
+  EXPECT_EQ(parse_png(to_bytes(late.text()), "file").height, 3);
+}
+
+TEST(Png, IsWrittenAsItIsRead) {
+  const ScratchFolder scratch;
+  for (const auto& [height, width, channels] :
+       std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {1, 1, 3}, {3, 5, 1}, {17, 31, 3}, {65, 2, 3}}) {
+    const Picture picture = speckled(height, width, channels);
+    write_png(scratch / "a.png", picture);
+    EXPECT_EQ(read_png(scratch / "a.png"), picture);
+    EXPECT_EQ(read_picture(scratch / "a.png"), picture);
+    EXPECT_EQ(read_file(scratch / "a.png"), format_png(picture));
+  }
+  EXPECT_THROW(format_png({2, 3, 3, std::vector<uint8_t>(17)}), Error);
+  EXPECT_THROW(format_png({2, 3, 2, std::vector<uint8_t>(12)}), Error);
+}
+
+TEST(Picture, IsKnownByItsFirstBytes) {
+  const auto refuse = [](std::span<const std::byte> bytes) { parse_picture(bytes, "file"); };
+  EXPECT_THAT(message_of(refuse, "name,class\na,b\n"),
+              HasSubstr("expected a picture, PNG or JPEG; the 15 bytes"));
+  EXPECT_THAT(message_of(refuse, ""), HasSubstr("the 0 bytes"));
+  try {
+    read_picture("/nowhere/a.png");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::no_input);
+  }
+}
+
+}  // namespace
+}  // namespace modewise::io
