@@ -1,9 +1,15 @@
 #include "modewise/data/labelled_samples.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <numeric>
 #include <utility>
+
+#include "modewise/core/error.h"
+#include "modewise/core/random.h"
 
 namespace modewise::data {
 
@@ -30,24 +36,110 @@ std::string LabelledSamples::called(int64_t sample) const {
   return number ? one + " " + name : name;
 }
 
-void leave_test_out(LabelledSamples& set, std::vector<at::Tensor>& samples) {
-  std::vector<int64_t> place(set.labels.size(), 0);
+void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples, const std::string& name) {
+  const bool column = array.shape.size() == 1 || (array.shape.size() == 2 && array.shape[1] == 1);
+  require(column && array.size() == samples, ErrorKind::data,
+          "{}: expected {} labels, one a {}, got shape [{}]", name, samples, set.one,
+          fmt::join(array.shape, ", "));
+  const std::vector<double> values = io::to_doubles(array);
+  for (size_t i = 0; i < values.size(); ++i) {
+    require(values[i] >= 0 && values[i] <= 1e6 && values[i] == std::floor(values[i]), ErrorKind::data,
+            "{}: label {} of sample {} is not a whole number from 0", name, values[i], i);
+    set.labels.push_back(static_cast<int64_t>(values[i]));
+  }
+}
+
+void name_classes(LabelledSamples& set, const std::vector<std::string>& names) {
+  if (!names.empty()) set.classes = names;
+  if (set.classes.empty()) {
+    const int64_t largest = *std::max_element(set.labels.begin(), set.labels.end());
+    int64_t classes = largest + 1;
+    if (!set.train.empty()) {
+      classes = 0;
+      for (const int64_t i : set.train) classes = std::max(classes, set.labels[static_cast<size_t>(i)] + 1);
+    }
+    require(classes <= 65536, ErrorKind::data, "{}: label {} would make {} classes; at most 65536 are taken",
+            set.source, classes - 1, classes);
+    for (int64_t c = 0; c < std::max<int64_t>(classes, 2); ++c) set.classes.push_back(std::to_string(c));
+  }
+  for (size_t i = 0; i < set.labels.size(); ++i)
+    require(set.labels[i] < std::ssize(set.classes), ErrorKind::data,
+            "{}: label {} of sample {} is out of range: there are {} classes, 0 to {}", set.source,
+            set.labels[i], set.names[i], set.classes.size(), set.classes.size() - 1);
+}
+
+void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int64_t seed) {
+  require(ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9,
+          ErrorKind::config,
+          "data.split_ratios: expected three shares of training, validation and test that sum to at most 1, "
+          "got [{}]",
+          fmt::join(ratios, ", "));
+  for (int64_t label = -1; label < std::ssize(set.classes); ++label) {
+    std::vector<int64_t> members;
+    for (int64_t i = 0; i < std::ssize(set.labels); ++i)
+      if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
+    const auto n = static_cast<double>(members.size());
+    const auto order = random_permutation(
+        std::ssize(members),
+        {static_cast<uint64_t>(seed), RandomSite::splits, static_cast<uint64_t>(label + 1)});
+    const int64_t train = std::llround(ratios[0] * n), validation = std::llround((ratios[0] + ratios[1]) * n),
+                  test = std::llround((ratios[0] + ratios[1] + ratios[2]) * n);
+    for (int64_t i = 0; i < test; ++i)
+      (i < train        ? set.train
+       : i < validation ? set.validation
+                        : set.test)
+          .push_back(members[static_cast<size_t>(order[static_cast<size_t>(i)])]);
+  }
+  for (auto* list : {&set.train, &set.validation, &set.test}) std::sort(list->begin(), list->end());
+  set.notes.push_back(fmt::format("split by class with seed {}: {} training, {} validation, {} test", seed,
+                                  set.train.size(), set.validation.size(), set.test.size()));
+}
+
+void take_validation(LabelledSamples& set, double share, int64_t seed) {
+  std::vector<int64_t> kept, taken;
+  for (int64_t label = -1; label < std::ssize(set.classes); ++label) {
+    std::vector<int64_t> members;
+    for (const int64_t i : set.train)
+      if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
+    const int64_t wanted = std::llround(share * static_cast<double>(members.size()));
+    const auto order = random_permutation(
+        std::ssize(members),
+        {static_cast<uint64_t>(seed), RandomSite::splits, static_cast<uint64_t>(label + 1)});
+    for (int64_t i = 0; i < std::ssize(members); ++i)
+      (i < wanted ? taken : kept).push_back(members[static_cast<size_t>(order[static_cast<size_t>(i)])]);
+  }
+  std::sort(kept.begin(), kept.end());
+  std::sort(taken.begin(), taken.end());
+  set.notes.push_back(fmt::format("{} of {} training {} taken for validation, by class with seed {}",
+                                  taken.size(), set.train.size(), set.many, seed));
+  set.train = std::move(kept);
+  set.validation = std::move(taken);
+}
+
+std::vector<int64_t> leave_test_out(LabelledSamples& set) {
+  std::vector<int64_t> place(set.labels.size(), 0), kept;
   for (const int64_t i : set.test) place[static_cast<size_t>(i)] = -1;
-  int64_t left = 0;
   for (size_t i = 0; i < place.size(); ++i) {
     if (place[i] < 0) continue;
-    const auto to = static_cast<size_t>(place[i] = left++);
+    const auto to = static_cast<size_t>(place[i] = std::ssize(kept));
+    kept.push_back(static_cast<int64_t>(i));
     if (to == i) continue;
-    samples[to] = std::move(samples[i]);
     set.labels[to] = set.labels[i];
     set.names[to] = std::move(set.names[i]);
   }
-  samples.resize(static_cast<size_t>(left));
-  set.labels.resize(static_cast<size_t>(left));
-  set.names.resize(static_cast<size_t>(left));
+  set.labels.resize(kept.size());
+  set.names.resize(kept.size());
   set.test.clear();
   for (auto* list : {&set.train, &set.validation})
     for (int64_t& i : *list) i = place[static_cast<size_t>(i)];
+  return kept;
+}
+
+void leave_test_out(LabelledSamples& set, std::vector<at::Tensor>& samples) {
+  const std::vector<int64_t> kept = leave_test_out(set);
+  for (size_t to = 0; to < kept.size(); ++to)
+    if (const auto from = static_cast<size_t>(kept[to]); from != to) samples[to] = std::move(samples[from]);
+  samples.resize(kept.size());
 }
 
 }  // namespace modewise::data

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "modewise/io/arrays/npy.h"
+
 namespace modewise::data {
 
 struct LabelledSamples {
@@ -39,7 +41,23 @@ struct LabelledBatch {
   at::Tensor labels;  // [B] int64
 };
 
-/// Takes the test samples out of the set and of `samples`, one a label.
+/// Adds n labels, [n] or [n, 1] whole numbers from 0; a data error names the first that is none. `name` opens
+/// the message.
+void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples, const std::string& name);
+/// Gives the classes their names: `names`, else those they have, else as many numbers as the training samples
+/// (all samples where none is training) need, two at least. A data error names a label beyond them.
+void name_classes(LabelledSamples& set, const std::vector<std::string>& names);
+
+/// Each class cut by the shares of training, validation and test, in an order that the seed alone decides.
+/// `ratios` is the value of data.split_ratios, of which the config error speaks.
+void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int64_t seed);
+/// Takes a share of the training samples of each class for validation, in an order that the seed alone
+/// decides.
+void take_validation(LabelledSamples& set, double share, int64_t seed);
+
+/// Takes the test samples out of the set; returns those that stay, by their numbers before.
+std::vector<int64_t> leave_test_out(LabelledSamples& set);
+/// The same, out of `samples` too, one a label.
 void leave_test_out(LabelledSamples& set, std::vector<at::Tensor>& samples);
 
 }  // namespace modewise::data

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -114,19 +113,6 @@ int64_t append_volumes(VolumeSet& set, io::Array array, const std::string& chann
         name, stored.dim() - 2, stored.size(-1), set.modes(), set.channels());
   for (int64_t i = 0; i < samples; ++i) set.volumes.push_back(stored.select(0, i));
   return samples;
-}
-
-void append_labels(VolumeSet& set, const io::Array& array, int64_t samples, const std::string& name) {
-  const bool column = array.shape.size() == 1 || (array.shape.size() == 2 && array.shape[1] == 1);
-  require(column && array.size() == samples, ErrorKind::data,
-          "{}: expected {} labels, one a volume, got shape [{}]", name, samples,
-          fmt::join(array.shape, ", "));
-  const std::vector<double> values = io::to_doubles(array);
-  for (size_t i = 0; i < values.size(); ++i) {
-    require(values[i] >= 0 && values[i] <= 1e6 && values[i] == std::floor(values[i]), ErrorKind::data,
-            "{}: label {} of sample {} is not a whole number from 0", name, values[i], i);
-    set.labels.push_back(static_cast<int64_t>(values[i]));
-  }
 }
 
 VolumeSet read_npz_volumes(const VolumeConfig& config, bool with_test) {

@@ -232,7 +232,7 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
           csv.string());
   require(!split || set.train.size() + set.validation.size() + set.test.size() == taken.size(),
           ErrorKind::data, "{}: some rows name a split and others do not", csv.string());
-  if (!with_test && !split && !labels.empty()) split_by_class(set, config);
+  if (!with_test && !split && !labels.empty()) split_by_class(set, config.split_ratios, config.split_seed);
   read_files(set, taken, with_test ? std::span<const int64_t>() : set.test, config);
   return set;
 }

@@ -13,14 +13,9 @@ VolumeSet read_npy_volumes(const VolumeConfig& config);
 /// Without `with_test` the volumes of the test samples stay undefined.
 VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test);
 
-/// Each class cut by the config's shares, in an order that its seed alone decides.
-void split_by_class(VolumeSet& set, const VolumeConfig& config);
-
 /// Adds the samples of an array [n, N_1 … N_k] or [n, N_1 … N_k, C] to `set`, without a copy where it holds
 /// uint8 or float32. Returns their number.
 int64_t append_volumes(VolumeSet& set, io::Array array, const std::string& channels, const std::string& name);
-/// Adds n labels, [n] or [n, 1] whole numbers from 0; a data error names the first that is none.
-void append_labels(VolumeSet& set, const io::Array& array, int64_t samples, const std::string& name);
 
 /// Resampled to `size` by linear interpolation (averages where it shrinks to half or less).
 at::Tensor resampled(const at::Tensor& volume, const std::vector<int64_t>& size);

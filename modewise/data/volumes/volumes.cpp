@@ -13,7 +13,6 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/hash.h"
-#include "modewise/core/random.h"
 #include "modewise/data/volumes/sources.h"
 
 namespace modewise::data {
@@ -41,26 +40,6 @@ void check_shapes(const VolumeSet& set) {
     require(set.volumes[i].dim() == set.volumes.front().dim(), ErrorKind::data,
             "{}: volume {} has {} axes, the first has {}", set.source, set.names[i], set.volumes[i].dim() - 1,
             set.modes());
-}
-
-/// Labels within the classes; names for classes that have none.
-void check_labels(VolumeSet& set, const VolumeConfig& config) {
-  if (!config.classes.empty()) set.classes = config.classes;
-  const int64_t largest = *std::max_element(set.labels.begin(), set.labels.end());
-  if (set.classes.empty()) {
-    int64_t classes = largest + 1;
-    if (!set.train.empty()) {
-      classes = 0;
-      for (const int64_t i : set.train) classes = std::max(classes, set.labels[static_cast<size_t>(i)] + 1);
-    }
-    require(classes <= 65536, ErrorKind::data, "{}: label {} would make {} classes; at most 65536 are taken",
-            set.source, classes - 1, classes);
-    for (int64_t c = 0; c < std::max<int64_t>(classes, 2); ++c) set.classes.push_back(std::to_string(c));
-  }
-  for (size_t i = 0; i < set.labels.size(); ++i)
-    require(set.labels[i] < std::ssize(set.classes), ErrorKind::data,
-            "{}: label {} of sample {} is out of range: there are {} classes, 0 to {}", set.source,
-            set.labels[i], set.names[i], set.classes.size(), set.classes.size() - 1);
 }
 
 /// Voxels that are not finite, or have one of `values` in all channels, lie under a mask.
@@ -166,35 +145,6 @@ bool VolumeSet::masked() const {
   return false;
 }
 
-void split_by_class(VolumeSet& set, const VolumeConfig& config) {
-  const std::vector<double>& ratios = config.split_ratios;
-  require(ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9,
-          ErrorKind::config,
-          "data.split_ratios: expected three shares of training, validation and test that sum to at most 1, "
-          "got [{}]",
-          fmt::join(ratios, ", "));
-  for (int64_t label = -1; label < std::ssize(set.classes); ++label) {
-    std::vector<int64_t> members;
-    for (int64_t i = 0; i < std::ssize(set.labels); ++i)
-      if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
-    const auto n = static_cast<double>(members.size());
-    const auto order = random_permutation(
-        std::ssize(members),
-        {static_cast<uint64_t>(config.split_seed), RandomSite::splits, static_cast<uint64_t>(label + 1)});
-    const int64_t train = std::llround(ratios[0] * n), validation = std::llround((ratios[0] + ratios[1]) * n),
-                  test = std::llround((ratios[0] + ratios[1] + ratios[2]) * n);
-    for (int64_t i = 0; i < test; ++i)
-      (i < train        ? set.train
-       : i < validation ? set.validation
-                        : set.test)
-          .push_back(members[static_cast<size_t>(order[static_cast<size_t>(i)])]);
-  }
-  for (auto* list : {&set.train, &set.validation, &set.test}) std::sort(list->begin(), list->end());
-  set.notes.push_back(fmt::format("split by class with seed {}: {} training, {} validation, {} test",
-                                  config.split_seed, set.train.size(), set.validation.size(),
-                                  set.test.size()));
-}
-
 VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
   const std::string format = format_of(config);
   VolumeSet set = format == "nifti" ? read_nifti_volumes(config, with_test)
@@ -203,9 +153,9 @@ VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
   set.source = config.path;
   if (!with_test) leave_test_out(set, set.volumes);
   check_shapes(set);
-  check_labels(set, config);
+  name_classes(set, config.classes);
   if (set.train.empty() && set.validation.empty() && set.test.empty()) {
-    split_by_class(set, config);
+    split_by_class(set, config.split_ratios, config.split_seed);
     if (!with_test) leave_test_out(set, set.volumes);
   }
   resample(set, config);

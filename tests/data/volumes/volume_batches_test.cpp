@@ -46,7 +46,7 @@ TEST(VolumeSplit, CutsEachClassInTheOrderOfItsSeed) {
   config.split_ratios = {0.5, 0.26, 0.13};
   config.split_seed = 6;
   VolumeSet set = set_of({0, 2, 0, -1, 0, 2, 0, 0, -1, 0, 2, 0, 0, 0, 0});
-  split_by_class(set, config);
+  split_by_class(set, config.split_ratios, config.split_seed);
   std::vector<int64_t> wanted[3];
   for (const int64_t label : {-1, 0, 2}) {
     std::vector<int64_t> members;
@@ -68,10 +68,11 @@ TEST(VolumeSplit, CutsEachClassInTheOrderOfItsSeed) {
   for (const auto& wrong :
        {std::vector<double>{0.5, 0.5}, {0, 0.5, 0.5}, {0.5, 0.3, 0.21}, {0.6, 0.2, 0.1, 0.1}}) {
     config.split_ratios = wrong;
-    EXPECT_EQ(error_of(ErrorKind::config, [&] { split_by_class(set, config); }),
-              fmt::format("data.split_ratios: expected three shares of training, validation and test that "
-                          "sum to at most 1, got [{}]",
-                          fmt::join(wrong, ", ")));
+    EXPECT_EQ(
+        error_of(ErrorKind::config, [&] { split_by_class(set, config.split_ratios, config.split_seed); }),
+        fmt::format("data.split_ratios: expected three shares of training, validation and test that "
+                    "sum to at most 1, got [{}]",
+                    fmt::join(wrong, ", ")));
   }
 }
 
