@@ -1,0 +1,163 @@
+// Folders of PNG and JPEG files, one a class.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <map>
+
+#include "modewise/core/error.h"
+#include "modewise/core/folder.h"
+#include "modewise/data/pictures/sources.h"
+
+namespace modewise::data {
+namespace {
+
+using PicturePath = std::filesystem::path;
+
+struct ClassFolder {
+  std::string name;
+  std::vector<PicturePath> files;
+};
+
+/// Names of what a folder holds, in the order of their bytes, without those that begin with a dot.
+std::vector<std::string> names_within(const PicturePath& folder) {
+  std::vector<std::string> names;
+  for (const PicturePath& entry : entries_of(folder))
+    if (const std::string name = entry.filename().string(); !name.starts_with('.')) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool named_as_picture(const std::string& name) {
+  std::string extension = PicturePath(name).extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
+}
+
+/// What is no picture, so that one sentence speaks of all of it.
+struct LeftOut {
+  int64_t count = 0;
+  std::string first;
+
+  void add(const PicturePath& path) {
+    if (count++ == 0) first = path.string();
+  }
+};
+
+std::vector<ClassFolder> class_folders(const PicturePath& root, LeftOut& left_out) {
+  std::vector<ClassFolder> classes;
+  for (const std::string& name : names_within(root)) {
+    if (!std::filesystem::is_directory(root / name)) {
+      left_out.add(root / name);
+      continue;
+    }
+    ClassFolder& added = classes.emplace_back(ClassFolder{name, {}});
+    for (const std::string& file : names_within(root / name)) {
+      const PicturePath path = root / name / file;
+      if (named_as_picture(file) && std::filesystem::is_regular_file(path))
+        added.files.push_back(path);
+      else
+        left_out.add(path);
+    }
+    require(!added.files.empty(), ErrorKind::data,
+            "{}: expected pictures (.png, .jpg, .jpeg) of class '{}' in this folder, found none",
+            (root / name).string(), name);
+  }
+  return classes;
+}
+
+/// Where the parts lie: train, validation, test; empty where there is no folder of any of their names.
+std::array<PicturePath, 3> part_folders(const PicturePath& root) {
+  const std::array<std::vector<std::string>, 3> names = {
+      {{"train", "training"}, {"val", "valid", "validation"}, {"test", "testing"}}};
+  std::array<PicturePath, 3> parts;
+  for (size_t i = 0; i < 3; ++i)
+    for (const std::string& name : names[i])
+      if (parts[i].empty() && std::filesystem::is_directory(root / name)) parts[i] = root / name;
+  return parts;
+}
+
+void add_class_files(PictureSet& set, const std::vector<ClassFolder>& found, const PicturePath& root,
+                     std::vector<int64_t>* split, std::vector<PicturePath>& files) {
+  for (const ClassFolder& folder : found) {
+    const auto at = std::find(set.classes.begin(), set.classes.end(), folder.name);
+    require(at != set.classes.end(), ErrorKind::data, "{}: class '{}' is {}", (root / folder.name).string(),
+            folder.name, split == nullptr ? "not among data.classes" : "not one of the training pictures'");
+    for (const PicturePath& file : folder.files) {
+      if (split != nullptr) split->push_back(std::ssize(files));
+      files.push_back(file);
+      set.labels.push_back(at - set.classes.begin());
+      set.names.push_back(folder.name + "/" + file.filename().string());
+    }
+  }
+}
+
+std::vector<std::string> names_of(const std::vector<ClassFolder>& folders, const PictureConfig& config) {
+  if (!config.classes.empty()) return config.classes;
+  std::vector<std::string> names;
+  for (const ClassFolder& folder : folders) names.push_back(folder.name);
+  return names;
+}
+
+/// The files of one picture after the other, listed but not read.
+std::vector<PicturePath> list_files(PictureSet& set, const PictureConfig& config, bool with_test,
+                                    LeftOut& left_out) {
+  const PicturePath root = config.path;
+  std::vector<PicturePath> files;
+  const std::array<PicturePath, 3> parts = part_folders(root);
+  if (parts[0].empty()) {
+    const std::vector<ClassFolder> found = class_folders(root, left_out);
+    set.classes = names_of(found, config);
+    add_class_files(set, found, root, nullptr, files);
+    require(
+        !files.empty(), ErrorKind::data,
+        "{}: expected a folder of pictures (.png, .jpg, .jpeg) for each class, or folders train and test of "
+        "such, found none",
+        config.path);
+    split_by_class(set, config.split_ratios, config.split_seed);
+    set.split_here = true;
+    if (with_test) return files;
+    std::vector<PicturePath> kept;
+    for (const int64_t i : leave_test_out(set)) kept.push_back(files[static_cast<size_t>(i)]);
+    return kept;
+  }
+  const std::array<std::vector<int64_t>*, 3> splits = {&set.train, &set.validation, &set.test};
+  for (size_t i = 0; i < (with_test ? 3 : 2); ++i) {
+    if (parts[i].empty()) continue;
+    const std::vector<ClassFolder> found = class_folders(parts[i], left_out);
+    require(!found.empty(), ErrorKind::data, "{}: expected a folder of pictures for each class, found none",
+            parts[i].string());
+    if (i == 0) set.classes = names_of(found, config);
+    add_class_files(set, found, parts[i], splits[i], files);
+  }
+  return files;
+}
+
+}  // namespace
+
+PictureSet read_picture_folders(const PictureConfig& config, bool with_test) {
+  PictureSet set;
+  LeftOut left_out;
+  const std::vector<PicturePath> files = list_files(set, config, with_test, left_out);
+  if (left_out.count > 0) {
+    set.notes.insert(
+        set.notes.begin(),
+        fmt::format("{} of what lies in {} is no picture (.png, .jpg, .jpeg) of a class and left "
+                    "out; the first: {}",
+                    left_out.count, config.path, left_out.first));
+    ++set.warnings;
+  }
+  io::PictureOptions options;
+  if (!config.size.empty()) options = {config.size[0], config.size[1]};
+  options.allow_size = config.allow_size;
+  PictureStore store(config, std::ssize(files));
+  for (size_t i = 0; i < files.size(); ++i)
+    store.put(static_cast<int64_t>(i), io::read_picture(files[i], options), files[i].string());
+  set.pixels = store.take();
+  return set;
+}
+
+}  // namespace modewise::data
