@@ -91,8 +91,10 @@ void add_cost(Program& program) {
   command->add_option("--patch", options.model.patch, "voxels of a patch along each axis")
       ->check(CLI::Range(1, 1024));
   command
-      ->add_option("--attention", options.mechanisms,
-                   "product, sum, released, linear, full, full-linear, divided, mvit")
+      ->add_option(
+          "--attention", options.mechanisms,
+          "product, sum, released, linear, full, full-linear, divided, mvit, or a form of synthesizer "
+          "(docs/synthesizers.md)")
       ->delimiter(',');
   command->add_option("--width", encoder.width, "D")->check(CLI::Range(1, 65536));
   command->add_option("--hidden", encoder.hidden, "of the feed-forward")->check(CLI::Range(1, 1 << 20));

@@ -27,9 +27,10 @@ struct CostOptions {
 };
 
 struct CostMechanism {
-  const char *name, *attention, *kernel, *combine, *title;
+  std::string name, attention, kernel, combine, title;
   analysis::Projection projection = analysis::Projection::pooled;
   std::optional<double> printed = {};  // G, in the paper's Table 2
+  std::string form = "model";          // of attention, as models::AttentionConfig
 };
 
 struct CostEntry {

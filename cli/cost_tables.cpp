@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "modewise/core/error.h"
+#include "modewise/nn/attention_zoo.h"
 
 namespace modewise::cli {
 namespace {
@@ -18,16 +19,23 @@ using Measured = analysis::MeasuredCost;
 
 const std::vector<CostMechanism>& mechanisms() {
   using analysis::Projection;
-  static const std::vector<CostMechanism> all = {
-      {"product", "hot", "softmax", "product", "Kronecker product"},
-      {"sum", "hot", "softmax", "mean", "Kronecker sum"},
-      {"released", "hot", "softmax", "product", "Kronecker, projected as released", Projection::full, 0.67},
-      {"linear", "hot", "linear", "product", "Kronecker linear"},
-      {"full", "transformer", "softmax", "product", "full", Projection::pooled, 0.72},
-      {"full-linear", "transformer", "linear", "product", "full linear"},
-      {"divided", "divided", "softmax", "product", "divided", Projection::pooled, 0.71},
-      {"mvit", "mvit", "softmax", "product", "pooling (MViT)"},
-  };
+  static const std::vector<CostMechanism> all = [] {
+    std::vector<CostMechanism> rows = {
+        {"product", "hot", "softmax", "product", "Kronecker product"},
+        {"sum", "hot", "softmax", "mean", "Kronecker sum"},
+        {"released", "hot", "softmax", "product", "Kronecker, projected as released", Projection::full, 0.67},
+        {"linear", "hot", "linear", "product", "Kronecker linear"},
+        {"full", "transformer", "softmax", "product", "full", Projection::pooled, 0.72},
+        {"full-linear", "transformer", "linear", "product", "full linear"},
+        {"divided", "divided", "softmax", "product", "divided", Projection::pooled, 0.71},
+        {"mvit", "mvit", "softmax", "product", "pooling (MViT)"},
+    };
+    for (const nn::ZooForm& form : nn::zoo_forms()) {
+      const std::string name(form.name);
+      rows.push_back({name, "transformer", "softmax", "product", name, Projection::pooled, {}, name});
+    }
+    return rows;
+  }();
   return all;
 }
 
@@ -47,6 +55,7 @@ analysis::GridModel model_of(const CostOptions& options, const CostMechanism& me
   model.mechanism = mechanism.attention;
   model.encoder.attention.kernel = mechanism.kernel;
   model.encoder.attention.combine = mechanism.combine;
+  model.encoder.attention.form = mechanism.form;
   return model;
 }
 
@@ -61,7 +70,8 @@ double linear_and_all_token(const analysis::GridModel& model, const analysis::Mo
                            ? tokens * static_cast<double>(model.encoder.hidden * model.encoder.blocks)
                            : 0;
   double sum = cost.multiply_adds_of({"query and key", "value and output", "feed-forward"}) - gates;
-  if (model.mechanism == "transformer") sum += cost.multiply_adds_of({"scores and mixing"});
+  if (model.mechanism == "transformer" && !model.encoder.attention.from_zoo())
+    sum += cost.multiply_adds_of({"scores and mixing"});
   return sum;
 }
 
@@ -73,8 +83,9 @@ bool is_paper_model(const analysis::GridModel& model) {
 }
 
 Cell giga_cell(double value) {
-  return Cell::number(
-      value, value < 1e10 ? fmt::format("{:.2f} G", value / 1e9) : fmt::format("{:.1f} G", value / 1e9));
+  return Cell::number(value, value < 1e8    ? fmt::format("{:.2f} M", value / 1e6)
+                             : value < 1e10 ? fmt::format("{:.2f} G", value / 1e9)
+                                            : fmt::format("{:.1f} G", value / 1e9));
 }
 
 void add_parts(report::Table& table, const std::vector<Cell>& first,

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "modewise/analysis/zoo_cost.h"
 #include "modewise/ops/kronecker_attention.h"
 
 namespace modewise::analysis {
@@ -216,14 +217,17 @@ void add_blocks(CostAccount& account, const models::EncoderConfig& config, const
     if (config.attention.kernel != "none") {
       account.norm(config.width, count);
       AttentionCost attention(account, config, tokens);
-      if (mechanism == "hot")
+      const std::string& form = config.attention.from_zoo() ? config.attention.form : mechanism;
+      if (form.starts_with("kronecker") || form == "hot")
         attention.kronecker(projection);
-      else if (mechanism == "divided")
+      else if (nn::find_zoo_form(form) != nullptr)
+        add_zoo_attention(account, form, {tokens.sizes, 0, config.width, config.heads});
+      else if (form == "divided")
         attention.divided();
-      else if (mechanism == "mvit")
+      else if (form == "mvit")
         attention.pooling();
       else
-        attention.tokens(mechanism == "spatial" ? count / last : mechanism == "temporal" ? last : count);
+        attention.tokens(form == "spatial" ? count / last : form == "temporal" ? last : count);
       scale();
     }
     if (config.feed_forward != "none") {

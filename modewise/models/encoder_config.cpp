@@ -3,6 +3,7 @@
 #include <set>
 
 #include "modewise/core/error.h"
+#include "modewise/nn/attention_zoo.h"
 
 namespace modewise::models {
 
@@ -18,7 +19,15 @@ void PositionConfig::fields(Fields& f) {
   f.add("rotary_base", rotary_base, "base of the rotary frequencies", {.min = 1});
 }
 
+std::vector<std::string> attention_form_names() {
+  std::vector<std::string> names = {"model"};
+  for (const nn::ZooForm& form : nn::zoo_forms()) names.emplace_back(form.name);
+  return names;
+}
+
 void AttentionConfig::fields(Fields& f) {
+  f.add("form", form, "the model's own attention, or another in its place (docs/synthesizers.md)",
+        {.one_of = attention_form_names()});
   f.add("combine", combine, "product, sum (as released) or mean (the paper's sum) of the factors",
         {.one_of = {"product", "sum", "mean"}});
   f.add("pooling", pooling, "how the other modes are pooled for queries and keys",
@@ -72,6 +81,11 @@ void check_modes(const std::vector<int64_t>& list, const char* name, int64_t mod
 void check_attention(const AttentionConfig& attention, const std::string& feed_forward,
                      const std::string& source) {
   const bool linear = attention.kernel == "linear";
+  require(!attention.from_zoo() || (attention.kernel == "softmax" && attention.dropout == 0),
+          ErrorKind::config,
+          "{}: attention.form = \"{}\" is another attention than the model's: attention.kernel = \"{}\" and "
+          "attention.dropout = {} cannot act",
+          source, attention.form, attention.kernel, attention.dropout);
   require(linear || attention.features == 0, ErrorKind::config,
           "{}: attention.features = {} has no effect with attention.kernel = \"{}\"", source,
           attention.features, attention.kernel);

@@ -20,6 +20,7 @@ struct PositionConfig {
 };
 
 struct AttentionConfig {
+  std::string form = "model";           // the model's own, or one of nn/attention_zoo.h in its place
   std::string combine = "product";      // product | sum | mean
   std::string pooling = "sum";          // sum | mean
   bool share_modes = false;             // one query/key projection for all modes
@@ -30,6 +31,7 @@ struct AttentionConfig {
   std::string feature_map = "softmax";  // of the linear kernel: softmax | regularised
   double dropout = 0;                   // on the factors
   void fields(Fields& fields);
+  bool from_zoo() const { return form != "model"; }
 };
 
 struct EncoderConfig {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "modewise/core/error.h"
+#include "modewise/nn/attention_zoo.h"
 #include "modewise/nn/divided_attention.h"
 #include "modewise/nn/pooling_attention.h"
 
@@ -43,6 +44,8 @@ std::shared_ptr<nn::Attention> make_attention(const EncoderConfig& config, const
                                               const TokenShape& tokens, nn::Initializer& init) {
   const AttentionConfig& attention = config.attention;
   if (attention.kernel == "none") return nullptr;
+  if (attention.from_zoo())
+    return nn::make_zoo_attention(init, attention.form, {tokens.sizes, 0, config.width, config.heads});
   std::vector<int64_t> rotary = rotary_modes(config.position, tokens);
   if (mechanism == "hot")
     return std::make_shared<nn::KroneckerAttention>(init, config.width, tokens.modes(),

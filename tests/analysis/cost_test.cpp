@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "modewise/analysis/measured_cost.h"
+#include "modewise/analysis/zoo_cost.h"
 #include "modewise/models/token_encoder.h"
 
 namespace modewise::analysis {
@@ -104,6 +105,42 @@ TEST_P(EncoderParameters, EqualTheBuiltEncoder) {
   add_codes(account, config, tokens);
   add_blocks(account, config, mechanism, tokens, Projection::pooled);
   EXPECT_EQ(std::move(account).cost(tokens.sizes).parameters(), built);
+}
+
+std::vector<std::vector<std::string>> zoo_settings() {
+  std::vector<std::vector<std::string>> all;
+  for (const nn::ZooForm& form : nn::zoo_forms())
+    all.push_back({"attention.form=" + std::string(form.name), "position.rotary=none"});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Zoo, EncoderParameters,
+                         testing::Combine(testing::Values("transformer"), testing::ValuesIn(zoo_settings())));
+
+// Multiply-adds of one layer at N = 3 × 5 tokens, width 8 and 2 heads, by hand.
+TEST(ZooCost, CountsProducts) {
+  const auto multiply_adds = [](const std::string& form, const nn::ZooOptions& options = {}) {
+    CostAccount account;
+    add_zoo_attention(account, form, {{3, 5}, 0, 8, 2}, options);
+    return std::move(account).cost({}).multiply_adds() - 2 * 15 * 8 * 8;  // value and output
+  };
+  const double mixing = 15 * 15 * 8;
+  EXPECT_EQ(multiply_adds("random"), mixing);
+  EXPECT_EQ(multiply_adds("ct"), 2 * 15 * 8 * 8 + 2 * mixing);
+  nn::ZooOptions projected;
+  projected.projected = 4;
+  EXPECT_EQ(multiply_adds("linformer", projected), 2 * 15 * 8 * 8 + 2 * 4 * 15 * 8 + 2 * 15 * 4 * 8);
+  EXPECT_EQ(multiply_adds("dense"), 15 * 8 * 8 + 15 * 15 * (8 + 2) + mixing);
+  const double tensor = 2 * (15 * 8 + 15 * 3 * 5 + 15 * 15 * 5);  // [15 × 3][3 × 5][5 × 15] a head
+  EXPECT_EQ(multiply_adds("tensor"), tensor + mixing);
+  const double height = 2 * (15 * 8 + 15 * 5 * 8 + 15 * 15 * 8),
+               width = 2 * (15 * 8 + 15 * 3 * 8 + 15 * 15 * 8);
+  EXPECT_EQ(multiply_adds("tensor-height"), height + mixing);
+  EXPECT_EQ(multiply_adds("tensor-width"), width + mixing);
+  EXPECT_EQ(multiply_adds("additive"), tensor + height + width + 3 * mixing);
+  EXPECT_EQ(multiply_adds("factorized-random"), 2 * 15 * 15 + mixing);
+  EXPECT_EQ(multiply_adds("product-random"), 15 * (5 + 3) * 8);
+  EXPECT_EQ(multiply_adds("mixture"), tensor + 2 * 15 * 15 + mixing);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -102,7 +102,8 @@ const std::vector<ForecasterRow>& forecasters() {
   const OwnedOptions features = {.without = {"baseline.*", "attention.combine", "attention.pooling",
                                              "attention.share_modes", "attention.attend_modes"}};
   OwnedOptions plain = features;
-  for (const char* option : {"attention.kernel", "attention.features", "attention.feature_map"})
+  for (const char* option :
+       {"attention.kernel", "attention.features", "attention.feature_map", "attention.form"})
     plain.without.emplace_back(option);
   const OwnedOptions of_patchtst = {.only = {"precision", "width", "hidden", "blocks", "heads", "dropout",
                                              "window.*", "patch.length", "patch.stride", "attention.dropout",

@@ -26,7 +26,7 @@ void use_unet(SegmenterConfig& config) {
 }  // namespace
 
 const std::vector<SegmenterRow>& segmenters() {
-  const OwnedOptions factors = {.without = {"unet.*", "position.identity"}};
+  const OwnedOptions factors = {.without = {"unet.*", "position.identity", "attention.form"}};
   OwnedOptions plain = factors;
   for (const char* option :
        {"attention.combine", "attention.pooling", "attention.share_modes", "attention.attend_modes",

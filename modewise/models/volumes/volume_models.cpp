@@ -59,7 +59,7 @@ const std::vector<VolumeModelRow>& volume_models() {
        {"attention.combine", "attention.pooling", "attention.share_modes", "attention.attend_modes"})
     features.without.emplace_back(option);
   OwnedOptions plain = features;
-  for (const char* option : {"attention.features", "attention.feature_map"})
+  for (const char* option : {"attention.features", "attention.feature_map", "attention.form"})
     plain.without.emplace_back(option);
   OwnedOptions pooled = plain;
   for (const char* option : {"position.rotary*", "attention.query_key_norm"})
