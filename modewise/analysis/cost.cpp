@@ -218,7 +218,7 @@ void add_blocks(CostAccount& account, const models::EncoderConfig& config, const
       account.norm(config.width, count);
       AttentionCost attention(account, config, tokens);
       const std::string& form = config.attention.from_zoo() ? config.attention.form : mechanism;
-      if (form.starts_with("kronecker") || form == "hot")
+      if (form == "hot")
         attention.kronecker(projection);
       else if (nn::find_zoo_form(form) != nullptr)
         add_zoo_attention(account, form, {tokens.sizes, 0, config.width, config.heads});

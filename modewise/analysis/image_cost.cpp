@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "modewise/analysis/zoo_cost.h"
+
 namespace modewise::analysis {
 namespace {
 
@@ -36,6 +38,11 @@ class ConvolutionCost {
   void shrink() {
     for (int64_t& n : size_) n = (n + 1) / 2;
   }
+  /// By a pooling that leaves out an odd last place.
+  void pool() {
+    for (int64_t& n : size_) n /= 2;
+  }
+  const std::vector<int64_t>& size() const { return size_; }
   void enlarge() {
     for (int64_t& n : size_) n *= 2;
   }
@@ -75,8 +82,8 @@ void add_stem(CostAccount& account, const std::vector<int64_t>& size, int64_t pa
   }
 }
 
-ModelCost token_classifier_cost(const models::VolumeModelConfig& config, const models::VolumeShape& shape) {
-  const models::TokenShape tokens = models::volume_tokens(config, shape);
+ModelCost token_classifier_cost(const models::GridModelConfig& config, const models::GridShape& shape) {
+  const models::TokenShape tokens = models::grid_tokens(config, shape);
   const std::vector<int64_t> patch = config.patch.along(shape.size);
   int64_t count = 1;
   for (const int64_t n : tokens.sizes) count *= n;
@@ -88,7 +95,7 @@ ModelCost token_classifier_cost(const models::VolumeModelConfig& config, const m
     add_patches(account, config.patch.embedding, patch, shape.channels, config.width,
                 static_cast<double>(count));
   add_codes(account, config, tokens);
-  add_blocks(account, config, row_of(models::volume_models(), config.name).mechanism, tokens,
+  add_blocks(account, config, row_of(models::grid_models(), config.name).mechanism, tokens,
              Projection::pooled);
   account.layer("head");
   const bool mean = config.head.pooling == "mean", flat = config.head.pooling == "flatten";
@@ -101,7 +108,7 @@ ModelCost token_classifier_cost(const models::VolumeModelConfig& config, const m
   return std::move(account).cost(tokens.sizes);
 }
 
-ModelCost residual_network_cost(const models::VolumeModelConfig& config, const models::VolumeShape& shape) {
+ModelCost residual_network_cost(const models::GridModelConfig& config, const models::GridShape& shape) {
   const bool bottleneck = config.name == "resnet50";
   const std::array<int64_t, 4> depths =
       bottleneck ? std::array<int64_t, 4>{3, 4, 6, 3} : std::array<int64_t, 4>{2, 2, 2, 2};
@@ -118,6 +125,28 @@ ModelCost residual_network_cost(const models::VolumeModelConfig& config, const m
   account.layer("head");
   account.linear("head", in, shape.classes, 1);
   return std::move(account).cost({});
+}
+
+ModelCost convolution_network_cost(const models::GridModelConfig& config, const models::GridShape& shape) {
+  CostAccount account(element_bytes(config));
+  ConvolutionCost grid(account, shape.size);
+  int64_t width = shape.channels;
+  for (const int64_t next : config.cnn.widths) {
+    account.layer("convolution of " + std::to_string(next));
+    grid.add(width, next, config.cnn.kernel);
+    grid.pool();
+    width = next;
+  }
+  if (config.cnn.attention != "none") {
+    account.layer("attention");
+    account.norm(width, grid.places());
+    nn::ZooOptions options;
+    options.factors = config.cnn.factors;
+    add_zoo_attention(account, config.cnn.attention, {grid.size(), 0, width, config.cnn.heads}, options);
+  }
+  account.layer("head");
+  account.linear("head", static_cast<int64_t>(grid.places()) * width, shape.classes, 1);
+  return std::move(account).cost(config.cnn.attention == "none" ? std::vector<int64_t>{} : grid.size());
 }
 
 ModelCost token_segmenter_cost(const models::SegmenterConfig& config, const models::SceneShape& shape) {
@@ -172,10 +201,11 @@ ModelCost unet_cost(const models::SegmenterConfig& config, const models::SceneSh
 
 }  // namespace
 
-ModelCost volume_cost(const models::VolumeModelConfig& config, const models::VolumeShape& shape) {
+ModelCost grid_classifier_cost(const models::GridModelConfig& config, const models::GridShape& shape) {
   models::validate(config, shape);
-  return models::is_volume_token_model(config.name) ? token_classifier_cost(config, shape)
-                                                    : residual_network_cost(config, shape);
+  if (models::is_grid_token_model(config.name)) return token_classifier_cost(config, shape);
+  return config.name == "cnn" ? convolution_network_cost(config, shape)
+                              : residual_network_cost(config, shape);
 }
 
 ModelCost segmenter_cost(const models::SegmenterConfig& config, const models::SceneShape& shape) {

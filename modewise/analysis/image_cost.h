@@ -3,15 +3,15 @@
 // says what counts).
 
 #include "modewise/analysis/cost.h"
+#include "modewise/models/grids/config.h"
+#include "modewise/models/grids/grid_classifier.h"
 #include "modewise/models/scenes/config.h"
 #include "modewise/models/scenes/segmenter.h"
-#include "modewise/models/volumes/config.h"
-#include "modewise/models/volumes/volume_classifier.h"
 
 namespace modewise::analysis {
 
-/// A volume through one of volume_models(). Config error as models::validate.
-ModelCost volume_cost(const models::VolumeModelConfig& config, const models::VolumeShape& shape);
+/// A volume through one of grid_models(). Config error as models::validate.
+ModelCost grid_classifier_cost(const models::GridModelConfig& config, const models::GridShape& shape);
 /// A window through one of segmenters(). Config error as models::validate.
 ModelCost segmenter_cost(const models::SegmenterConfig& config, const models::SceneShape& shape);
 

@@ -24,6 +24,7 @@ class ZooMultiplyAdds {
     if (name == "dot-product") return projections() + 2 * n_ * m_ * d_;
     if (name == "linformer") return projections() + 2 * projected() * m_ * d_ + 2 * n_ * projected() * d_;
     if (name == "product-random") return n_ * factor_sum() * d_;
+    if (name.starts_with("kronecker")) return kronecker();
     const double mixing = n_ * m_ * d_;
     static const std::map<std::string, std::function<double(const ZooMultiplyAdds&)>> logits = {
         {"dense", &ZooMultiplyAdds::dense},
@@ -59,6 +60,15 @@ class ZooMultiplyAdds {
     const double sizes[] = {n_ / last, last, d_};
     const double rows = sizes[reduced == 0 ? 1 : 0], columns = sizes[reduced == 2 ? 1 : 2];
     return heads_ * (n_ * d_ + n_ * rows * columns + n_ * n_ * columns);
+  }
+  /// Queries and keys of pooled tokens, scores and product of each mode.
+  double kronecker() const {
+    double sum = 0;
+    for (const int64_t size : shape_.sizes) {
+      const auto n = static_cast<double>(size);
+      sum += 2 * n * d_ * d_ + n * n * d_ + n * n_ * d_;
+    }
+    return sum;
   }
   double factorized() const { return heads_ * n_ * m_; }
   double factor_sum() const {

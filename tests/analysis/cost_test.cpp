@@ -140,6 +140,7 @@ TEST(ZooCost, CountsProducts) {
   EXPECT_EQ(multiply_adds("additive"), tensor + height + width + 3 * mixing);
   EXPECT_EQ(multiply_adds("factorized-random"), 2 * 15 * 15 + mixing);
   EXPECT_EQ(multiply_adds("product-random"), 15 * (5 + 3) * 8);
+  EXPECT_EQ(multiply_adds("kronecker"), 2 * (3 + 5) * 8 * 8 + (9 + 25) * 8 + (3 + 5) * 15 * 8);
   EXPECT_EQ(multiply_adds("mixture"), tensor + 2 * 15 * 15 + mixing);
 }
 

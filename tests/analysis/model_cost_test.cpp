@@ -49,10 +49,10 @@ TEST_P(VolumeParameters, AreThoseOfTheBuiltModel) {
   const bool tokens = !settings.front().starts_with("name=resnet");
   if (tokens) settings.insert(settings.end(), {"width=24", "hidden=20", "blocks=2", "heads=2"});
   if (!tokens) settings.push_back("resnet.width=4");
-  const auto config = config_of<models::VolumeModelConfig>(settings);
-  const models::VolumeShape shape{{17, 9, 12}, 2, 3, false};
-  EXPECT_EQ(volume_cost(config, shape).parameters(),
-            parameters_of(*models::make_volume_classifier(config, shape, 1)));
+  const auto config = config_of<models::GridModelConfig>(settings);
+  const models::GridShape shape{{17, 9, 12}, 2, 3, false};
+  EXPECT_EQ(grid_classifier_cost(config, shape).parameters(),
+            parameters_of(*models::make_grid_classifier(config, shape, 1)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, VolumeParameters,
@@ -69,24 +69,24 @@ INSTANTIATE_TEST_SUITE_P(Every, VolumeParameters,
 TEST(VolumeCost, OfTheReleasedFormIsTheGridModels) {
   GridModel grid;  // whose figures are those that the paper prints
   grid.size = {28, 28, 28};
-  auto config = config_of<models::VolumeModelConfig>({"name=hot", "preset=release"});
+  auto config = config_of<models::GridModelConfig>({"name=hot", "preset=release"});
   grid.encoder = config;
-  const ModelCost cost = volume_cost(config, {{28, 28, 28}});
+  const ModelCost cost = grid_classifier_cost(config, {{28, 28, 28}});
   EXPECT_EQ(cost.tokens, (std::vector<int64_t>{7, 7, 7}));
   EXPECT_EQ(cost.parameters(), grid_cost(grid).parameters());
   EXPECT_DOUBLE_EQ(cost.multiply_adds(), grid_cost(grid).multiply_adds());
 }
 
 TEST(VolumeCost, OfAResidualNetworkCountsEachStageAtItsPlaces) {
-  const auto config = config_of<models::VolumeModelConfig>({"name=resnet18", "resnet.width=4"});
-  const models::VolumeShape shape{{8, 8, 8}, 2, 3, false};
-  const auto model = models::make_volume_classifier(config, shape, 1);
+  const auto config = config_of<models::GridModelConfig>({"name=resnet18", "resnet.width=4"});
+  const models::GridShape shape{{8, 8, 8}, 2, 3, false};
+  const auto model = models::make_grid_classifier(config, shape, 1);
   const double wanted = weights_times_places(*model, [](const std::string& name) {
     if (holds(name, "layer2")) return 64.0;
     if (holds(name, "layer3")) return 8.0;
     return holds(name, "layer4") || name.starts_with("linear") ? 1.0 : 512.0;
   });
-  EXPECT_DOUBLE_EQ(volume_cost(config, shape).multiply_adds(), wanted);
+  EXPECT_DOUBLE_EQ(grid_classifier_cost(config, shape).multiply_adds(), wanted);
 }
 
 TEST(SegmenterCost, OfAUNetCountsEachStageAtItsPlaces) {

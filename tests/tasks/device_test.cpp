@@ -16,13 +16,13 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/forecast/forecaster.h"
+#include "modewise/models/grids/config.h"
+#include "modewise/models/grids/grid_classifier.h"
 #include "modewise/models/labelled_series/config.h"
 #include "modewise/models/labelled_series/series_classifier.h"
 #include "modewise/models/language/language_model.h"
 #include "modewise/models/scenes/config.h"
 #include "modewise/models/scenes/segmenter.h"
-#include "modewise/models/volumes/config.h"
-#include "modewise/models/volumes/volume_classifier.h"
 #include "modewise/nn/dropout.h"
 #include "modewise/ops/attention_forms.h"
 #include "modewise/ops/language_loss.h"
@@ -186,14 +186,14 @@ std::vector<std::function<at::Tensor()>> class_losses(
 }
 
 TEST(AnyDevice, EveryVolumeClassifier) {
-  for (const std::string& name : models::names_of(models::volume_models()))
+  for (const std::string& name : models::names_of(models::grid_models()))
     for (const bool missing : {false, true}) {
-      models::VolumeModelConfig start;
+      models::GridModelConfig start;
       start.use_model(name);
-      const models::VolumeShape shape = {{8, 8, 8}, 2, 2, missing};
+      const models::GridShape shape = {{8, 8, 8}, 2, 2, missing};
       make_small(start, {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.size=4", "resnet.width=4"},
                  [&](const auto& config) { models::validate(config, shape); });
-      const auto losses = [&](models::VolumeClassifier& model) {
+      const auto losses = [&](models::GridClassifier& model) {
         return class_losses(
             [&](const at::Tensor& values, const at::Tensor& valid) {
               return model.forward({values, valid});
@@ -204,8 +204,8 @@ TEST(AnyDevice, EveryVolumeClassifier) {
       for (const auto& [what, config] : variants(start)) {
         try_model(
             fmt::format("{}, {}, missing {}", name, what, missing),
-            what == "as it is" && (!missing || models::is_volume_token_model(name)),
-            [&] { return models::make_volume_classifier(config, shape, 1); }, losses);
+            what == "as it is" && (!missing || models::is_grid_token_model(name)),
+            [&] { return models::make_grid_classifier(config, shape, 1); }, losses);
       }
     }
 }

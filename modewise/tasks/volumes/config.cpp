@@ -43,7 +43,7 @@ void ClassifyConfig::fields(Fields& f) {
   f.group("output", output);
 }
 
-models::VolumeShape ClassifyConfig::model_shape(const data::VolumeSet& set) const {
+models::GridShape ClassifyConfig::model_shape(const data::VolumeSet& set) const {
   return {set.size(), set.channels(), std::ssize(set.classes), set.masked()};
 }
 

@@ -9,8 +9,8 @@
 #include "modewise/core/fields.h"
 #include "modewise/data/volumes/config.h"
 #include "modewise/data/volumes/volumes.h"
-#include "modewise/models/volumes/config.h"
-#include "modewise/models/volumes/volume_classifier.h"
+#include "modewise/models/grids/config.h"
+#include "modewise/models/grids/grid_classifier.h"
 #include "modewise/tasks/labelled/labelled_run.h"
 #include "modewise/train/train_config.h"
 
@@ -31,7 +31,7 @@ struct ClassifyOutput {
 struct ClassifyConfig {
   data::VolumeConfig data;
   data::AugmentConfig augment;
-  models::VolumeModelConfig model;
+  models::GridModelConfig model;
   ClassifyOptions classify;
   train::TrainConfig train;
   ClassifyOutput output;
@@ -39,7 +39,7 @@ struct ClassifyConfig {
   ClassifyConfig();
   void fields(Fields& f);
 
-  models::VolumeShape model_shape(const data::VolumeSet& set) const;
+  models::GridShape model_shape(const data::VolumeSet& set) const;
   /// The rules that tie fields of several groups together; `source` opens the message.
   void validate(const std::string& source) const;
 };

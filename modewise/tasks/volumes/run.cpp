@@ -76,11 +76,11 @@ void VolumesRun::read_description(const nlohmann::ordered_json& json, const std:
 }
 
 void VolumesRun::make_model(bool /*to_train*/) {
-  model_ = models::make_volume_classifier(config.model, shape_, seed());
+  model_ = models::make_grid_classifier(config.model, shape_, seed());
 }
 
 analysis::ModelCost VolumesRun::cost() const {
-  return analysis::volume_cost(config.model, shape_);
+  return analysis::grid_classifier_cost(config.model, shape_);
 }
 
 data::LabelledBatch VolumesRun::gather(std::span<const int64_t> samples) const {

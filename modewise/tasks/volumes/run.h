@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "modewise/data/volumes/volumes.h"
-#include "modewise/models/volumes/volume_classifier.h"
+#include "modewise/models/grids/grid_classifier.h"
 #include "modewise/tasks/labelled/labelled_run.h"
 #include "modewise/tasks/volumes/config.h"
 
 namespace modewise::tasks {
 
-class VolumesRun final : public LabelledRunOf<ClassifyConfig, data::VolumeSet, models::VolumeClassifier> {
+class VolumesRun final : public LabelledRunOf<ClassifyConfig, data::VolumeSet, models::GridClassifier> {
  public:
   const char* task() const override { return "classify"; }
   const char* subject() const override { return "volumes"; }

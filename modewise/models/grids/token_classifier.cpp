@@ -1,9 +1,9 @@
-#include "modewise/models/volumes/token_classifier.h"
+#include "modewise/models/grids/token_classifier.h"
 
 namespace modewise::models {
 namespace {
 
-std::shared_ptr<nn::GridEmbedding> make_embedding(const VolumeModelConfig& config, const VolumeShape& shape,
+std::shared_ptr<nn::GridEmbedding> make_embedding(const GridModelConfig& config, const GridShape& shape,
                                                   nn::Initializer& init) {
   const std::vector<int64_t> patch = config.patch.along(shape.size);
   const std::string& embedding = config.patch.embedding;
@@ -16,12 +16,11 @@ std::shared_ptr<nn::GridEmbedding> make_embedding(const VolumeModelConfig& confi
 
 }  // namespace
 
-TokenClassifier::TokenClassifier(const VolumeModelConfig& config, const VolumeShape& shape,
-                                 nn::Initializer& init)
-    : VolumeClassifier(shape), bfloat16_(config.precision == "bf16") {
-  const TokenShape tokens = volume_tokens(config, shape);
+TokenClassifier::TokenClassifier(const GridModelConfig& config, const GridShape& shape, nn::Initializer& init)
+    : GridClassifier(shape), bfloat16_(config.precision == "bf16") {
+  const TokenShape tokens = grid_tokens(config, shape);
   embedding_ = register_module("emb", make_embedding(config, shape, init));
-  encoder_ = std::make_shared<TokenEncoder>(config, row_of(volume_models(), config.name).mechanism, tokens,
+  encoder_ = std::make_shared<TokenEncoder>(config, row_of(grid_models(), config.name).mechanism, tokens,
                                             config.patch.dropout, init);
   encoder_->join(*this);
   int64_t count = 1;

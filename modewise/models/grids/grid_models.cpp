@@ -1,18 +1,19 @@
-// Every volume classifier, and what its config and the volumes must be.
+// Every classifier of grids, and what its config and the grids must be.
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "modewise/core/error.h"
-#include "modewise/models/volumes/config.h"
-#include "modewise/models/volumes/residual_network.h"
-#include "modewise/models/volumes/token_classifier.h"
+#include "modewise/models/grids/config.h"
+#include "modewise/models/grids/convolution_network.h"
+#include "modewise/models/grids/residual_network.h"
+#include "modewise/models/grids/token_classifier.h"
 
 namespace modewise::models {
 namespace {
 
-void check_patches(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
+void check_patches(const GridModelConfig& config, const GridShape& shape, const std::string& source) {
   const std::vector<int64_t>& size = config.patch.size;
   require(size.size() <= 1 || size.size() == shape.size.size(), ErrorKind::config,
           "{}: patch.size holds {} sizes [{}], but the volumes have {} axes", source, size.size(),
@@ -29,19 +30,19 @@ void check_patches(const VolumeModelConfig& config, const VolumeShape& shape, co
           fmt::join(size, ", "));
 }
 
-void check_tokens(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
+void check_tokens(const GridModelConfig& config, const GridShape& shape, const std::string& source) {
   check_patches(config, shape, source);
-  validate_encoder(config, volume_tokens(config, shape), source);
+  validate_encoder(config, grid_tokens(config, shape), source);
 }
 
-void check_softmax(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
+void check_softmax(const GridModelConfig& config, const GridShape& shape, const std::string& source) {
   check_tokens(config, shape, source);
   require(config.attention.kernel != "linear", ErrorKind::config,
           "{}: attention.kernel = \"linear\" is an option of hot and transformer, not of {}", source,
           config.name);
 }
 
-void check_voxels(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
+void check_voxels(const GridModelConfig& config, const GridShape& shape, const std::string& source) {
   require(!shape.missing, ErrorKind::config,
           "{}: {} takes no masks, but some voxels are missing or the volumes differ in size; data.size "
           "resamples them to one size",
@@ -50,10 +51,27 @@ void check_voxels(const VolumeModelConfig& config, const VolumeShape& shape, con
           source, config.name, shape.size.size());
 }
 
+void check_convolutions(const GridModelConfig& config, const GridShape& shape, const std::string& source) {
+  check_voxels(config, shape, source);
+  require(shape.size.size() >= 2, ErrorKind::config, "{}: {} is for 2 or 3 axes, the samples have {}", source,
+          config.name, shape.size.size());
+  require(!config.cnn.widths.empty(), ErrorKind::config, "{}: cnn.widths is empty: one convolution at least",
+          source);
+  require(config.cnn.kernel % 2 == 1, ErrorKind::config, "{}: cnn.kernel = {} must be odd", source,
+          config.cnn.kernel);
+  require(config.cnn.widths.back() % config.cnn.heads == 0, ErrorKind::config,
+          "{}: cnn.heads = {} must divide the last of cnn.widths, {}", source, config.cnn.heads,
+          config.cnn.widths.back());
+  for (const int64_t size : ConvolutionNetwork::map_sizes(config, shape))
+    require(size >= 1, ErrorKind::config,
+            "{}: cnn.widths holds {} convolutions, each of which halves samples of {}: nothing is left",
+            source, config.cnn.widths.size(), fmt::join(shape.size, " × "));
+}
+
 }  // namespace
 
-const std::vector<VolumeModelRow>& volume_models() {
-  const OwnedOptions factors = {.without = {"resnet.*", "position.identity"}};
+const std::vector<GridModelRow>& grid_models() {
+  const OwnedOptions factors = {.without = {"resnet.*", "cnn.*", "position.identity"}};
   OwnedOptions features = factors;
   for (const char* option :
        {"attention.combine", "attention.pooling", "attention.share_modes", "attention.attend_modes"})
@@ -65,29 +83,35 @@ const std::vector<VolumeModelRow>& volume_models() {
   for (const char* option : {"position.rotary*", "attention.query_key_norm"})
     pooled.without.emplace_back(option);
   const OwnedOptions stages = {.only = {"precision", "resnet.*"}};
-  static const std::vector<VolumeModelRow> rows = {
+  static const std::vector<GridModelRow> rows = {
       {"hot", "hot", factors, make_model<TokenClassifier>, nullptr, check_tokens},
       {"transformer", "transformer", features, make_model<TokenClassifier>, nullptr, check_tokens},
       {"timesformer", "divided", plain, make_model<TokenClassifier>, nullptr, check_softmax},
       {"mvit", "mvit", pooled, make_model<TokenClassifier>, nullptr, check_softmax},
       {"resnet18", "", stages, make_model<ResidualNetwork>, nullptr, check_voxels},
       {"resnet50", "", stages, make_model<ResidualNetwork>, nullptr, check_voxels},
+      {"cnn",
+       "",
+       {.only = {"precision", "head.dropout", "cnn.*"}},
+       make_model<ConvolutionNetwork>,
+       nullptr,
+       check_convolutions},
   };
   return rows;
 }
 
-void validate(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source) {
-  check_options(volume_models(), config, source);
+void validate(const GridModelConfig& config, const GridShape& shape, const std::string& source) {
+  check_options(grid_models(), config, source);
   require(!shape.size.empty() && shape.classes >= 2, ErrorKind::config,
           "{}: a classifier needs volumes and at least 2 classes, got {}", source, shape.classes);
-  row_of(volume_models(), config.name).check(config, shape, source);
+  row_of(grid_models(), config.name).check(config, shape, source);
 }
 
-std::shared_ptr<VolumeClassifier> make_volume_classifier(const VolumeModelConfig& config,
-                                                         const VolumeShape& shape, uint64_t seed) {
+std::shared_ptr<GridClassifier> make_grid_classifier(const GridModelConfig& config, const GridShape& shape,
+                                                     uint64_t seed) {
   validate(config, shape);
   nn::Initializer init(seed);
-  return row_of(volume_models(), config.name).make(config, shape, init);
+  return row_of(grid_models(), config.name).make(config, shape, init);
 }
 
 }  // namespace modewise::models

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "modewise/models/volumes/config.h"
-#include "modewise/models/volumes/volume_classifier.h"
+#include "modewise/models/grids/config.h"
+#include "modewise/models/grids/grid_classifier.h"
 #include "modewise/nn/batch_norm.h"
 #include "modewise/nn/convolution.h"
 #include "modewise/nn/linear.h"
@@ -34,9 +34,9 @@ class ResidualBlock : public torch::nn::Module {
   std::shared_ptr<nn::BatchNorm> shortcut_norm_;
 };
 
-class ResidualNetwork : public VolumeClassifier {
+class ResidualNetwork : public GridClassifier {
  public:
-  ResidualNetwork(const VolumeModelConfig& config, const VolumeShape& shape, nn::Initializer& init);
+  ResidualNetwork(const GridModelConfig& config, const GridShape& shape, nn::Initializer& init);
   at::Tensor forward(const ClassifierInput& input) override;
 
  private:

@@ -1,19 +1,20 @@
-#include "modewise/models/volumes/config.h"
+#include "modewise/models/grids/config.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "modewise/models/volumes/volume_classifier.h"
+#include "modewise/models/grids/grid_classifier.h"
+#include "modewise/nn/attention_zoo.h"
 #include "modewise/nn/grid_patches.h"
 
 namespace modewise::models {
 
-bool is_volume_token_model(std::string_view name) {
-  return has_tokens(volume_models(), name);
+bool is_grid_token_model(std::string_view name) {
+  return has_tokens(grid_models(), name);
 }
 
-void VolumePatchConfig::fields(Fields& f) {
+void GridPatchConfig::fields(Fields& f) {
   f.add(
       "size", size,
       "voxels of a patch along each axis; one number stands for all; empty: chosen, about 7 patches an axis",
@@ -25,7 +26,7 @@ void VolumePatchConfig::fields(Fields& f) {
   f.add("dropout", dropout, "dropout of the embedded patches", {.min = 0, .max = 0.99});
 }
 
-std::vector<int64_t> VolumePatchConfig::along(const std::vector<int64_t>& volume) const {
+std::vector<int64_t> GridPatchConfig::along(const std::vector<int64_t>& volume) const {
   if (size.size() > 1) return size;
   return std::vector<int64_t>(volume.size(), size.empty() ? usual_patch(volume) : size.front());
 }
@@ -44,7 +45,7 @@ int64_t usual_patch(const std::vector<int64_t>& volume) {
   return best;
 }
 
-void VolumeHeadConfig::fields(Fields& f) {
+void GridHeadConfig::fields(Fields& f) {
   f.add("pooling", pooling, "what the head makes of the tokens: mean (as released), flatten or attention",
         {.one_of = {"mean", "flatten", "attention"}});
   f.add("dropout", dropout, "dropout before the last linear map", {.min = 0, .max = 0.99});
@@ -55,7 +56,18 @@ void ResNetConfig::fields(Fields& f) {
         {.min = 1, .max = 4096});
 }
 
-VolumeModelConfig::VolumeModelConfig() {
+void ConvolutionConfig::fields(Fields& f) {
+  std::vector<std::string> forms = {"none"};
+  for (const nn::ZooForm& form : nn::zoo_forms()) forms.emplace_back(form.name);
+  f.add("widths", widths, "channels of each convolution; each halves the picture", {.min = 1, .max = 4096});
+  f.add("kernel", kernel, "pixels of a kernel along each axis, odd", {.min = 1, .max = 31});
+  f.add("attention", attention, "what stands behind the convolutions (docs/synthesizers.md)",
+        {.one_of = forms});
+  f.add("heads", heads, "heads of it; divide the last width", {.min = 1, .max = 4096});
+  f.add("factors", factors, "Kronecker factors of its factorized forms", {.min = 1, .max = 16});
+}
+
+GridModelConfig::GridModelConfig() {
   width = 48;
   hidden = 96;
   blocks = 2;
@@ -63,32 +75,33 @@ VolumeModelConfig::VolumeModelConfig() {
   head.pooling = "attention";
 }
 
-void VolumeModelConfig::fields(Fields& f) {
-  choice_fields(f, *this, names_of(volume_models()), "its authors'", "the hot family");
+void GridModelConfig::fields(Fields& f) {
+  choice_fields(f, *this, names_of(grid_models()), "its authors'", "the hot family");
   block_fields(f);
   f.group("patch", patch);
   f.group("position", position);
   f.group("attention", attention);
   f.group("head", head);
   f.group("resnet", resnet);
+  f.group("cnn", cnn);
 }
 
-void VolumeModelConfig::use_model(std::string new_name) {
-  use_model_of(volume_models(), *this, std::move(new_name));
+void GridModelConfig::use_model(std::string new_name) {
+  use_model_of(grid_models(), *this, std::move(new_name));
 }
 
-void VolumeModelConfig::use_preset(std::string new_preset) {
+void GridModelConfig::use_preset(std::string new_preset) {
   if (!use_published(*this, std::move(new_preset))) return;
   blocks = 6;
   dropout = 0.1;
   head.pooling = "mean";
 }
 
-void VolumeModelConfig::choose_patch(const VolumeShape& shape) {
-  if (is_volume_token_model(name) && patch.size.empty()) patch.size = {usual_patch(shape.size)};
+void GridModelConfig::choose_patch(const GridShape& shape) {
+  if (is_grid_token_model(name) && patch.size.empty()) patch.size = {usual_patch(shape.size)};
 }
 
-TokenShape volume_tokens(const VolumeModelConfig& config, const VolumeShape& shape) {
+TokenShape grid_tokens(const GridModelConfig& config, const GridShape& shape) {
   TokenShape out;
   out.sizes = nn::grid_patch_counts(shape.size, config.patch.along(shape.size));
   for (int64_t mode = 0; mode < out.modes(); ++mode) out.ordered_modes.push_back(mode);

@@ -1,5 +1,5 @@
 #pragma once
-// Every option of every volume classifier.
+// Every option of every classifier of grids: volumes, pictures.
 
 #include <cstdint>
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace modewise::models {
 
-class VolumeClassifier;
-struct VolumeShape;
+class GridClassifier;
+struct GridShape;
 
 /// How a volume is cut into tokens.
-struct VolumePatchConfig {
+struct GridPatchConfig {
   std::vector<int64_t> size;       // voxels of a patch along each axis; one number stands for all; empty:
                                    // usual_patch
   std::string embedding = "stem";  // stem | linear | relu | relu_norm (as released)
@@ -29,7 +29,7 @@ struct VolumePatchConfig {
 /// patches as near as can be to 7 an axis (by ratio; the smaller one of two as near): 4 for 28³, 8 for 64³.
 int64_t usual_patch(const std::vector<int64_t>& volume);
 
-struct VolumeHeadConfig {
+struct GridHeadConfig {
   std::string pooling = "mean";  // mean (as released) | flatten | attention
   double dropout = 0.1;
   void fields(Fields& fields);
@@ -40,12 +40,22 @@ struct ResNetConfig {
   void fields(Fields& fields);
 };
 
-struct VolumeModelConfig : ModelChoice, EncoderConfig {
-  VolumePatchConfig patch;
-  VolumeHeadConfig head;
-  ResNetConfig resnet;
+struct ConvolutionConfig {
+  std::vector<int64_t> widths = {32, 64};  // channels of each convolution
+  int64_t kernel = 3;
+  std::string attention = "none";  // none | a form of nn/attention_zoo.h, by name
+  int64_t heads = 1;               // of the attention
+  int64_t factors = 2;             // Kronecker factors of its factorized forms
+  void fields(Fields& fields);
+};
 
-  VolumeModelConfig();
+struct GridModelConfig : ModelChoice, EncoderConfig {
+  GridPatchConfig patch;
+  GridHeadConfig head;
+  ResNetConfig resnet;
+  ConvolutionConfig cnn;
+
+  GridModelConfig();
   void fields(Fields& fields);
 
   /// Sets every option to what the authors of model `new_name` use. Between hot, transformer, timesformer and
@@ -54,19 +64,19 @@ struct VolumeModelConfig : ModelChoice, EncoderConfig {
   /// "release" (the released HOT code), "paper", or "default" (ours).
   void use_preset(std::string new_preset);
   /// Sets the patch to the usual one where none was named, so that a saved config says which it was.
-  void choose_patch(const VolumeShape& shape);
+  void choose_patch(const GridShape& shape);
 };
 
 /// Throws a config error for a value outside its rule, for values that do not fit together or do not fit the
 /// shape, and for an option changed that the chosen model does not have. `source` opens the message.
-void validate(const VolumeModelConfig& config, const VolumeShape& shape, const std::string& source = "model");
+void validate(const GridModelConfig& config, const GridShape& shape, const std::string& source = "model");
 
 /// hot and its siblings with another attention.
-bool is_volume_token_model(std::string_view name);
-TokenShape volume_tokens(const VolumeModelConfig& config, const VolumeShape& shape);
+bool is_grid_token_model(std::string_view name);
+TokenShape grid_tokens(const GridModelConfig& config, const GridShape& shape);
 
-using VolumeModelRow = ModelRow<VolumeModelConfig, VolumeShape, VolumeClassifier>;
+using GridModelRow = ModelRow<GridModelConfig, GridShape, GridClassifier>;
 /// Every volume classifier.
-const std::vector<VolumeModelRow>& volume_models();
+const std::vector<GridModelRow>& grid_models();
 
 }  // namespace modewise::models

@@ -8,17 +8,17 @@
 #include <memory>
 #include <vector>
 
+#include "modewise/models/grids/config.h"
+#include "modewise/models/grids/grid_classifier.h"
 #include "modewise/models/token_encoder.h"
-#include "modewise/models/volumes/config.h"
-#include "modewise/models/volumes/volume_classifier.h"
 #include "modewise/nn/grid_patches.h"
 #include "modewise/nn/time_head.h"
 
 namespace modewise::models {
 
-class TokenClassifier : public VolumeClassifier {
+class TokenClassifier : public GridClassifier {
  public:
-  TokenClassifier(const VolumeModelConfig& config, const VolumeShape& shape, nn::Initializer& init);
+  TokenClassifier(const GridModelConfig& config, const GridShape& shape, nn::Initializer& init);
 
   at::Tensor forward(const ClassifierInput& input) override;
   AttentionView attention(const ClassifierInput& input) override;

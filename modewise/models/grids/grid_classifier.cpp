@@ -1,4 +1,4 @@
-#include "modewise/models/volumes/volume_classifier.h"
+#include "modewise/models/grids/grid_classifier.h"
 
 #include <fmt/ranges.h>
 
@@ -6,7 +6,7 @@
 
 namespace modewise::models {
 
-ClassifierInput VolumeClassifier::checked(const ClassifierInput& input) const {
+ClassifierInput GridClassifier::checked(const ClassifierInput& input) const {
   const at::Tensor& values = input.values;
   require(values.dim() == static_cast<int64_t>(shape_.size.size()) + 2 && values.size(-1) == shape_.channels,
           ErrorKind::data, "expected volumes of {} axes and {} channels, got [{}]", shape_.size.size(),

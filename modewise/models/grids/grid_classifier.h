@@ -15,33 +15,33 @@
 
 namespace modewise::models {
 
-struct VolumeModelConfig;
+struct GridModelConfig;
 
 /// The sizes a classifier is built for.
-struct VolumeShape {
+struct GridShape {
   std::vector<int64_t> size = {28, 28, 28};  // N_1 … N_k
   int64_t channels = 1;
   int64_t classes = 2;
   bool missing = false;  // whether batches come with masks
 };
 
-class VolumeClassifier : public Classifier {
+class GridClassifier : public Classifier {
  public:
-  explicit VolumeClassifier(VolumeShape shape) : Classifier(shape.classes), shape_(std::move(shape)) {}
+  explicit GridClassifier(GridShape shape) : Classifier(shape.classes), shape_(std::move(shape)) {}
 
-  const VolumeShape& shape() const { return shape_; }
+  const GridShape& shape() const { return shape_; }
 
  protected:
   /// Checks the input's shapes (data error) and puts 0 under missing voxels.
   ClassifierInput checked(const ClassifierInput& input) const;
 
  private:
-  VolumeShape shape_;
+  GridShape shape_;
 };
 
 /// Builds the model named in `config` with weights that depend on `seed` alone. A config or shape that makes
 /// no sense is a config error that names the option.
-std::shared_ptr<VolumeClassifier> make_volume_classifier(const VolumeModelConfig& config,
-                                                         const VolumeShape& shape, uint64_t seed);
+std::shared_ptr<GridClassifier> make_grid_classifier(const GridModelConfig& config, const GridShape& shape,
+                                                     uint64_t seed);
 
 }  // namespace modewise::models

@@ -1,4 +1,4 @@
-#include "modewise/models/volumes/residual_network.h"
+#include "modewise/models/grids/residual_network.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/relu.h>
@@ -41,9 +41,8 @@ at::Tensor ResidualBlock::forward(const at::Tensor& x) {
   return at::relu(y + (shortcut_ ? shortcut_norm_->forward(shortcut_->forward(x)) : x));
 }
 
-ResidualNetwork::ResidualNetwork(const VolumeModelConfig& config, const VolumeShape& shape,
-                                 nn::Initializer& init)
-    : VolumeClassifier(shape), bfloat16_(config.precision == "bf16") {
+ResidualNetwork::ResidualNetwork(const GridModelConfig& config, const GridShape& shape, nn::Initializer& init)
+    : GridClassifier(shape), bfloat16_(config.precision == "bf16") {
   const auto modes = static_cast<int64_t>(shape.size.size());
   const bool bottleneck = config.name == "resnet50";
   const std::array<int64_t, 4> depths =

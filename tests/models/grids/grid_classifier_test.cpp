@@ -1,7 +1,7 @@
 // Volume classifiers against plain PyTorch writings of them (vectors/make_volume_vectors.py), masks, threads,
 // sizes.
 
-#include "modewise/models/volumes/volume_classifier.h"
+#include "modewise/models/grids/grid_classifier.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
-#include "modewise/models/volumes/config.h"
+#include "modewise/models/grids/config.h"
 #include "modewise/nn/dropout.h"
 #include "tests/models/noise_oracle.h"
 
@@ -26,8 +26,8 @@ namespace {
 
 using testing::HasSubstr;
 
-VolumeModelConfig config_of(const std::vector<std::string>& settings) {
-  return configured<VolumeModelConfig>(settings);
+GridModelConfig config_of(const std::vector<std::string>& settings) {
+  return configured<GridModelConfig>(settings);
 }
 
 std::vector<int64_t> with_ends(int64_t first, const std::vector<int64_t>& middle, std::vector<int64_t> last) {
@@ -39,7 +39,7 @@ std::vector<int64_t> with_ends(int64_t first, const std::vector<int64_t>& middle
 
 struct Case {
   nlohmann::json record;
-  std::shared_ptr<VolumeClassifier> model;
+  std::shared_ptr<GridClassifier> model;
   ClassifierInput input;
 };
 
@@ -47,8 +47,8 @@ Case load_case(const std::string& name, at::ScalarType dtype) {
   Case c;
   c.record = record_of("volumes.json", name);
   const auto& r = c.record;
-  const VolumeShape shape = {r["size"], r["channels"], r["classes"], r["missing"]};
-  c.model = make_volume_classifier(config_of(r["settings"].get<std::vector<std::string>>()), shape, 1);
+  const GridShape shape = {r["size"], r["channels"], r["classes"], r["missing"]};
+  c.model = make_grid_classifier(config_of(r["settings"].get<std::vector<std::string>>()), shape, 1);
   c.model->train(r["training"].get<bool>());
   fill_with_noise(*c.model, r);
   c.model->to(dtype);
@@ -93,14 +93,14 @@ INSTANTIATE_TEST_SUITE_P(Volumes, VolumeOracle,
                                          "resnet18_training", "resnet50"),
                          [](const auto& param) { return std::string(param.param); });
 
-int64_t parameter_count(const std::vector<std::string>& settings, const VolumeShape& shape = {}) {
+int64_t parameter_count(const std::vector<std::string>& settings, const GridShape& shape = {}) {
   int64_t count = 0;
-  for (const at::Tensor& parameter : make_volume_classifier(config_of(settings), shape, 1)->parameters())
+  for (const at::Tensor& parameter : make_grid_classifier(config_of(settings), shape, 1)->parameters())
     count += parameter.numel();
   return count;
 }
 
-TEST(VolumeClassifier, HasAsManyParametersAsThePapersTable) {
+TEST(GridClassifier, HasAsManyParametersAsThePapersTable) {
   // Width 128, 6 blocks, hidden 512, patch 4 of 28³: "2M"; by hand 1,984,770.
   const std::vector<std::string> sizes = {"preset=release", "width=128", "blocks=6", "hidden=512", "heads=8"};
   EXPECT_EQ(parameter_count(sizes), 1984770);
@@ -121,12 +121,12 @@ class EveryVolumeModel : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(EveryVolumeModel, IsTheSameToTheLastBitForAnyNumberOfThreads) {
-  const VolumeShape shape = {{10, 9, 11}, 1, 3, false};
+  const GridShape shape = {{10, 9, 11}, 1, 3, false};
   const int before = at::get_num_threads();
   std::vector<at::Tensor> first;
   for (const int threads : {1, 2, 3, 4}) {
     at::set_num_threads(threads);
-    const auto model = make_volume_classifier(config_of(settings()), shape, 7);
+    const auto model = make_grid_classifier(config_of(settings()), shape, 7);
     nn::set_dropout_step(*model, 7, 3);
     const at::Tensor out = model->forward({noise(1, {5, 10, 9, 11, 1}).to(at::kFloat), {}});
     (out * noise(2, {5, 3}).to(at::kFloat)).sum().backward();
@@ -139,10 +139,10 @@ TEST_P(EveryVolumeModel, IsTheSameToTheLastBitForAnyNumberOfThreads) {
 }
 
 TEST_P(EveryVolumeModel, StartsFromWeightsOfTheSeedAlone) {
-  const VolumeShape shape = {{8, 8, 8}, 1, 2, false};
-  const auto a = make_volume_classifier(config_of(settings()), shape, 3),
-             b = make_volume_classifier(config_of(settings()), shape, 3),
-             other = make_volume_classifier(config_of(settings()), shape, 4);
+  const GridShape shape = {{8, 8, 8}, 1, 2, false};
+  const auto a = make_grid_classifier(config_of(settings()), shape, 3),
+             b = make_grid_classifier(config_of(settings()), shape, 3),
+             other = make_grid_classifier(config_of(settings()), shape, 4);
   bool differs = false;
   for (size_t i = 0; i < a->parameters().size(); ++i) {
     EXPECT_TRUE(at::equal(a->parameters()[i], b->parameters()[i]));
@@ -158,13 +158,13 @@ INSTANTIATE_TEST_SUITE_P(Volumes, EveryVolumeModel,
 class MaskedVolumes : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    VolumeModelConfig config = config_of({std::string("name=") + GetParam(), "preset=release", "width=16",
-                                          "hidden=12", "heads=2", "blocks=2", "patch.size=2"});
-    model_ = make_volume_classifier(config, {{12, 8, 10}, 1, 3, true}, 5);
+    GridModelConfig config = config_of({std::string("name=") + GetParam(), "preset=release", "width=16",
+                                        "hidden=12", "heads=2", "blocks=2", "patch.size=2"});
+    model_ = make_grid_classifier(config, {{12, 8, 10}, 1, 3, true}, 5);
     model_->to(at::kDouble);
     model_->eval();
   }
-  std::shared_ptr<VolumeClassifier> model_;
+  std::shared_ptr<GridClassifier> model_;
 };
 
 TEST_P(MaskedVolumes, WhatLiesUnderAMissingVoxelChangesNoBit) {
@@ -205,7 +205,7 @@ TEST_P(MaskedVolumes, AVolumePaddedUnderAMaskGivesWhatItGivesAlone) {
 INSTANTIATE_TEST_SUITE_P(Volumes, MaskedVolumes, testing::Values("hot", "transformer", "timesformer", "mvit"),
                          [](const auto& param) { return std::string(param.param); });
 
-std::string rejection(const std::vector<std::string>& settings, const VolumeShape& shape = {}) {
+std::string rejection(const std::vector<std::string>& settings, const GridShape& shape = {}) {
   try {
     validate(config_of(settings), shape, "run.toml");
   } catch (const Error& error) {
@@ -225,22 +225,21 @@ TEST(VolumePatches, FollowTheSizeOfTheVolumes) {
       {{64, 64, 3}, 2},   {{5, 7, 9, 11}, 2},    {{30, 30, 30}, 4}};    // what is left over is a patch too
   for (const auto& [volume, patch] : wanted)
     EXPECT_EQ(usual_patch(volume), patch) << volume.size() << " axes, the first of " << volume.front();
-  EXPECT_EQ(volume_tokens({}, {{64, 64, 64}}).sizes, (std::vector<int64_t>{8, 8, 8}));
-  EXPECT_EQ(volume_tokens(config_of({"patch.size=[4, 8, 16]"}), {{64, 64, 64}}).sizes,
+  EXPECT_EQ(grid_tokens({}, {{64, 64, 64}}).sizes, (std::vector<int64_t>{8, 8, 8}));
+  EXPECT_EQ(grid_tokens(config_of({"patch.size=[4, 8, 16]"}), {{64, 64, 64}}).sizes,
             (std::vector<int64_t>{16, 8, 4}));
 }
 
 TEST(VolumePatches, AreNamedInTheConfig) {
-  VolumeModelConfig usual, own = config_of({"patch.size=4"}), none = config_of({"name=resnet18"});
-  for (VolumeModelConfig* config : {&usual, &own, &none}) config->choose_patch({{64, 64, 64}});
+  GridModelConfig usual, own = config_of({"patch.size=4"}), none = config_of({"name=resnet18"});
+  for (GridModelConfig* config : {&usual, &own, &none}) config->choose_patch({{64, 64, 64}});
   EXPECT_EQ(usual.patch.size, std::vector<int64_t>{8});
   EXPECT_EQ(own.patch.size, std::vector<int64_t>{4});
   EXPECT_TRUE(none.patch.size.empty());
 }
 
-TEST(VolumeModelConfig, NamesWhatDoesNotFit) {
-  for (const std::string& name : names_of(volume_models()))
-    EXPECT_EQ(rejection({"name=" + name}), "") << name;
+TEST(GridModelConfig, NamesWhatDoesNotFit) {
+  for (const std::string& name : names_of(grid_models())) EXPECT_EQ(rejection({"name=" + name}), "") << name;
   for (const char* preset : {"default", "release", "paper"})
     EXPECT_EQ(rejection({std::string("preset=") + preset}), "") << preset;
   EXPECT_THAT(rejection({"patch.size=[4, 4]"}),
