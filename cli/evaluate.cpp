@@ -1,4 +1,5 @@
-#include <map>
+#include <algorithm>
+#include <set>
 
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -12,19 +13,53 @@ namespace {
 
 struct EvaluateOptions {
   tasks::EvaluateRequest request;
-  std::map<const tasks::Kind*, std::vector<std::string>> settings;  // of each task's own options
+  std::vector<std::string> runs;
+  std::vector<std::string> given;  // "--flag=value" of the tasks' own options
 };
+
+/// The settings that `given` flags stand for in a task; usage error for a flag that it has not.
+std::vector<std::string> settings_for(const tasks::Kind& kind, const std::vector<std::string>& given,
+                                      const std::string& run) {
+  std::vector<std::string> settings;
+  for (const std::string& one : given) {
+    const std::string flag = one.substr(0, one.find('='));
+    const auto& options = kind.evaluate_options;
+    const auto found = std::find_if(options.begin(), options.end(),
+                                    [&](const tasks::ShortOption& option) { return option.flag == flag; });
+    require(found != options.end(), ErrorKind::usage, "{} is of the task '{}', which has no {}", run,
+            kind.name, flag);
+    settings.push_back(found->key + one.substr(flag.size()));
+  }
+  return settings;
+}
 
 void evaluate(const Program& program, const EvaluateOptions& options) {
   install_stop_handlers();
   tasks::EvaluateRequest request = options.request;
-  const tasks::Kind& kind = tasks::kind_of_run(request.run);
-  for (const auto& [owner, settings] : options.settings) {
-    require(owner == &kind || settings.empty(), ErrorKind::usage, "{} is of the task '{}': {} is for '{}'",
-            request.run, kind.name, settings.empty() ? "" : settings.front(), owner->name);
-    if (owner == &kind) request.settings = settings;
-  }
+  const tasks::Kind& kind = tasks::kind_of_runs(options.runs);
+  require(options.runs.size() == 1 || kind.evaluates_several, ErrorKind::usage,
+          "runs of the task '{}' are evaluated one at a time, got {}", kind.name, options.runs.size());
+  request.run = options.runs.front();
+  request.further_runs.assign(options.runs.begin() + 1, options.runs.end());
+  request.settings = settings_for(kind, options.given, request.run);
   program.print(kind.evaluate(request));
+}
+
+/// Each flag of any task once.
+void add_task_options(CLI::App& command, std::vector<std::string>& given) {
+  std::set<std::string> known;
+  for (const tasks::Kind* kind : tasks::kinds()) {
+    std::vector<tasks::ShortOption> fresh;
+    for (tasks::ShortOption option : kind->evaluate_options) {
+      if (!known.insert(option.flag).second) continue;
+      option.key = option.flag;
+      fresh.push_back(std::move(option));
+    }
+    if (fresh.empty()) continue;
+    command.option_defaults()->group(kind->evaluate_title);
+    add_short_options(command, fresh, given);
+  }
+  command.option_defaults()->group("Options");
 }
 
 }  // namespace
@@ -35,7 +70,8 @@ void add_evaluate(Program& program) {
       "How good a run's model is over a split: errors of forecasts, AUC, accuracy, IoU, perplexity.",
       "modewise evaluate runs/ETTh1-hot", evaluate);
   command
-      ->add_option("run,--run", options.request.run, "run folder; a language model's folder or llama2.c .bin")
+      ->add_option("run,--run", options.runs,
+                   "run folder, of pictures several; a language model's folder or llama2.c .bin")
       ->required();
   command->add_option("--data", options.request.data, "other data of the same kind");
   command->add_option("--masks", options.request.masks,
@@ -45,12 +81,7 @@ void add_evaluate(Program& program) {
                    "test, validation, train, or all: everything in the file")
       ->check(CLI::IsMember({"test", "validation", "train", "all"}));
   command->add_flag("--detail", options.request.detail, "tables per series and per step, or per class");
-  for (const tasks::Kind* kind : tasks::kinds()) {
-    if (kind->evaluate_options.empty()) continue;
-    command->option_defaults()->group(kind->evaluate_title);
-    add_short_options(*command, kind->evaluate_options, options.settings[kind]);
-  }
-  command->option_defaults()->group("Options");
+  add_task_options(*command, options.given);
 }
 
 }  // namespace modewise::cli

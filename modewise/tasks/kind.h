@@ -36,6 +36,7 @@ struct ValidationFigure {
 
 struct EvaluateRequest {
   std::string run, data, masks, split = "test";
+  std::vector<std::string> further_runs = {};  // of a task that evaluates several together
   bool detail = false;
   std::vector<std::string> settings;  // "key=value" of the task's evaluate_options
 };
@@ -76,7 +77,8 @@ struct Kind {
   std::string data_help, model_help;               // of --data and --model; "" for no --model
   std::vector<ShortOption> options = {};           // of `train NAME`
   std::string evaluate_title = {};                 // of the next ones, in the help of `evaluate`
-  std::vector<ShortOption> evaluate_options = {};  // that only this task has
+  std::vector<ShortOption> evaluate_options = {};  // of `evaluate` for its runs
+  bool evaluates_several = false;                  // runs at once
 
   std::vector<ValidationFigure> validation = {};  // the chief one first
 

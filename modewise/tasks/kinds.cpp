@@ -8,6 +8,7 @@
 #include "modewise/tasks/forecast/kind.h"
 #include "modewise/tasks/labelled_series/kind.h"
 #include "modewise/tasks/language/kind.h"
+#include "modewise/tasks/pictures/kind.h"
 #include "modewise/tasks/scenes/kind.h"
 #include "modewise/tasks/volumes/kind.h"
 #include "modewise/train/run_folder.h"
@@ -32,8 +33,8 @@ const Kind* owner_of(const fs::path& data) {
 }  // namespace
 
 const std::vector<const Kind*>& kinds() {
-  static const std::vector<const Kind*> all = {&forecast_kind, &volumes_kind, &scenes_kind, &language_kind,
-                                               &labelled_series_kind};
+  static const std::vector<const Kind*> all = {&forecast_kind, &volumes_kind,         &scenes_kind,
+                                               &language_kind, &labelled_series_kind, &pictures_kind};
   return all;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // What test pictures are changed by to ask how much of a model's accuracy stays: noise of a variance, mirrors
-// and turns (the robustness tests of Kumar et al., arXiv 2201.01410), and corruptions at five severities
+// and turns (the robustness tests of arXiv 2201.01410), and corruptions at five severities
 // (Hendrycks and Dietterich, "Benchmarking neural network robustness to common corruptions and
 // perturbations", ICLR 2019, with the parameters for 32 × 32 pixels of CIFAR-10-C). Nothing is rounded to 8
 // bits but where JPEG and pixels of other sizes are about them. A change is drawn by counters: it depends on

@@ -62,14 +62,20 @@ void add_samples(report::HtmlPage& page, const LabelledRun& run, const metrics::
   page.add_paragraph(fmt::format("Of the {} {}: {}.", part, run.set().many, run.figure_text()));
   for (const bool wrong : {true, false}) {
     std::vector<report::CaptionedFigure> figures;
+    std::vector<report::CaptionedPicture> pictures;
     for (int64_t i = 0; i < std::min(kShownSamples, table.samples()); ++i) {
       const int64_t row = order[static_cast<size_t>(wrong ? i : table.samples() - 1 - i)];
-      figures.push_back(
-          {run.sample_figure(samples[static_cast<size_t>(row)]),
-           fmt::format("{}: score {:.3f}; taken for {}", name(own(row)), table.score(row, own(row)),
-                       name(metrics::predicted_class(table, row)))});
+      SampleView view = run.sample_view(samples[static_cast<size_t>(row)]);
+      std::string caption =
+          fmt::format("{}: score {:.3f}; taken for {}", name(own(row)), table.score(row, own(row)),
+                      name(metrics::predicted_class(table, row)));
+      if (auto* figure = std::get_if<report::Figure>(&view))
+        figures.push_back({std::move(*figure), std::move(caption)});
+      else
+        pictures.push_back({std::get<std::string>(std::move(view)), std::move(caption)});
     }
-    page.add_figure_grid(figures, 220);
+    if (!figures.empty()) page.add_figure_grid(figures, 220);
+    if (!pictures.empty()) page.add_pictures(pictures, 160);
   }
 }
 

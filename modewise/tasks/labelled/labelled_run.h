@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "modewise/analysis/cost.h"
@@ -33,6 +34,9 @@ struct ClassOptions : ClassLossOptions {
   std::string select;  // auc | accuracy | loss: what the best weights are chosen by, on validation
   int64_t evaluation_batch = 32;
 };
+
+/// A figure, or the bytes of a PNG.
+using SampleView = std::variant<report::Figure, std::string>;
 
 class LabelledRun {
  public:
@@ -104,7 +108,7 @@ class LabelledRun {
 
   // Pages.
   /// A sample as its report shows it, and what that is in a sentence.
-  virtual report::Figure sample_figure(int64_t sample) const = 0;
+  virtual SampleView sample_view(int64_t sample) const = 0;
   virtual std::string figure_text() const = 0;
   /// Names of the token modes.
   virtual std::vector<std::string> mode_names() const = 0;

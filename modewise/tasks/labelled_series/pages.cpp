@@ -23,7 +23,7 @@ at::Tensor means_like(const models::ClassifierInput& input) {
 
 }  // namespace
 
-report::Figure SeriesRun::sample_figure(int64_t sample) const {
+SampleView SeriesRun::sample_view(int64_t sample) const {
   report::LineChart chart;
   chart.title = set_.names[static_cast<size_t>(sample)];
   chart.x.label = "step";
@@ -35,7 +35,7 @@ report::Figure SeriesRun::sample_figure(int64_t sample) const {
     line.y.assign(values, values + series.size(1));
     chart.series.push_back(std::move(line));
   }
-  return chart;
+  return report::Figure(std::move(chart));
 }
 
 std::string SeriesRun::figure_text() const {

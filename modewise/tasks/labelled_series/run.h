@@ -38,7 +38,7 @@ class SeriesRun final
   void add_metrics(nlohmann::ordered_json& metrics) const override;
   std::string choice_text() const override;
 
-  report::Figure sample_figure(int64_t sample) const override;
+  SampleView sample_view(int64_t sample) const override;
   std::string figure_text() const override;
   std::vector<std::string> mode_names() const override { return {"patch"}; }
   std::vector<Influence> influences(const models::ClassifierInput& input, const at::Tensor& whole,

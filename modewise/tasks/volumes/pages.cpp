@@ -10,7 +10,7 @@
 
 namespace modewise::tasks {
 
-report::Figure VolumesRun::sample_figure(int64_t sample) const {
+SampleView VolumesRun::sample_view(int64_t sample) const {
   at::Tensor volume = data::gather_volumes(set_, std::span(&sample, 1)).values.select(0, 0).select(-1, 0);
   while (volume.dim() > 2) {
     std::vector<int64_t> rest(static_cast<size_t>(volume.dim() - 1));
@@ -25,7 +25,7 @@ report::Figure VolumesRun::sample_figure(int64_t sample) const {
   const double* values = volume.const_data_ptr<double>();
   map.values.assign(values, values + volume.numel());
   map.color_bar = false;
-  return map;
+  return report::Figure(std::move(map));
 }
 
 std::vector<std::string> VolumesRun::mode_names() const {

@@ -38,7 +38,7 @@ class VolumesRun final : public LabelledRunOf<ClassifyConfig, data::VolumeSet, m
   void keep_scores(const train::RunFolder& folder, const metrics::ScoreTable& table,
                    const metrics::ClassMetrics& metrics) const override;
 
-  report::Figure sample_figure(int64_t sample) const override;
+  SampleView sample_view(int64_t sample) const override;
   std::string figure_text() const override {
     return "the slice along the first axis that holds the most of each";
   }
