@@ -84,6 +84,7 @@ char32_t lower_case(char32_t point) {
                            (point >= 0x1EA0 && point < 0x1F00) || (point >= 0x460 && point < 0x482);
   if (latin_pairs) return point | 1;
   if ((point >= 0x139 && point < 0x149) || (point >= 0x179 && point < 0x17F)) return point + (point & 1);
+  if (point == 0x178) return 0xFF;  // Ÿ
   if (point >= 0xC0 && point < 0xDF && point != 0xD7) return point + 32;
   if (point >= 0x391 && point < 0x3AA && point != 0x3A2) return point + 32;
   if (point >= 0x410 && point < 0x430) return point + 32;
