@@ -22,8 +22,7 @@ std::vector<CaptionScores::Named> CaptionScores::named() const {
 CaptionEvaluation score_captions(std::span<const CaptionCase> images,
                                  const std::vector<std::string_view>& words) {
   require(!images.empty(), ErrorKind::usage, "there are no captions to score");
-  CiderScorer cider;
-  for (const CaptionCase& image : images) cider.add_image(image.references);
+  const CiderScorer cider(images);
   const MeteorExactStem meteor(words);
   CaptionEvaluation evaluation;
   BleuCounts bleu_sum;

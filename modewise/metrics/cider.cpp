@@ -63,26 +63,45 @@ double similarity(const Vector& candidate, const Vector& reference, const ImageN
 
 }  // namespace
 
-void CiderScorer::add_image(std::span<const Words> references) {
-  ++images_;
-  for (const Words reference : references) {
-    for_each_ngram(
-        reference, [&](uint32_t prefix, int32_t word) { return numbers_.number(prefix, word); },
-        [&](size_t, uint32_t ngram) {
-          if (ngram == frequencies_.size()) {
-            frequencies_.push_back(0);
-            last_images_.push_back(0);
-          }
-          if (last_images_[ngram] != images_) ++frequencies_[ngram];
-          last_images_[ngram] = images_;
+CiderScorer::CiderScorer(std::span<const CaptionCase> images) : images_(std::ssize(images)) {
+  // One length after the other: what begins with an n-gram of one image is in that image alone too.
+  for (size_t n = 1; n <= kLongestNgram; ++n) count(images, n);
+}
+
+void CiderScorer::count(std::span<const CaptionCase> images, size_t n) {
+  const size_t shorter = numbers_.size();
+  std::vector<size_t> last;  // [n-gram − shorter]: the latest image with it
+  for (size_t i = 0; i < images.size(); ++i) {
+    for (const Words reference : images[i].references) {
+      for (size_t begin = 0; begin + n <= reference.size(); ++begin) {
+        const Words words = reference.subspan(begin, n);
+        uint32_t prefix = NgramNumbers::kNone;
+        const bool known = std::all_of(words.begin(), words.end() - 1, [&](int32_t word) {
+          prefix = numbers_.find(prefix, word);
+          return prefix != NgramNumbers::kNone;
         });
+        if (!known) continue;
+        const uint32_t ngram = numbers_.number(prefix, words.back());
+        if (ngram == frequencies_.size()) {
+          frequencies_.push_back(1);
+          last.push_back(i);
+        } else if (last[ngram - shorter] != i) {
+          ++frequencies_[ngram];
+          last[ngram - shorter] = i;
+        }
+      }
+    }
   }
+  numbers_.filter(shorter, [&](size_t ngram) { return frequencies_[ngram] > 1; });
+  frequencies_.erase(
+      std::remove(frequencies_.begin() + static_cast<std::ptrdiff_t>(shorter), frequencies_.end(), 1),
+      frequencies_.end());
 }
 
 double CiderScorer::score(const CaptionCase& image) const {
   require(!image.references.empty(), ErrorKind::usage, "CIDEr-D: an image without references");
   ImageNgrams known;
-  const double most = std::log(std::max(images_, 1));
+  const double most = std::log(static_cast<double>(std::max<int64_t>(images_, 1)));
   std::vector<uint32_t> counted;  // the numbers of these n-grams here, or kNone
   const auto number = [&](uint32_t prefix, int32_t word) {
     const uint32_t ngram = known.numbers.number(prefix, word);

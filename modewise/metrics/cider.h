@@ -15,8 +15,9 @@ namespace modewise::metrics {
 /// an evaluation, or of the batches of a training whose reward CIDEr-D is.
 class CiderScorer {
  public:
-  /// Counts an image's references.
-  void add_image(std::span<const Words> references);
+  /// Counts the references of these images. N-grams of one image alone weigh as much as those of none and are
+  /// not kept.
+  explicit CiderScorer(std::span<const CaptionCase> images);
   int64_t images() const { return images_; }
 
   /// 0 … 10 of one image, which need not be among those counted:
@@ -29,10 +30,11 @@ class CiderScorer {
   std::vector<double> scores(std::span<const CaptionCase> images) const;
 
  private:
+  void count(std::span<const CaptionCase> images, size_t n);
+
   NgramNumbers numbers_;
-  std::vector<int32_t> frequencies_;  // [n-gram]: images with it
-  std::vector<int32_t> last_images_;  // [n-gram]: the latest of them, counted from 1
-  int32_t images_ = 0;
+  std::vector<int32_t> frequencies_;  // [n-gram]: images with it, two at least
+  int64_t images_ = 0;
 };
 
 }  // namespace modewise::metrics

@@ -1,7 +1,5 @@
 #include "modewise/metrics/ngrams.h"
 
-#include <algorithm>
-
 namespace modewise::metrics {
 namespace {
 
@@ -25,14 +23,16 @@ size_t NgramNumbers::slot_of(uint32_t prefix, int32_t word) const {
   return slot;
 }
 
-void NgramNumbers::grow() {
-  slots_.assign(std::max<size_t>(slots_.size() * 2, 256), 0);
+void NgramNumbers::number_again() {
+  size_t slots = 256;
+  while (ngrams_.size() * 4 >= slots * 3) slots *= 2;
+  slots_ = std::vector<uint32_t>(slots, 0);
   for (size_t i = 0; i < ngrams_.size(); ++i)
     slots_[slot_of(ngrams_[i].prefix, ngrams_[i].word)] = static_cast<uint32_t>(i + 1);
 }
 
 uint32_t NgramNumbers::number(uint32_t prefix, int32_t word) {
-  if (ngrams_.size() * 2 >= slots_.size()) grow();
+  if (ngrams_.size() * 4 >= slots_.size() * 3) number_again();
   const size_t slot = slot_of(prefix, word);
   if (slots_[slot] == 0) {
     ngrams_.push_back({prefix, word});
@@ -44,11 +44,6 @@ uint32_t NgramNumbers::number(uint32_t prefix, int32_t word) {
 uint32_t NgramNumbers::find(uint32_t prefix, int32_t word) const {
   if (slots_.empty()) return kNone;
   return slots_[slot_of(prefix, word)] - 1;  // a free slot gives kNone
-}
-
-void NgramNumbers::clear() {
-  ngrams_.clear();
-  std::fill(slots_.begin(), slots_.end(), 0);
 }
 
 }  // namespace modewise::metrics

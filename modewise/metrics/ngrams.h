@@ -22,8 +22,15 @@ class NgramNumbers {
   /// kNone when it has none.
   uint32_t find(uint32_t prefix, int32_t word) const;
   size_t size() const { return ngrams_.size(); }
-  /// Forgets all.
-  void clear();
+  /// Forgets those from number `first` on for which `keeps(number)` is false; the others after them move up.
+  template <class Keeps>
+  void filter(size_t first, Keeps&& keeps) {
+    std::vector<Ngram> kept(ngrams_.begin(), ngrams_.begin() + static_cast<std::ptrdiff_t>(first));
+    for (size_t i = first; i < ngrams_.size(); ++i)
+      if (keeps(i)) kept.push_back(ngrams_[i]);
+    ngrams_ = std::move(kept);
+    number_again();
+  }
 
  private:
   struct Ngram {
@@ -31,10 +38,10 @@ class NgramNumbers {
     int32_t word;
   };
   size_t slot_of(uint32_t prefix, int32_t word) const;
-  void grow();
+  void number_again();
 
   std::vector<Ngram> ngrams_;
-  std::vector<uint32_t> slots_;  // number + 1; 0: free. A power of two of them, half of them free at least.
+  std::vector<uint32_t> slots_;  // number + 1; 0: free. A power of two of them, a quarter free at least.
 };
 
 /// visit(n, ngram) for each n-gram of `words`, n from 1 on, numbered by `next(prefix, word)`; those that go
