@@ -23,5 +23,6 @@ void add_convert(Program& program);
 void add_decompose(Program& program);
 void add_cost(Program& program);
 void add_explain(Program& program);
+void add_score(Program& program);
 
 }  // namespace modewise::cli

@@ -39,6 +39,10 @@ for index, text in enumerate([
     "@univariate true\r\n@classLabel false\r\n@data\r\n1,2\r\n3\r\n",
     "@timeStamps true\n@classLabel true a\n@data\n(0,1):a\n"]):
     write("ts_file", f"{index}.ts", text)
+write("coco_captions", "annotations.json", json.dumps({
+    "info": {"year": 2017, "x": [1, {"y": None}]}, "annotations": [{"image_id": 7, "id": 1, "caption": "A dog.\n"}, {"caption": "Un \u00e9l\u00e8ve", "image_id": 7}],
+    "images": [{"id": 7, "file_name": "7.jpg", "height": 2.5e2}, {"file_name": "", "id": -8}]}))
+write("coco_captions", "results.json", '[{"image_id": 7, "caption": "a \\ud83d\\ude00 \u00e9"}, {"caption": "", "image_id": -8, "score": 1e-3, "x": [true, false, null]}]')
 rng = np.random.default_rng(1)
 for dtype, order in (("<f4", "C"), (">f8", "F"), ("<f2", "C"), (">i2", "F"), ("|b1", "C"), ("<u8", "C")):
     stream = io.BytesIO()

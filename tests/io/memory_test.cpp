@@ -6,6 +6,7 @@
 
 #include "modewise/io/arrays/npz.h"
 #include "modewise/io/arrays/safetensors.h"
+#include "modewise/io/captions/coco_captions.h"
 #include "modewise/io/gzip.h"
 #include "modewise/io/images/nifti.h"
 #include "modewise/io/images/tiff.h"
@@ -39,6 +40,12 @@ void parse_tensors(std::span<const std::byte> bytes) {
 }
 void parse_volume(std::span<const std::byte> bytes) {
   parse_nifti(bytes, "file");
+}
+void parse_captions(std::span<const std::byte> bytes) {
+  parse_coco_captions(bytes, "file");
+}
+void parse_results(std::span<const std::byte> bytes) {
+  parse_coco_results(bytes, "file");
 }
 void parse_gzip(std::span<const std::byte> bytes) {
   gunzip(bytes, "file", 1 << 20);
@@ -128,6 +135,16 @@ TEST(Memory, IsBoundedForHeadersOfTensors) {
         (i ? ",\"" : "\"") + std::to_string(i) + "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
   }
   expect_bounded(parse_tensors, file_with(tensors + "}"), "tensors");
+}
+
+TEST(Memory, IsBoundedForCaptions) {
+  const size_t size = kLarge;
+  const auto list = [&](const std::string& entry) { return "[" + entry + repeated("," + entry, size) + "]"; };
+  expect_bounded(parse_results, list(R"({"image_id":1,"caption":""})"), "empty captions");
+  expect_bounded(parse_results, list("1"), "numbers");
+  expect_bounded(parse_results, "[\"" + repeated("x", size), "one long text");
+  expect_bounded(parse_captions, R"({"annotations":[],"images":)" + list(R"({"id":1,"file_name":""})") + "}",
+                 "images");
 }
 
 TEST(Memory, IsBoundedForCompressedContent) {
@@ -260,6 +277,9 @@ TEST(Memory, RunsOutCleanlyAtEveryAllocation) {
     expect_clean_without_memory(parse_image, to_text(from_hex(test["file"])));
   }
   expect_clean_without_memory(parse_gzip, gzip_of("content"));
+  expect_clean_without_memory(
+      parse_captions,
+      R"({"images": [{"id": 1, "file_name": "a"}], "annotations": [{"image_id": 1, "caption": "a\n"}]})");
   expect_clean_without_memory([&](auto) { format_npz({{"a", array}}, true); }, "");
 }
 

@@ -1,0 +1,28 @@
+#pragma once
+// BLEU of captions (Papineni et al. 2002) as the evaluation of COCO captions has it: clipped counts over all
+// images, the reference whose length is closest, the shorter of two; 1e-9 is added to each number of n-grams
+// and 1e-15 to each number of those found, so that nothing is divided by zero.
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "modewise/metrics/caption_words.h"
+#include "modewise/metrics/ngrams.h"
+
+namespace modewise::metrics {
+
+using Bleu = std::array<double, kLongestNgram>;  // BLEU-1 … BLEU-4
+
+/// What is counted of images before it becomes a score; counts of several images add up.
+struct BleuCounts {
+  std::array<int64_t, kLongestNgram> found = {}, total = {};  // n-grams of the candidate
+  int64_t length = 0, reference_length = 0;
+
+  void add(const BleuCounts& other);
+  Bleu score() const;
+};
+
+BleuCounts bleu_counts(const CaptionCase& image);
+
+}  // namespace modewise::metrics

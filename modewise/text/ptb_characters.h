@@ -1,0 +1,44 @@
+#pragma once
+// What a character is to the tokenizer of captions.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace modewise::text {
+
+enum class PtbKind {
+  letter,
+  digit,
+  space,
+  apostrophe,  // ' and ’
+  mark,        // left out wherever it stands alone: quotes, dashes, . , ; : …
+  hyphen,      // - _ ‐: joins what stands on both sides of it
+  symbol,      // a token of its own
+};
+
+struct PtbCharacter {
+  PtbKind kind = PtbKind::space;
+  size_t bytes = 1;
+};
+
+/// The character at the front of `text`, which is not empty. A byte that is no UTF-8 is a space.
+PtbCharacter ptb_character(std::string_view text);
+
+/// Lower case of ASCII, Latin, Greek and Cyrillic letters.
+std::string ptb_lower_case(std::string_view text);
+
+inline bool is_ascii_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+inline bool is_ascii_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+inline bool is_ascii_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+inline char ascii_lower(char c) {
+  return is_ascii_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+}  // namespace modewise::text

@@ -1,0 +1,85 @@
+#pragma once
+// The tokens of a caption, one after the other. At each place every form of token is tried, and the one that
+// reaches furthest is taken, counting what must follow it; of equally long ones the first form in the list.
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "modewise/text/ptb_characters.h"
+
+namespace modewise::text {
+
+class PtbScanner {
+ public:
+  explicit PtbScanner(std::string_view text) : text_(text) {}
+
+  /// The next token as it stands in the text; marks and spaces are passed over.
+  std::optional<std::string_view> next();
+
+ private:
+  /// A form that holds at the present place: `length` bytes are the token, `reach` includes what must follow.
+  struct Match {
+    size_t reach = 0, length = 0;
+  };
+  using Form = Match (PtbScanner::*)() const;
+
+  // The forms, in their order.
+  Match assimilation() const;
+  Match word_before_clitic() const;
+  Match word_before_not() const;
+  Match word() const;
+  Match word_with_apostrophe() const;
+  Match address() const;
+  Match handle() const;
+  Match clitic_alone() const;
+  Match date() const;
+  Match number() const;
+  Match fraction() const;
+  Match prefix() const;
+  Match slashes() const;
+  Match money() const;
+  Match letter_ending_a_sentence() const;
+  Match abbreviation() const;
+  Match letters_with_periods() const;
+  Match word_with_period() const;
+  Match short_year() const;
+  Match smiley() const;
+  Match repeated() const;
+  Match hyphenated() const;
+  Match joined() const;
+  Match ampersands() const;
+  Match opening_quote() const;
+  Match character() const;
+
+  // What stands at byte `at` of the text.
+  char byte(size_t at) const { return at < text_.size() ? text_[at] : '\n'; }  // a line ends after it
+  bool is(size_t at, PtbKind kind) const {
+    return at < text_.size() && ptb_character(text_.substr(at)).kind == kind;
+  }
+  bool letter(size_t at) const { return is(at, PtbKind::letter); }
+  bool letter_or_digit(size_t at) const { return letter(at) || is_ascii_digit(byte(at)); }
+  bool ascii_letter_or_digit(size_t at) const {
+    return is_ascii_letter(byte(at)) || is_ascii_digit(byte(at));
+  }
+  bool space(size_t at) const { return at >= text_.size() || is(at, PtbKind::space); }
+  bool starts_with(size_t at, std::string_view lower) const;
+
+  // Lengths from byte `at` on; 0 where it is not there.
+  template <class Holds>
+  size_t run(size_t at, Holds&& holds) const;
+  size_t digits(size_t at, size_t most) const;
+  size_t alphanumerics(size_t at) const;
+  size_t ascii_alphanumerics(size_t at) const;
+  size_t dotted_word(size_t at) const;
+  size_t apostrophe(size_t at) const;
+  size_t apostrophe_or_backquote(size_t at) const;
+  size_t clitic(size_t at) const;
+  size_t dotted_letters(size_t at) const;
+  Match with_period(size_t length) const;
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+}  // namespace modewise::text

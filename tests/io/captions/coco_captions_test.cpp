@@ -1,0 +1,128 @@
+#include "modewise/io/captions/coco_captions.h"
+
+#include "tests/io/damage.h"
+
+namespace modewise::io {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+void captions(std::span<const std::byte> bytes) {
+  parse_coco_captions(bytes, "file");
+}
+void results(std::span<const std::byte> bytes) {
+  parse_coco_results(bytes, "file");
+}
+
+constexpr const char* kSmall = R"({"info": {"year": [2017, {}]},
+ "annotations": [{"image_id": 30, "id": 1, "caption": "A dog.\n"}, {"caption": "", "image_id": -2},
+                 {"image_id": 30, "caption": "ein \u00e4lterer \ud83d\ude00 Hund"}],
+ "images": [{"height": 4, "id": 30, "file_name": "a.jpg"}, {"id": 4, "file_name": "b\u002fc.jpg"}, {"file_name": "", "id": -2}]})";
+constexpr const char* kResults =
+    R"([{"image_id": 5, "caption": "two"}, {"score": 1e-3, "caption": "one", "image_id": 3}])";
+
+TEST(CocoCaptions, ReadsImagesAndCaptions) {
+  const CocoCaptions file = parse_coco_captions(to_bytes(kSmall), "file");
+  ASSERT_EQ(file.images.size(), 3u);
+  EXPECT_EQ(file.images.image(0), 30);
+  EXPECT_EQ(file.images.text(0), "a.jpg");
+  EXPECT_EQ(file.images.text(1), "b/c.jpg");
+  EXPECT_EQ(file.images.image(2), -2);
+  EXPECT_EQ(file.images.text(2), "");
+  ASSERT_EQ(file.captions.size(), 3u);
+  EXPECT_EQ(file.captions.text(0), "A dog.\n");
+  EXPECT_EQ(file.captions.text(1), "");
+  EXPECT_EQ(file.captions.text(2), "ein \u00e4lterer \U0001F600 Hund");
+  EXPECT_THAT(file.captions.of(30), ElementsAre(0, 2));
+  EXPECT_THAT(file.captions.of(-2), ElementsAre(1));
+  EXPECT_TRUE(file.captions.of(4).empty());
+  EXPECT_TRUE(file.captions.of(31).empty());
+  EXPECT_THAT(file.images.of(4), ElementsAre(1));
+}
+
+TEST(CocoCaptions, ReadsResults) {
+  const ImageTexts texts = parse_coco_results(to_bytes(kResults), "file");
+  ASSERT_EQ(texts.size(), 2u);
+  EXPECT_EQ(texts.image(1), 3);
+  EXPECT_EQ(texts.text(1), "one");
+  EXPECT_THAT(texts.of(5), ElementsAre(0));
+  EXPECT_EQ(parse_coco_results(to_bytes(" [ ] "), "file").size(), 0u);
+}
+
+TEST(CocoCaptions, RefusesAnnotationsWithTheEntry) {
+  const auto file = [](const std::string& images, const std::string& annotations) {
+    return R"({"images": [)" + images + R"(], "annotations": [)" + annotations + "]}";
+  };
+  const std::string image = R"({"id": 1, "file_name": "a"})", good = R"({"image_id": 1, "caption": "x"})";
+  expect_refused(
+      captions,
+      {{"empty", "",
+        "file: annotations of captions are an object with the lists \"images\" and \"annotations\""},
+       {"a list", kResults, "this file is a list, as results are"},
+       {"no images", R"({"annotations": []})", "file: the list \"images\" is missing"},
+       {"no annotations", R"({"images": []})", "file: the list \"annotations\" is missing"},
+       {"annotations twice", R"({"images": [], "annotations": [], "annotations": []})",
+        "\"annotations\" stands twice"},
+       {"images are an object", R"({"images": {}, "annotations": []})",
+        "file: \"images\" must be a list (byte 11)"},
+       {"annotations are null", R"({"images": [], "annotations": null})",
+        "file: \"annotations\" must be a list"},
+       {"no id", file(image + R"(, {"file_name": "b"})", good), "file: images[1] (byte 41) has no \"id\""},
+       {"no file name", file(R"({"id": 1})", good), "file: images[0] (byte 12) has no \"file_name\""},
+       {"no image", file(image, good + R"(, {"caption": "x"})"),
+        "annotations[1] (byte 91) has no \"image_id\""},
+       {"no caption", file(image, R"({"image_id": 1})"), "annotations[0] (byte 58) has no \"caption\""},
+       {"image as text", file(image, R"({"image_id": "1", "caption": "x"})"),
+        "annotations[0] (byte 58) needs a whole number as \"image_id\""},
+       {"half an image", file(image, R"({"image_id": 1.5, "caption": "x"})"),
+        "image_id must be a whole number"},
+       {"caption as number", file(image, R"({"image_id": 1, "caption": 5})"),
+        "annotations[0] (byte 58) needs a text as \"caption\""},
+       {"captions as list", file(image, R"({"image_id": 1, "caption": ["x"]})"),
+        "needs a text as \"caption\""},
+       {"caption twice", file(image, R"({"image_id": 1, "caption": "x", "caption": "y"})"),
+        "has \"caption\" twice"},
+       {"image twice", file(image, R"({"image_id": 1, "image_id": 1, "caption": "y"})"),
+        "has \"image_id\" twice"},
+       {"no object", file(image, good + ", 3"), "annotations[1] (byte 91) must be an object"},
+       {"an unknown image", file(image, good + R"(, {"image_id": 2, "caption": "x"})"),
+        "file: annotations[1] is of image 2, which is not among the images"},
+       {"an image twice", file(image + "," + image, good),
+        "file: images[1]: image 1 is listed twice, first in [0]"},
+       {"more behind it", file(image, good) + "x", "something follows the end"},
+       {"no UTF-8", file(image, "{\"image_id\": 1, \"caption\": \"\xFF\"}"), "file: not UTF-8 at byte 86"},
+       {"half a surrogate", file(image, R"({"image_id": 1, "caption": "\ud83d"})"),
+        "a high surrogate without its low one"}});
+}
+
+TEST(CocoCaptions, RefusesResultsWithTheEntry) {
+  expect_refused(
+      results,
+      {{"empty", "", "file: results are a list of objects with \"image_id\" and \"caption\""},
+       {"an object", kSmall, "this file is an object, as annotations are"},
+       {"no caption", R"([{"image_id": 5}])", "file: [0] (byte 1) has no \"caption\""},
+       {"two for one",
+        R"([{"image_id": 5, "caption": "a"}, {"image_id": 6, "caption": ""}, {"image_id": 5, "caption": "a"}])",
+        "file: [2]: image 5 has two captions, the first in [0]"},
+       {"a list in a list", "[[]]", "file: [0] (byte 1) must be an object"}});
+}
+
+TEST(CocoCaptions, RefusesEveryTruncation) {
+  expect_every_truncation_fails(captions, kSmall);
+  expect_every_truncation_fails(results, kResults);
+}
+
+TEST(CocoCaptions, SurvivesEveryFlip) {
+  expect_flips_are_clean(captions, kSmall);
+  expect_flips_are_clean(results, kResults);
+}
+
+TEST(CocoCaptions, RefusesEndlessNesting) {
+  EXPECT_THAT(message_of(results, std::string(1 << 20, '[')), HasSubstr("nested deeper than 512"));
+  EXPECT_THAT(message_of(captions, R"({"a": )" + std::string(1 << 20, '[')),
+              HasSubstr("nested deeper than 512"));
+}
+
+}  // namespace
+}  // namespace modewise::io
