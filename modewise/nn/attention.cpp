@@ -1,15 +1,16 @@
 #include "modewise/nn/attention.h"
 
 #include <ATen/TensorOperators.h>
+#include <c10/util/Exception.h>
 
 #include <utility>
 
-#include "modewise/nn/rotary.h"
 #include "modewise/ops/axis_attention.h"
 #include "modewise/ops/full_attention.h"
 #include "modewise/ops/matmul.h"
 #include "modewise/ops/mode_product.h"
 #include "modewise/ops/mode_scores.h"
+#include "modewise/ops/rotary.h"
 
 namespace modewise::nn {
 
@@ -18,6 +19,20 @@ at::Tensor norm_heads(const at::Tensor& x, int64_t heads, const LayerNorm& norm)
   split.back() = heads;
   split.push_back(x.size(-1) / heads);
   return norm.forward(x.view(split)).view(x.sizes());
+}
+
+at::Tensor rotate_heads(const at::Tensor& x, int64_t heads, at::IntArrayRef modes, double base) {
+  if (modes.empty()) return x;
+  const int64_t width = x.size(-1) / heads;
+  const auto sizes = x.sizes().slice(1, static_cast<size_t>(x.dim() - 2));
+  return ops::rotary(x.flatten(1, -2).unflatten(-1, {heads, width}),
+                     ops::rotary_angles(sizes, modes, width, base, x.device()))
+      .view(x.sizes());
+}
+
+at::Tensor Attention::attend(const at::Tensor&, const Memory&) {
+  TORCH_CHECK_VALUE(false,
+                    "this form of attention mixes the tokens of one tensor: it has no keys from elsewhere");
 }
 
 std::vector<at::Tensor> Attention::factors(const at::Tensor&, const std::optional<at::Tensor>&) {
@@ -90,61 +105,71 @@ TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, 
   dropout_ = register_module("dropout", std::make_shared<Dropout>(init, options_.dropout));
 }
 
-TokenAttention::QueriesKeys TokenAttention::queries_keys(const at::Tensor& x) const {
-  at::Tensor q = query_->forward(x), k = key_->forward(x);
-  if (query_norm_) {
-    q = norm_heads(q, heads_, *query_norm_);
-    k = norm_heads(k, heads_, *key_norm_);
-  }
-  return {rotate(q, heads_, options_.rotary_modes, options_.rotary_base),
-          rotate(k, heads_, options_.rotary_modes, options_.rotary_base)};
+at::Tensor TokenAttention::queries(const at::Tensor& x) const {
+  at::Tensor q = query_->forward(x);
+  if (query_norm_) q = norm_heads(q, heads_, *query_norm_);
+  return rotate_heads(q, heads_, options_.rotary_modes, options_.rotary_base);
 }
 
-ops::RandomFeatures TokenAttention::features_of(const QueriesKeys& qk,
+at::Tensor TokenAttention::keys(const at::Tensor& x) const {
+  at::Tensor k = key_->forward(x);
+  if (key_norm_) k = norm_heads(k, heads_, *key_norm_);
+  return rotate_heads(k, heads_, options_.rotary_modes, options_.rotary_base);
+}
+
+ops::RandomFeatures TokenAttention::features_of(const at::Tensor& q, const at::Tensor& k,
                                                 const std::optional<at::Tensor>& mask) const {
-  const int64_t width = qk.queries.size(-1) / heads_;
+  const int64_t width = q.size(-1) / heads_;
   // As in KroneckerAttention, the features belong to the model and not to its seed.
-  const at::Tensor projection = ops::orthogonal_projection(
-      qk.queries.detach(), width, ops::linear_feature_count(width, options_.features),
-      static_cast<int64_t>(dropout_->key().site), 0, options_.regularised);
-  std::optional<at::Tensor> keys;
-  if (mask) keys = mask->flatten(1);
-  return ops::random_features(qk.queries.flatten(1, -2), qk.keys.flatten(1, -2), heads_, projection, keys);
+  const at::Tensor projection =
+      ops::orthogonal_projection(q.detach(), width, ops::linear_feature_count(width, options_.features),
+                                 static_cast<int64_t>(dropout_->key().site), 0, options_.regularised);
+  std::optional<at::Tensor> kept;
+  if (mask) kept = mask->flatten(1);
+  return ops::random_features(q.flatten(1, -2), k.flatten(1, -2), heads_, projection, kept);
 }
 
 at::Tensor TokenAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   if (options_.reach != Reach::all) return {};
-  const QueriesKeys qk = queries_keys(x);
+  const at::Tensor q = queries(x), k = keys(x);
   if (options_.features >= 0) {
-    const ops::RandomFeatures features = features_of(qk, mask);
+    const ops::RandomFeatures features = features_of(q, k, mask);
     return ops::matmul(features.queries, features.keys.transpose(-1, -2));
   }
-  std::optional<at::Tensor> keys;
-  if (mask) keys = mask->flatten(1);
-  return ops::mode_scores(qk.queries.flatten(1, -2), qk.keys.flatten(1, -2), heads_, keys);
+  std::optional<at::Tensor> kept;
+  if (mask) kept = mask->flatten(1);
+  return ops::mode_scores(q.flatten(1, -2), k.flatten(1, -2), heads_, kept);
+}
+
+at::Tensor TokenAttention::attend_all(const at::Tensor& q, const at::Tensor& k, const Memory& memory) const {
+  at::Tensor v = value_->forward(memory.tokens);
+  if (options_.features < 0)
+    return out_->forward(
+        ops::full_attention(q, k, v, heads_, memory.mask, dropout_->active_probability(), dropout_->key()));
+  if (memory.mask) v = v.masked_fill(memory.mask->logical_not().unsqueeze(-1), 0);
+  const ops::RandomFeatures features = features_of(q, k, memory.mask);
+  const at::Tensor mixed = ops::mode_product(v.flatten(1, -2), features.keys.transpose(-1, -2), 0);
+  return out_->forward(ops::mode_product(mixed, features.queries, 0).view(q.sizes()));
+}
+
+at::Tensor TokenAttention::attend(const at::Tensor& x, const Memory& memory) {
+  TORCH_CHECK_VALUE(options_.reach == Reach::all && options_.rotary_modes.empty(),
+                    "attention with keys from elsewhere reaches all of them and has no rotary codes");
+  return attend_all(queries(x), keys(memory.tokens), memory);
 }
 
 at::Tensor TokenAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  const QueriesKeys qk = queries_keys(x);
-  const at::Tensor &q = qk.queries, &k = qk.keys;
-  at::Tensor v = value_->forward(x);
-  const double p = dropout_->active_probability();
-  if (options_.features >= 0) {
-    if (mask) v = v.masked_fill(mask->logical_not().unsqueeze(-1), 0);
-    const ops::RandomFeatures features = features_of(qk, mask);
-    const at::Tensor mixed = ops::mode_product(v.flatten(1, -2), features.keys.transpose(-1, -2), 0);
-    return out_->forward(ops::mode_product(mixed, features.queries, 0).view(x.sizes()));
-  }
-  if (options_.reach == Reach::all)
-    return out_->forward(ops::full_attention(q, k, v, heads_, mask, p, dropout_->key()));
+  const at::Tensor q = queries(x), k = keys(x);
+  if (options_.reach == Reach::all) return attend_all(q, k, {x, mask});
   // All series modes are one mode here: [B, N, P, D].
   const at::IntArrayRef sizes = x.sizes();
   const std::vector<int64_t> folded{x.size(0), -1, x.size(-2), x.size(-1)};
   std::optional<at::Tensor> folded_mask;
   if (mask) folded_mask = mask->reshape({x.size(0), -1, x.size(-2)});
   const at::Tensor out =
-      ops::axis_attention(q.reshape(folded), k.reshape(folded), v.reshape(folded), heads_,
-                          options_.reach == Reach::spatial ? 0 : 1, folded_mask, {}, p, dropout_->key());
+      ops::axis_attention(q.reshape(folded), k.reshape(folded), value_->forward(x).reshape(folded), heads_,
+                          options_.reach == Reach::spatial ? 0 : 1, folded_mask, {},
+                          dropout_->active_probability(), dropout_->key());
   return out_->forward(out.view(sizes));
 }
 

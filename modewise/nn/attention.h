@@ -21,10 +21,24 @@ namespace modewise::nn {
 /// LayerNorm of each head's part of [..., D].
 at::Tensor norm_heads(const at::Tensor& x, int64_t heads, const LayerNorm& norm);
 
+/// Rotary position codes (ops::rotary) of the tokens x [B, N_1 … N_k, D] for heads of width d: the d/2
+/// frequencies are shared equally among `modes`; what is left over is not turned. No modes: x itself.
+at::Tensor rotate_heads(const at::Tensor& x, int64_t heads, at::IntArrayRef modes, double base);
+
+/// Where keys and values come from when not from the tokens that ask: tokens [B, M_1 … M_j, D], mask [B, M_1
+/// … M_j] bool (true: valid).
+struct Memory {
+  at::Tensor tokens;
+  std::optional<at::Tensor> mask;
+};
+
 class Attention : public torch::nn::Module {
  public:
   /// x [B, N_1 … N_k, D], mask [B, N_1 … N_k] bool (true: valid) -> [B, N_1 … N_k, D].
   virtual at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) = 0;
+  /// The same with keys and values of `memory`. A form whose weights belong to the modes of x throws a
+  /// ValueError.
+  virtual at::Tensor attend(const at::Tensor& x, const Memory& memory);
   /// The factors S_i [B, H, N_i, N_i] of forms that have them.
   virtual std::vector<at::Tensor> factors(const at::Tensor& x, const std::optional<at::Tensor>& mask);
   /// The matrix over all tokens [B, H, N, N] of the form that has one; undefined elsewhere. It is formed here
@@ -78,15 +92,18 @@ class TokenAttention : public Attention {
   TokenAttention(Initializer& init, int64_t width, int64_t heads, TokenAttentionOptions options);
 
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
+  /// With reach `all` and without rotary codes: places of x and of the memory cannot be compared.
+  at::Tensor attend(const at::Tensor& x, const Memory& memory) override;
   at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
 
  private:
-  struct QueriesKeys {
-    at::Tensor queries, keys;  // [B, N_1 … N_k, D], normed and rotated
-  };
-  QueriesKeys queries_keys(const at::Tensor& x) const;
+  // Normed and rotated, as their argument.
+  at::Tensor queries(const at::Tensor& x) const;
+  at::Tensor keys(const at::Tensor& x) const;
   /// Features of all tokens as one mode.
-  ops::RandomFeatures features_of(const QueriesKeys& qk, const std::optional<at::Tensor>& mask) const;
+  ops::RandomFeatures features_of(const at::Tensor& q, const at::Tensor& k,
+                                  const std::optional<at::Tensor>& mask) const;
+  at::Tensor attend_all(const at::Tensor& q, const at::Tensor& k, const Memory& memory) const;
 
   int64_t heads_;
   TokenAttentionOptions options_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "modewise/nn/rotary.h"
 #include "modewise/ops/axis_attention.h"
 #include "modewise/ops/linear.h"
 
@@ -39,8 +38,8 @@ at::Tensor DividedAttention::step(const at::Tensor& x, int64_t mode,
   // Only places along the mode can differ between a query and its keys.
   if (std::find(options_.rotary_modes.begin(), options_.rotary_modes.end(), mode) !=
       options_.rotary_modes.end()) {
-    q = rotate(q, heads_, {mode}, options_.rotary_base);
-    k = rotate(k, heads_, {mode}, options_.rotary_base);
+    q = rotate_heads(q, heads_, mode, options_.rotary_base);
+    k = rotate_heads(k, heads_, mode, options_.rotary_base);
   }
   const Dropout& dropout = (*dropouts_)[static_cast<size_t>(mode)];
   return ops::axis_attention(q, k, project(*value_), heads_, mode, mask, {}, dropout.active_probability(),

@@ -3,11 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/constant_pad_nd.h>
 
-#include <cmath>
-
-#include "modewise/ops/dot_product_attention.h"
-#include "modewise/ops/matmul.h"
-#include "modewise/ops/softmax.h"
+#include "modewise/ops/full_attention.h"
 
 namespace modewise::nn {
 namespace {
@@ -85,29 +81,11 @@ at::Tensor PoolingAttention::forward(const at::Tensor& x, const std::optional<at
   const at::Tensor q = pool_query_->forward(project(*query_)).flatten(1, -2);
   const at::Tensor k = pool_key_->forward(project(*key_)).flatten(1, -2);
   const at::Tensor v = pool_value_->forward(project(*value_)).flatten(1, -2);
-  const auto by_head = [&](const at::Tensor& t) { return t.unflatten(-1, {heads_, -1}).transpose(1, 2); };
-  std::optional<at::Tensor> keys;  // [B, 1, 1, M]
-  if (mask) {
-    const at::Tensor valid = pool_key_->pooled_mask(*mask).flatten(1);
-    // A sample without any valid place attends to all, so that its row stays finite.
-    keys = valid.logical_or(valid.any(-1, true).logical_not()).unsqueeze(1).unsqueeze(1);
-  }
-  at::Tensor out;
-  if (dropout_->active_probability() > 0) {
-    const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(-1) / heads_));
-    at::Tensor scores = ops::matmul(by_head(q) * scale, by_head(k).transpose(-2, -1));
-    if (keys) scores = scores.masked_fill(keys->logical_not(), -1e30);
-    const at::Tensor weights =
-        ops::softmax(scores.scalar_type() == at::kBFloat16 ? scores.to(at::kFloat) : scores)
-            .to(q.scalar_type());
-    out = ops::matmul(dropout_->forward(weights), by_head(v));
-  } else {
-    const auto heads_last = [&](const at::Tensor& t) { return t.unflatten(-1, {heads_, -1}); };
-    out = ops::dot_product_attention(heads_last(q), heads_last(k), heads_last(v), keys, false,
-                                     1.0 / std::sqrt(static_cast<double>(q.size(-1) / heads_)))
-              .transpose(1, 2);
-  }
-  return out_->forward((out.transpose(1, 2).flatten(-2) + q).view(x.sizes()));
+  std::optional<at::Tensor> keys;
+  if (mask) keys = pool_key_->pooled_mask(*mask).flatten(1);
+  const at::Tensor out =
+      ops::full_attention(q, k, v, heads_, keys, dropout_->active_probability(), dropout_->key());
+  return out_->forward((out + q).view(x.sizes()));
 }
 
 }  // namespace modewise::nn

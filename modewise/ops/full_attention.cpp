@@ -25,12 +25,15 @@ void check_full_attention_args(const at::Tensor& q, const at::Tensor& k, const a
                                const std::optional<at::Tensor>& token_mask, double dropout) {
   check_tokens(kFullAttention, "q", q);
   check_heads(kFullAttention, q, heads);
-  for (const auto& [name, t] : {std::pair("k", k), std::pair("v", v)}) {
-    check_same(kFullAttention, name, t, "q", q);
-    TORCH_CHECK_VALUE(t.sym_sizes() == q.sym_sizes(), kFullAttention, ": ", name,
-                      " must have the shape of q ", q.sym_sizes(), ", got ", t.sym_sizes());
-  }
-  check_token_mask(kFullAttention, token_mask, q);
+  check_tokens(kFullAttention, "k", k);
+  check_same(kFullAttention, "k", k, "q", q);
+  TORCH_CHECK_VALUE(k.sym_size(0) == q.sym_size(0) && k.sym_size(-1) == q.sym_size(-1), kFullAttention,
+                    ": k must be [", q.sym_size(0), ", M_1 … M_j, ", q.sym_size(-1), "] for q ",
+                    q.sym_sizes(), ", got ", k.sym_sizes());
+  check_same(kFullAttention, "v", v, "q", q);
+  TORCH_CHECK_VALUE(v.sym_sizes() == k.sym_sizes(), kFullAttention, ": v must have the shape of k ",
+                    k.sym_sizes(), ", got ", v.sym_sizes());
+  check_token_mask(kFullAttention, token_mask, k);
   check_dropout(kFullAttention, dropout);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Ordinary attention over all tokens of the flattened tensor: the form that Kronecker attention factorises.
+// Ordinary attention over all tokens of a flattened tensor: the form that Kronecker attention factorises.
 
 #include <ATen/core/Tensor.h>
 
@@ -10,9 +10,9 @@
 
 namespace modewise::ops {
 
-/// q, k, v [B, N_1 … N_k, D], projected -> [B, N_1 … N_k, D]: softmax(q kᵀ / √d) v over all N_1·…·N_k tokens,
-/// d = D / heads. token_mask [B, N_1 … N_k] bool: invalid keys are removed (rows without any key give 0).
-/// `dropout` acts on the probabilities; callers pass 0 in evaluation.
+/// q [B, N_1 … N_k, D], k and v [B, M_1 … M_j, D], projected -> [B, N_1 … N_k, D]: softmax(q kᵀ / √d) v over
+/// all M_1·…·M_j tokens, d = D / heads. token_mask [B, M_1 … M_j] bool: invalid keys are removed (rows
+/// without any key give 0). `dropout` acts on the probabilities; callers pass 0 in evaluation.
 at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
                           const std::optional<at::Tensor>& token_mask = {}, double dropout = 0,
                           DropoutKey key = {});

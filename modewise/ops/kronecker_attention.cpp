@@ -119,7 +119,7 @@ class Factors {
                                 options_.heads);
       if (!turned) return t;
       const int64_t width = d / options_.heads;
-      const auto angles = rotary_angles(known_size(t, 1), width, options_.rope_base, t.device());
+      const auto angles = rotary_angles({known_size(t, 1)}, {0}, width, options_.rope_base, t.device());
       return rotary(t.unflatten(-1, {options_.heads, width}), angles).flatten(-2);
     };
     const auto& w = weights_;

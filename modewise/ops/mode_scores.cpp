@@ -24,7 +24,8 @@ void check_mode_scores_args(const at::Tensor& q, const at::Tensor& k, int64_t he
   constexpr auto kOp = "mode_scores";
   check_rows(kOp, "q", q, heads);
   check_same(kOp, "k", k, "q", q);
-  TORCH_CHECK_VALUE(k.sym_sizes() == q.sym_sizes(), kOp, ": k must have the shape of q ", q.sym_sizes(),
+  TORCH_CHECK_VALUE(k.dim() == 3 && k.sym_size(0) == q.sym_size(0) && k.sym_size(2) == q.sym_size(2), kOp,
+                    ": k must be [", q.sym_size(0), ", M, ", q.sym_size(2), "] for q ", q.sym_sizes(),
                     ", got ", k.sym_sizes());
   if (key_mask) {
     TORCH_CHECK_VALUE(key_mask->scalar_type() == at::kBool, kOp, ": key_mask must be bool, got ",
@@ -32,8 +33,8 @@ void check_mode_scores_args(const at::Tensor& q, const at::Tensor& k, int64_t he
     check_device(kOp, "key_mask", *key_mask, "q", q);
     const bool shared = key_mask->dim() == 2;
     TORCH_CHECK_VALUE((shared || (key_mask->dim() == 3 && key_mask->sym_size(1) == heads)) &&
-                          key_mask->sym_size(0) == q.sym_size(0) && key_mask->sym_size(-1) == q.sym_size(1),
-                      kOp, ": key_mask must be [B, N] or [B, ", heads, ", N] for q ", q.sym_sizes(), ", got ",
+                          key_mask->sym_size(0) == k.sym_size(0) && key_mask->sym_size(-1) == k.sym_size(1),
+                      kOp, ": key_mask must be [B, M] or [B, ", heads, ", M] for k ", k.sym_sizes(), ", got ",
                       key_mask->sym_sizes());
   }
   if (mode_mask) {
@@ -41,8 +42,8 @@ void check_mode_scores_args(const at::Tensor& q, const at::Tensor& k, int64_t he
                       mode_mask->scalar_type());
     check_device(kOp, "mode_mask", *mode_mask, "q", q);
     TORCH_CHECK_VALUE(mode_mask->dim() == 2 && mode_mask->sym_size(0) == q.sym_size(1) &&
-                          mode_mask->sym_size(1) == q.sym_size(1),
-                      kOp, ": mode_mask must be [", q.sym_size(1), ", ", q.sym_size(1), "] for q ",
+                          mode_mask->sym_size(1) == k.sym_size(1),
+                      kOp, ": mode_mask must be [", q.sym_size(1), ", ", k.sym_size(1), "] for q ",
                       q.sym_sizes(), ", got ", mode_mask->sym_sizes());
   }
 }
@@ -53,7 +54,7 @@ at::Tensor mode_scores_meta(const at::Tensor& q, const at::Tensor& k, int64_t he
                             const std::optional<at::Tensor>& key_mask,
                             const std::optional<at::Tensor>& mode_mask) {
   check_mode_scores_args(q, k, heads, key_mask, mode_mask);
-  return at::empty_symint({q.sym_size(0), heads, q.sym_size(1), q.sym_size(1)}, q.options());
+  return at::empty_symint({q.sym_size(0), heads, q.sym_size(1), k.sym_size(1)}, q.options());
 }
 
 std::tuple<at::Tensor, at::Tensor> mode_scores_backward_meta(const at::Tensor&, const at::Tensor&,

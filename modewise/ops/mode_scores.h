@@ -9,9 +9,9 @@
 
 namespace modewise::ops {
 
-/// S = softmax(q kᵀ / √d) for each sample and head: q, k [B, N, H·d] -> [B, H, N, N]. key_mask [B, N], or [B,
-/// H, N] for one a head, and mode_mask [N, N] are bool, true = kept; rows without a key are 0. Softmax in
-/// float32 at least.
+/// S = softmax(q kᵀ / √d) for each sample and head: q [B, N, H·d], k [B, M, H·d] -> [B, H, N, M]. key_mask
+/// [B, M], or [B, H, M] for one a head, and mode_mask [N, M] are bool, true = kept; rows without a key are 0.
+/// Softmax in float32 at least.
 at::Tensor mode_scores(const at::Tensor& q, const at::Tensor& k, int64_t heads,
                        const std::optional<at::Tensor>& key_mask = {},
                        const std::optional<at::Tensor>& mode_mask = {});

@@ -4,9 +4,11 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
+#include <ATen/ops/zeros.h>
 #include <torch/library.h>
+
+#include <vector>
 
 #include "modewise/ops/arguments.h"
 
@@ -26,11 +28,21 @@ void check_rotary_args(const at::Tensor& x, const at::Tensor& angles) {
       ", got ", angles.sym_sizes());
 }
 
-at::Tensor rotary_angles(int64_t positions, int64_t width, double base, at::Device device) {
+at::Tensor rotary_angles(at::IntArrayRef sizes, at::IntArrayRef modes, int64_t width, double base,
+                         at::Device device) {
   const auto options = at::TensorOptions(at::kDouble).device(device);
-  const auto frequencies =
-      at::pow(base, at::arange(width / 2, options) * (-2.0 / static_cast<double>(width)));
-  return at::outer(at::arange(positions, options), frequencies);
+  const int64_t share = width / 2 / static_cast<int64_t>(modes.size());
+  const auto frequencies = at::pow(base, at::arange(share, options) * (-1.0 / static_cast<double>(share)));
+  auto shape = sizes.vec();
+  shape.push_back(width / 2);
+  const auto angles = at::zeros(shape, options);
+  for (size_t i = 0; i < modes.size(); ++i) {
+    std::vector<int64_t> place(shape.size(), 1);
+    place[static_cast<size_t>(modes[i])] = sizes[static_cast<size_t>(modes[i])];
+    angles.narrow(-1, static_cast<int64_t>(i) * share, share)
+        .copy_(at::arange(sizes[static_cast<size_t>(modes[i])], options).view(place) * frequencies);
+  }
+  return angles.flatten(0, -2);
 }
 
 at::Tensor rotary(const at::Tensor& x, const at::Tensor& angles, double gain, bool inverse) {

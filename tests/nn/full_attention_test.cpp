@@ -6,7 +6,13 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/softmax.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
 
 #include "modewise/nn/attention.h"
 #include "modewise/nn/initializer.h"
@@ -108,6 +114,60 @@ TEST(FullAttentionForms, OfRegularisedFeaturesIsKroneckerAttentionOfOneMode) {
   const at::Tensor wanted = ops::mode_attention(x, weights, options).front();
   EXPECT_LT(largest_difference(attention->full_matrix(x, {}), wanted), 1e-6);
   EXPECT_GT(largest_difference(made(false)->full_matrix(x, {}), wanted), 1e-3);
+}
+
+TEST(FullAttentionForms, TakeKeysAndValuesFromElsewhere) {
+  // Plain softmax over the kept cells of a memory of another shape, head by head.
+  Initializer init(3);
+  TokenAttention attention(init, kWidth, kHeads, {.query_key_norm = false});
+  attention.to(at::kDouble);
+  const auto parameters = attention.named_parameters();
+  const at::Tensor x = at::randn({2, 7, kWidth}, at::kDouble),
+                   cells = at::randn({2, 3, 5, kWidth}, at::kDouble);
+  const at::Tensor kept = at::rand({2, 3, 5}).gt(0.4);
+  const auto heads = [&](const std::string& name, const at::Tensor& from) {
+    return at::linear(from, parameters[name + ".weight"], parameters[name + ".bias"])
+        .flatten(1, -2)
+        .unflatten(-1, {kHeads, kWidth / kHeads})
+        .transpose(1, 2);
+  };
+  at::Tensor logits = at::matmul(heads("query_proj", x), heads("key_proj", cells).transpose(-1, -2)) /
+                      std::sqrt(static_cast<double>(kWidth / kHeads));
+  logits = logits.masked_fill(kept.flatten(1).logical_not().unsqueeze(1).unsqueeze(1),
+                              -std::numeric_limits<double>::infinity());
+  const at::Tensor mixed =
+      at::matmul(at::softmax(logits, -1), heads("value_proj", cells)).transpose(1, 2).flatten(-2);
+  const at::Tensor wanted = at::linear(mixed, parameters["out_proj.weight"], parameters["out_proj.bias"]);
+  EXPECT_LT(largest_difference(attention.attend(x, {cells, kept}), wanted), 1e-12);
+}
+
+TEST_P(FullAttention, OfItsOwnTokensIsTheSameAsAMemory) {
+  Initializer init(3);
+  TokenAttention attention(init, kWidth, kHeads, {.features = GetParam()});
+  const at::Tensor x = at::randn({2, 5, 3, kWidth}), mask = at::rand({2, 5, 3}).gt(0.3);
+  EXPECT_TRUE(at::equal(attention.attend(x, {x, mask}), attention.forward(x, mask)));
+  // The order of keys is of no matter: a memory has no places.
+  EXPECT_LT(largest_difference(attention.attend(x, {x.flip(1), mask.flip(1)}), attention.forward(x, mask)),
+            1e-5);
+}
+
+TEST(FullAttentionForms, RefuseAMemoryThatTheyCannotAttend) {
+  const at::Tensor x = at::randn({1, 2, 3, kWidth});
+  Initializer init(3);
+  for (const auto& attention : {make(-1), make(-1, Reach::temporal)})
+    EXPECT_THAT(
+        [&] {
+          attention->attend(x, {x, {}});
+        },
+        testing::ThrowsMessage<c10::Error>(testing::HasSubstr("has no rotary codes")));
+  ops::KroneckerAttentionOptions options;
+  options.heads = kHeads;
+  KroneckerAttention kronecker(init, kWidth, 2, true, 0, options);
+  EXPECT_THAT(
+      [&] {
+        kronecker.attend(x, {x, {}});
+      },
+      testing::ThrowsMessage<c10::Error>(testing::HasSubstr("no keys from elsewhere")));
 }
 
 TEST(FullAttentionForms, IsNoMatrixForOtherReaches) {

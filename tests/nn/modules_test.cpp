@@ -26,7 +26,6 @@
 #include "modewise/nn/patch_embedding.h"
 #include "modewise/nn/positions.h"
 #include "modewise/nn/quantiles.h"
-#include "modewise/nn/rotary.h"
 #include "modewise/nn/series_linear.h"
 #include "modewise/nn/time_head.h"
 
@@ -165,7 +164,7 @@ TEST(SinCosCode, ItsTableGoesWithTheModuleAndIsInNoState) {
 
 TEST(Rotary, TurnsPairsByPlaceTimesFrequency) {
   const at::Tensor x = at::randn({2, 3, 5, 8}, at::kDouble);  // two heads of width 4
-  const at::Tensor out = rotate(x, 2, {1}, 100.0);
+  const at::Tensor out = rotate_heads(x, 2, {1}, 100.0);
   for (int64_t place : {0, 1, 4})
     for (int64_t head : {0, 1})
       for (int64_t f : {0, 1}) {
@@ -182,7 +181,7 @@ TEST(Rotary, TurnsPairsByPlaceTimesFrequency) {
 TEST(Rotary, ScoresOfTwoModesDependOnDifferencesOfPlaces) {
   const at::Tensor q = at::randn({8}, at::kDouble), k = at::randn({8}, at::kDouble);
   const auto turned = [](const at::Tensor& v) {
-    return rotate(v.expand({1, 6, 7, 8}), 1, {0, 1}, 10000.0)[0];
+    return rotate_heads(v.expand({1, 6, 7, 8}), 1, {0, 1}, 10000.0)[0];
   };
   const at::Tensor a = turned(q), b = turned(k);
   EXPECT_NEAR(a[1][2].dot(b[3][6]).item<double>(), a[2][1].dot(b[4][5]).item<double>(), 1e-12);

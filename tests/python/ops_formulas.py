@@ -166,13 +166,13 @@ def attend(q, k, v, kept):
 def full_attention(q, k, v, heads, token_mask=None, dropout=0.0, seed=0, step=0, site=0):
     shape = q.shape
     q, k, v = (heads_first(t.flatten(1, -2), heads) for t in (q, k, v))
-    kept = torch.ones(shape[0], 1, 1, q.size(2), dtype=torch.bool)
+    kept = torch.ones(shape[0], 1, 1, k.size(2), dtype=torch.bool)
     if token_mask is not None:
         kept = token_mask.flatten(1)[:, None, None]
-    kept = kept.expand(shape[0], heads, q.size(2), q.size(2))
+    kept = kept.expand(shape[0], heads, q.size(2), k.size(2))
     if dropout == 0:
         return attend(q, k, v, kept).transpose(1, 2).reshape(shape)
-    scores = attend(q, k, torch.eye(q.size(2), dtype=q.dtype), kept)
+    scores = attend(q, k, torch.eye(k.size(2), dtype=q.dtype), kept)
     return (dropout_add(None, scores, dropout, seed, step, site) @ v).transpose(1, 2).reshape(shape)
 
 

@@ -178,6 +178,10 @@ def score_samples(rand):
         cases.append(((q, k, heads, bools(b, n)), {}))
         cases.append(((q, k, heads, bools(b, heads, n, keep=0.4), bools(n, n)), {}))
         cases.append(((q, k, heads, None, torch.tril(torch.ones(n, n, dtype=torch.bool), -1)), {}))
+    for b, n, m, heads, d in [(2, 5, 9, 2, 3), (1, 33, 7, 2, 16), (2, 1, 65, 1, 8), (1, 17, 1, 3, 5), (2, 0, 3, 2, 4)]:
+        q, k = rand(b, n, heads * d), rand(b, m, heads * d)
+        cases.append(((q, k, heads), {}))
+        cases.append(((q, k, heads, bools(b, heads, m, keep=0.4), bools(n, m)), {}))
     cases.append(((rand(5, 2, 8).transpose(0, 1), rand(2, 8, 5).transpose(1, 2), 2), {}))
     return cases
 
@@ -283,6 +287,10 @@ def full_samples(rand):
         ((*triple(2, 5, 12), 3, torch.tensor([[True, False, True, True, False], [False] * 5])), {}),
         ((*triple(2, 3, 4, 12), 3, bools(2, 3, 4), 0.25, 3, 4, 20), {}),
         ((*triple(2, 3, 4, 12), 3, None, 0.25, 3, 4, 20), {}),
+        # Keys and values from elsewhere.
+        ((rand(2, 5, 12), rand(2, 3, 7, 12), rand(2, 3, 7, 12), 3), {}),
+        ((rand(2, 3, 5, 8), rand(2, 9, 8), rand(2, 9, 8), 2, bools(2, 9)), {}),
+        ((rand(2, 3, 5, 8), rand(2, 9, 8), rand(2, 9, 8), 2, bools(2, 9), 0.25, 3, 4, 20), {}),
     ]
 
 
@@ -513,10 +521,12 @@ RECORDS = [
     Record(
         "mode_scores", mode_scores, score_samples,
         small_of(lambda r: [((r(2, 3, 4), r(2, 3, 4), 2), {}), ((r(1, 4, 4), r(1, 4, 4), 2, bools(1, 4)), {}),
-                            ((r(1, 4, 2), r(1, 4, 2), 1, None, bools(4, 4)), {})]),
-        errors=[(lambda r: ((r(2, 3, 4), r(2, 4, 4), 2), {}), r"k must have the shape of q \[2, 3, 4\], got \[2, 4, 4\]"),
+                            ((r(1, 4, 2), r(1, 4, 2), 1, None, bools(4, 4)), {}), ((r(1, 2, 4), r(1, 5, 4), 2, bools(1, 5)), {}),
+                            ((r(1, 5, 3), r(1, 2, 3), 1), {})]),
+        errors=[(lambda r: ((r(2, 3, 4), r(2, 4, 6), 2), {}), r"k must be \[2, M, 4\] for q \[2, 3, 4\], got \[2, 4, 6\]"),
+                (lambda r: ((r(2, 3, 4), r(1, 4, 4), 2), {}), r"k must be \[2, M, 4\] for q \[2, 3, 4\], got \[1, 4, 4\]"),
                 (lambda r: ((r(2, 3, 4), r(2, 3, 4), 3), {}), r"heads must divide the last size"),
-                (lambda r: ((r(2, 3, 4), r(2, 3, 4), 2, bools(2, 4)), {}), r"key_mask must be \[B, N\] or \[B, 2, N\]"),
+                (lambda r: ((r(2, 3, 4), r(2, 3, 4), 2, bools(2, 4)), {}), r"key_mask must be \[B, M\] or \[B, 2, M\]"),
                 (lambda r: ((r(2, 3, 4), r(2, 3, 4), 2, None, bools(2, 4)), {}), r"mode_mask must be \[3, 3\]")],
         kernels={"mode_scores": "fused"}),
     Record(
@@ -630,8 +640,11 @@ RECORDS = [
     Record(
         "full_attention", full_attention, full_samples,
         small_of(lambda r: [((r(1, 3, 2, 4), r(1, 3, 2, 4), r(1, 3, 2, 4), 2), {}),
-                            ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4), 2, bools(2, 3), 0.2, 1, 1, 16), {})]),
-        errors=[(lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 2, 4), 2), {}), r"full_attention: v must have the shape of q \[2, 3, 4\]"),
+                            ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4), 2, bools(2, 3), 0.2, 1, 1, 16), {}),
+                            ((r(1, 2, 4), r(1, 3, 2, 4), r(1, 3, 2, 4), 2), {}), ((r(1, 2, 4), r(1, 5, 4), r(1, 5, 4), 2, None, 0.2, 1, 1, 16), {})]),
+        errors=[(lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 2, 4), 2), {}), r"full_attention: v must have the shape of k \[2, 3, 4\], got \[2, 2, 4\]"),
+                (lambda r: ((r(2, 3, 4), r(2, 5, 6), r(2, 5, 6), 2), {}), r"full_attention: k must be \[2, M_1 … M_j, 4\] for q \[2, 3, 4\], got \[2, 5, 6\]"),
+                (lambda r: ((r(2, 3, 4), r(2, 5, 4), r(2, 5, 4), 2, bools(2, 3)), {}), r"token_mask must be \[2, 5\]"),
                 (lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4), 2, None, -0.1), {}), r"dropout rate must be in")]),
     Record(
         "axis_attention", axis_attention, axis_samples,

@@ -72,16 +72,16 @@ struct PoolBackwardPlan {
 struct ScorePlan {
   const void* q;
   const void* k;
-  int64_t n, width, heads;
+  int64_t n, m, width, heads;              // n queries, m keys
   int64_t q_batch, q_row, k_batch, k_row;  // channels are dense
-  const uint8_t* key_mask;                 // [B, N], or [B, H, N] if per head, dense; or null
+  const uint8_t* key_mask;                 // [B, m], or [B, H, m] if per head, dense; or null
   bool key_mask_per_head;
-  const uint8_t* mode_mask;  // [N, N] dense or null
+  const uint8_t* mode_mask;  // [n, m] dense or null
   double scale;
-  void* scores;      // [B, H, N, N] dense
-  const void* grad;  // backward only: of the scores, [B, H, N, N] dense
-  void* grad_q;      // [B, N, H·d] dense
-  void* grad_k;
+  void* scores;      // [B, H, n, m] dense
+  const void* grad;  // backward only: of the scores, [B, H, n, m] dense
+  void* grad_q;      // [B, n, H·d] dense
+  void* grad_k;      // [B, m, H·d] dense
 };
 
 struct DropoutPlan {

@@ -1,5 +1,5 @@
-// q, k [B, N, H·d]; a task is one (sample, head) and writes scores[b, h] [N, N], or in the backward pass the
-// channels of head h of sample b of both gradients.
+// q [B, n, H·d], k [B, m, H·d]; a task is one (sample, head) and writes scores[b, h] [n, m], or in the
+// backward pass the channels of head h of sample b of both gradients.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -26,7 +26,7 @@ ScorePlan score_plan(const at::Tensor& q, const at::Tensor& k, int64_t heads) {
   ScorePlan plan = {};
   plan.q = q.const_data_ptr();
   plan.k = k.const_data_ptr();
-  plan.n = q.size(1);
+  plan.n = q.size(1), plan.m = k.size(1);
   plan.heads = heads;
   plan.width = q.size(2) / heads;
   plan.q_batch = q.stride(0), plan.q_row = q.stride(1);
@@ -42,7 +42,7 @@ const uint8_t* bytes(const at::Tensor& mask) {
 at::Tensor scores_fused(const at::Tensor& queries, const at::Tensor& keys, int64_t heads,
                         const Mask& key_mask, const Mask& mode_mask) {
   const auto q = dense_channels(queries), k = dense_channels(keys);
-  const auto out = at::empty({q.size(0), heads, q.size(1), q.size(1)}, q.options());
+  const auto out = at::empty({q.size(0), heads, q.size(1), k.size(1)}, q.options());
   if (out.numel() == 0) return out;
   at::Tensor key_bytes, mode_bytes;
   ScorePlan plan = score_plan(q, k, heads);
@@ -59,7 +59,7 @@ at::Tensor scores_fused(const at::Tensor& queries, const at::Tensor& keys, int64
   dispatch_floating(q.scalar_type(), "mode_scores", [&]<class T>() {
     const auto& table = *loops().of<T>().score;
     const int64_t scratch_bytes = table.scratch(plan, false);
-    for_tasks(q.size(0) * heads, plan.n * plan.n * (plan.width / 4 + 2), [&](int64_t begin, int64_t end) {
+    for_tasks(q.size(0) * heads, plan.n * plan.m * (plan.width / 4 + 2), [&](int64_t begin, int64_t end) {
       void* scratch = thread_scratch(scratch_bytes);
       for (int64_t task = begin; task < end; ++task) table.forward(plan, task / heads, task % heads, scratch);
     });
@@ -93,7 +93,7 @@ std::tuple<at::Tensor, at::Tensor> mode_scores_backward_cpu(const at::Tensor& gr
   dispatch_floating(q.scalar_type(), "mode_scores_backward", [&]<class T>() {
     const auto& table = *loops().of<T>().score;
     const int64_t scratch_bytes = table.scratch(plan, true);
-    for_tasks(q.size(0) * heads, plan.n * plan.n * (plan.width / 4 + 2), [&](int64_t begin, int64_t end) {
+    for_tasks(q.size(0) * heads, plan.n * plan.m * (plan.width / 4 + 2), [&](int64_t begin, int64_t end) {
       void* scratch = thread_scratch(scratch_bytes);
       for (int64_t task = begin; task < end; ++task)
         table.backward(plan, task / heads, task % heads, scratch);

@@ -1,5 +1,5 @@
-// Scores of one (sample, head): S = softmax(q kᵀ · scale) from [N, d] rows, and its backward. Everything of
-// one (sample, head) is computed by one thread in a fixed order.
+// Scores of one (sample, head): S = softmax(q kᵀ · scale) [n, m] from n and m rows of d numbers, and its
+// backward. Everything of one (sample, head) is computed by one thread in a fixed order.
 
 #include "modewise/ops/cpu/panel.h"
 #include "modewise/ops/cpu/vector_math.h"
@@ -18,8 +18,9 @@ inline int64_t tiles(int64_t rows) {
 template <class T>
 int64_t score_scratch(const ScorePlan& plan, bool backward) {
   using F = Accumulate<T>;
-  const int64_t wide = padded_row<F>(plan.n), narrow_row = padded_row<F>(plan.width);
-  const int64_t rows = backward ? plan.n * wide + 2 * plan.n * narrow_row + kTileRows * (plan.n + narrow_row)
+  const int64_t wide = padded_row<F>(plan.m), narrow_row = padded_row<F>(plan.width);
+  const int64_t longer = plan.n < plan.m ? plan.m : plan.n;
+  const int64_t rows = backward ? plan.n * wide + longer * narrow_row + kTileRows * (longer + narrow_row)
                                 : plan.width * wide + kTileRows * (plan.width + wide);
   return (rows + 64) * static_cast<int64_t>(sizeof(F));
 }
@@ -79,83 +80,86 @@ void softmax_row(F* row, int64_t n, F scale) {
 template <class T>
 void forward(const ScorePlan& plan, int64_t b, int64_t h, void* scratch) {
   using F = Accumulate<T>;
-  const int64_t n = plan.n, d = plan.width, wide = padded_row<F>(n);
+  const int64_t n = plan.n, m = plan.m, d = plan.width, wide = padded_row<F>(m);
   F* keys = as<F>(scratch);  // [d][wide]
   F* queries = keys + d * wide;
   F* rows = queries + kTileRows * d;
   const T* k = as<T>(plan.k) + b * plan.k_batch + h * d;
   const T* q = as<T>(plan.q) + b * plan.q_batch + h * d;
   for (int64_t c = 0; c < d; ++c) {
-    for (int64_t j = 0; j < n; ++j) keys[c * wide + j] = widen(k[j * plan.k_row + c]);
-    for (int64_t j = n; j < wide; ++j) keys[c * wide + j] = 0;
+    for (int64_t j = 0; j < m; ++j) keys[c * wide + j] = widen(k[j * plan.k_row + c]);
+    for (int64_t j = m; j < wide; ++j) keys[c * wide + j] = 0;
   }
   const uint8_t* key_mask = plan.key_mask == nullptr
                                 ? nullptr
-                                : plan.key_mask + (plan.key_mask_per_head ? b * plan.heads + h : b) * n;
-  T* out = as<T>(plan.scores) + (b * plan.heads + h) * n * n;
+                                : plan.key_mask + (plan.key_mask_per_head ? b * plan.heads + h : b) * m;
+  T* out = as<T>(plan.scores) + (b * plan.heads + h) * n * m;
   for (int64_t first = 0; first < n; first += kTileRows) {
     const int64_t count = n - first < kTileRows ? n - first : kTileRows;
     pack_rows(q + first * plan.q_row, plan.q_row, int64_t{1}, count, d, static_cast<int64_t>(kTileRows),
               queries);
-    tile_row(queries, count, d, keys, wide, n, rows, wide);
-    for (int64_t m = 0; m < count; ++m) {
-      F* row = rows + m * wide;
-      const uint8_t* kept = plan.mode_mask == nullptr ? nullptr : plan.mode_mask + (first + m) * n;
-      if (keep_keys(key_mask, kept, row, n))
-        softmax_row(row, n, static_cast<F>(plan.scale));
+    tile_row(queries, count, d, keys, wide, m, rows, wide);
+    for (int64_t i = 0; i < count; ++i) {
+      F* row = rows + i * wide;
+      const uint8_t* kept = plan.mode_mask == nullptr ? nullptr : plan.mode_mask + (first + i) * m;
+      if (keep_keys(key_mask, kept, row, m))
+        softmax_row(row, m, static_cast<F>(plan.scale));
       else
-        for (int64_t j = 0; j < n; ++j) row[j] = 0;
-      T* to = out + (first + m) * n;
-      for (int64_t j = 0; j < n; ++j) to[j] = narrow<T>(row[j]);
+        for (int64_t j = 0; j < m; ++j) row[j] = 0;
+      T* to = out + (first + i) * m;
+      for (int64_t j = 0; j < m; ++j) to[j] = narrow<T>(row[j]);
     }
   }
 }
 
-// grad_out rows [n, d] = weights · panel, with weights [n, n] given by strides and panel [n][narrow].
+// grad_out rows [n, d] = weights · panel, with weights [n, m] given by strides and panel [m][narrow].
 template <class T, class F>
-void weighted_rows(const F* weights, int64_t row, int64_t col, int64_t n, int64_t d, const F* panel,
-                   F* packed, F* rows, T* out, int64_t out_row) {
+void weighted_rows(const F* weights, int64_t row, int64_t col, int64_t n, int64_t m, int64_t d,
+                   const F* panel, F* packed, F* rows, T* out, int64_t out_row) {
   const int64_t narrow_row = padded_row<F>(d);
   for (int64_t first = 0; first < n; first += kTileRows) {
     const int64_t count = n - first < kTileRows ? n - first : kTileRows;
-    pack_rows(weights + first * row, row, col, count, n, static_cast<int64_t>(kTileRows), packed);
-    tile_row(packed, count, n, panel, narrow_row, d, rows, narrow_row);
-    for (int64_t m = 0; m < count; ++m)
-      for (int64_t c = 0; c < d; ++c) out[(first + m) * out_row + c] = narrow<T>(rows[m * narrow_row + c]);
+    pack_rows(weights + first * row, row, col, count, m, static_cast<int64_t>(kTileRows), packed);
+    tile_row(packed, count, m, panel, narrow_row, d, rows, narrow_row);
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t c = 0; c < d; ++c) out[(first + i) * out_row + c] = narrow<T>(rows[i * narrow_row + c]);
   }
 }
 
 template <class T>
 void backward(const ScorePlan& plan, int64_t b, int64_t h, void* scratch) {
   using F = Accumulate<T>;
-  const int64_t n = plan.n, d = plan.width, wide = padded_row<F>(n), narrow_row = padded_row<F>(d);
+  const int64_t n = plan.n, m = plan.m, d = plan.width, wide = padded_row<F>(m),
+                narrow_row = padded_row<F>(d), longer = n < m ? m : n;
   F* logits = as<F>(scratch);  // gradient of the logits [n][wide]
   F* panel = logits + n * wide;
-  F* packed = panel + n * narrow_row;
-  F* rows = packed + kTileRows * n;
-  const T* scores = as<T>(plan.scores) + (b * plan.heads + h) * n * n;
-  const T* grad = as<T>(plan.grad) + (b * plan.heads + h) * n * n;
-  for (int64_t i = 0; i < n; ++i, scores += n, grad += n) {
+  F* packed = panel + longer * narrow_row;
+  F* rows = packed + kTileRows * longer;
+  const T* scores = as<T>(plan.scores) + (b * plan.heads + h) * n * m;
+  const T* grad = as<T>(plan.grad) + (b * plan.heads + h) * n * m;
+  for (int64_t i = 0; i < n; ++i, scores += m, grad += m) {
     F* row = logits + i * wide;
     F dot = 0;
-    for (int64_t j = 0; j < n; ++j) {
+    for (int64_t j = 0; j < m; ++j) {
       row[j] = widen(scores[j]) * widen(grad[j]);
       dot += row[j];
     }
-    for (int64_t j = 0; j < n; ++j) row[j] = (row[j] - widen(scores[j]) * dot) * static_cast<F>(plan.scale);
+    for (int64_t j = 0; j < m; ++j) row[j] = (row[j] - widen(scores[j]) * dot) * static_cast<F>(plan.scale);
   }
-  const auto pack_panel = [&](const T* from, int64_t row) {
-    for (int64_t i = 0; i < n; ++i) {
+  const auto pack_panel = [&](const T* from, int64_t row, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
       F* to = panel + i * narrow_row;
       for (int64_t c = 0; c < d; ++c) to[c] = widen(from[i * row + c]);
       for (int64_t c = d; c < narrow_row; ++c) to[c] = 0;
     }
   };
-  const int64_t out_row = plan.heads * d, first = b * n * out_row + h * d;
-  pack_panel(as<T>(plan.k) + b * plan.k_batch + h * d, plan.k_row);
-  weighted_rows(logits, wide, int64_t{1}, n, d, panel, packed, rows, as<T>(plan.grad_q) + first, out_row);
-  pack_panel(as<T>(plan.q) + b * plan.q_batch + h * d, plan.q_row);
-  weighted_rows(logits, int64_t{1}, wide, n, d, panel, packed, rows, as<T>(plan.grad_k) + first, out_row);
+  const int64_t out_row = plan.heads * d;
+  pack_panel(as<T>(plan.k) + b * plan.k_batch + h * d, plan.k_row, m);
+  weighted_rows(logits, wide, int64_t{1}, n, m, d, panel, packed, rows,
+                as<T>(plan.grad_q) + b * n * out_row + h * d, out_row);
+  pack_panel(as<T>(plan.q) + b * plan.q_batch + h * d, plan.q_row, n);
+  weighted_rows(logits, int64_t{1}, wide, m, n, d, panel, packed, rows,
+                as<T>(plan.grad_k) + b * m * out_row + h * d, out_row);
 }
 
 template <class T>
