@@ -9,7 +9,9 @@ survived). A hang counts as killed; what does not compile is drawn again. Neithe
 touched: the changed copy is compiled alone and linked into a second library, which the tests load instead of the layer's.
 Each verdict becomes a line of the --log file, and a second call with the same log goes on where the first one ended.
 
-Needs a configured build folder; how mutants are made stands in mutants.py beside this file.
+Needs a configured build folder, best one with files compiled one at a time (`cmake --preset release -B build-apart
+-DMODEWISE_TESTS=ON`, then `--build build-apart`): in that of `./dev test` a changed file costs all that are compiled with it.
+How mutants are made stands in mutants.py beside this file.
 """
 
 import argparse
@@ -89,16 +91,16 @@ class Bench:
         changed.write_text(mutant.apply(source.read_text()))
         link = self.output(["ninja", "-C", self.build, "-t", "commands", "-s", f"lib/libmodewise_{mutant.layer}.so"])
         for number, (command, unit, directory) in enumerate(self.units(source)):
-            out = self.folder / f"{number}.o"
+            out, compiled = self.folder / f"{number}.o", changed
+            if unit != source:  # several files are compiled together, each as one include
+                compiled = self.folder / unit.name
+                compiled.write_text(unit.read_text().replace(f'"{source}"', f'"{changed}"'))
             words = shlex.split(command)
             replaced = words[words.index("-o") + 1]
-            words = [str(changed) if word == str(unit) else str(out) if word == replaced else word for word in words] + ["-w"]
+            words = [str(compiled) if word == str(unit) else str(out) if word == replaced else word for word in words] + ["-w"]
             if self.run(words[:1] + self.header(mutant.layer, words, directory) + words[1:], directory, 600) != 0:
                 return False
-            if unit == source:
-                link = link.replace(f" {replaced} ", f" {out} ", 1)
-            else:  # one of several files compiled together: the linker takes the first of two definitions
-                link = link.replace(f" {replaced} ", f" -Wl,-z,muldefs {out} {replaced} ", 1)
+            link = link.replace(f" {replaced} ", f" {out} ", 1)
         library = self.library(mutant.layer)
         library.unlink()
         link = link.replace(f" -o lib/{library.name} ", f" -o {library} ", 1)
