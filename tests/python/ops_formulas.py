@@ -40,6 +40,25 @@ def dot_product_attention(q, k, v, mask=None, causal=False, scale=1.0):
     return torch.einsum("bhnm,bmhe->bnhe", torch.softmax(logits, -1), values).to(q.dtype).contiguous()
 
 
+def synthesized_attention(v, left, right, outer, inner, rows, key_mask=None, causal=False):
+    """Explicit N × M logits, Kronecker products by torch.kron; a row that keeps nothing is 0."""
+    wide = torch.float64 if v.dtype == torch.float64 else torch.float32
+    b, m, heads, _ = v.shape
+    logits = torch.zeros(b, heads, rows, m, dtype=wide)
+    if left is not None:
+        logits = logits + torch.einsum("bnhc,bmhc->bhnm", left.to(wide), right.to(wide).expand(b, *right.shape[1:]))
+    if outer is not None:
+        logits = logits + torch.stack([torch.kron(outer[h].to(wide).contiguous(), inner[h].to(wide).contiguous())[:rows, :m] for h in range(heads)])
+    kept = torch.ones(b, heads, rows, m, dtype=torch.bool)
+    if key_mask is not None:
+        kept = kept & key_mask[:, None, None]
+    if causal:
+        kept = kept & torch.ones(rows, m, dtype=torch.bool).tril()
+    none = ~kept.any(-1, keepdim=True)
+    weights = torch.softmax(logits.masked_fill(~kept & ~none, -torch.inf), -1).masked_fill(none, 0)
+    return torch.einsum("bhnm,bmhe->bnhe", weights, v.to(wide)).to(v.dtype).contiguous()
+
+
 def matmul(a, b):
     return torch.matmul(a, b)
 

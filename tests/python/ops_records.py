@@ -14,7 +14,7 @@ import torch
 
 from ops_formulas import (adam_step, axis_attention, convolution, dot_product_attention, dropout_add, dropout_add_norm, full_attention, joined,
                           kronecker_attention, language_loss, layer_norm, linear, masked_moments, matmul, mode_attention, mode_contract,
-                          mode_pool, mode_product, mode_scores, rms_norm, rotary, rotary_angles, sum_of_squares, summary_step, swiglu,
+                          mode_pool, mode_product, mode_scores, rms_norm, rotary, rotary_angles, sum_of_squares, summary_step, swiglu, synthesized_attention,
                           tensor_formula, token_losses, update_moments)
 
 BUILD = pathlib.Path(os.environ.get("MODEWISE_BUILD", pathlib.Path(__file__).parents[2] / "build"))
@@ -167,6 +167,32 @@ def pool_samples(rand):
     cases.append(((rand(2, 1, 5, 64).expand(2, 4, 5, 64), "mean", bools(2, 5, 4).transpose(1, 2)), {}))
     cases.append(((rand(2, 3, 4, 8), "mean", torch.zeros(2, 3, 4, dtype=torch.bool)), {}))
     return cases
+
+
+def synthesized_samples(rand):
+    cases = []
+    # b, n, m, heads, e, c, outer, inner: grids 3 x 5 x 7 and prime sizes among them; blocks inside and across rows of outer.
+    for b, n, m, h, e, c, outer, inner in [(2, 15, 15, 2, 7, 5, (3, 5), (5, 3)), (3, 21, 21, 1, 4, 7, (21, 21), (1, 1)),
+                                           (2, 17, 17, 3, 1, 1, (1, 1), (17, 17)), (1, 48, 48, 1, 8, 9, (6, 8), (8, 6)),
+                                           (2, 13, 31, 2, 3, 4, (4, 8), (4, 4)), (1, 1, 1, 1, 1, 1, (1, 1), (1, 1)),
+                                           (0, 6, 6, 1, 2, 2, (2, 3), (3, 2)), (2, 0, 3, 1, 2, 2, (1, 3), (1, 1))]:
+        v, left, right = rand(b, m, h, e), rand(b, n, h, c), rand(b, m, h, c)
+        factors = rand(h, *outer), rand(h, *inner)
+        cases += [((v, left, right, None, None, n), {}), ((v, None, None, *factors, n), {}), ((v, left, right[:1], *factors, n), {})]
+        cases += [((v, None, None, *factors, n, bools(b, m, keep=0.5)), {}), ((v, left, right, *factors, n, bools(b, m)), {})]
+        if n <= m:
+            cases += [((v, None, None, *factors, n, None, True), {}), ((v, left, right, *factors, n, bools(b, m), True), {})]
+    kept = torch.tensor([[True] * 9, [False] * 9])  # a sample of which nothing is kept
+    cases.append(((rand(2, 9, 2, 4), rand(2, 9, 2, 3), rand(1, 9, 2, 3), None, None, 9, kept), {}))
+    cases.append(((rand(2, 2, 6, 3).transpose(1, 2), rand(5, 6, 2, 2).permute(3, 1, 2, 0), rand(2, 6, 5, 2).transpose(2, 3),
+                   rand(3, 2, 2).transpose(0, 2), rand(2, 3, 6)[..., ::3], 6), {}))
+    return cases
+
+
+def large_synthesized(rand):  # several blocks of rows, with and without samples of their own
+    v, left, right = rand(2, 1200, 1, 3), rand(2, 1200, 1, 4), rand(1, 1200, 1, 4)
+    return [((v, None, None, rand(1, 30, 40), rand(1, 40, 30), 1200), {}), ((v, None, None, rand(1, 1, 40), rand(1, 1200, 30), 1200), {}),
+            ((v, left, right, rand(1, 1200, 2), rand(1, 1, 600), 1200, None, True), {})]
 
 
 def score_samples(rand):
@@ -504,6 +530,24 @@ RECORDS = [
                 (lambda r: ((r(2, 3, 4, 5), r(2, 6, 2, 5), r(2, 6, 2, 5), None, True), {}), r"causal wants as many keys as queries, got 6 and 3"),
                 (lambda r: ((r(2, 3, 4, 5), r(2, 6, 2, 5), r(2, 6, 2, 5), bools(3, 5)), {}), r"mask must be bool and broadcast to \[2, 4, 3, 6\]")],
         kernels={"dot_product_attention": "blocks"}),
+    Record(
+        "synthesized_attention", synthesized_attention, lambda r: synthesized_samples(r) + large_synthesized(r),
+        small_of(lambda r: [((r(2, 4, 1, 3), r(2, 4, 1, 2), r(2, 4, 1, 2), r(1, 2, 2), r(1, 2, 2), 4), {}),
+                            ((r(2, 6, 2, 2), None, None, r(2, 2, 3), r(2, 3, 2), 6), {}),
+                            ((r(1, 5, 1, 2), r(1, 3, 1, 2), r(1, 5, 1, 2), r(1, 2, 3), r(1, 2, 2), 3, bools(1, 5), True), {}),
+                            ((r(2, 3, 1, 2), r(2, 3, 1, 1), r(1, 3, 1, 1), None, None, 3, None, True), {})]),
+        errors=[(lambda r: ((r(2, 6, 4), None, None, r(2, 2, 3), r(2, 3, 2), 6), {}), r"synthesized_attention: v must be \[B, m, H, e\], got \[2, 6, 4\]"),
+                (lambda r: ((r(2, 6, 2, 2), None, None, None, None, 6), {}), r"the logits need left and right, outer and inner, or all four, got none"),
+                (lambda r: ((r(2, 6, 2, 2), r(2, 6, 2, 3), None, None, None, 6), {}), r"left and right come together"),
+                (lambda r: ((r(2, 6, 2, 2), None, None, r(2, 2, 3), None, 6), {}), r"outer and inner come together"),
+                (lambda r: ((r(2, 6, 2, 2), r(2, 5, 2, 3), r(2, 6, 2, 3), None, None, 6), {}), r"left must be \[2, 6, 2, c\] for v \[2, 6, 2, 2\] and 6 rows, got \[2, 5, 2, 3\]"),
+                (lambda r: ((r(2, 6, 2, 2), r(2, 6, 2, 3), r(3, 6, 2, 3), None, None, 6), {}), r"right must be \[2 or 1, 6, 2, 3\] .* got \[3, 6, 2, 3\]"),
+                (lambda r: ((r(2, 6, 2, 2), None, None, r(1, 2, 3), r(2, 3, 2), 6), {}), r"outer must be \[2, rows, columns\] .* got \[1, 2, 3\]"),
+                (lambda r: ((r(2, 6, 2, 2), None, None, r(2, 2, 3), r(2, 2, 2), 6), {}), r"outer and inner must have 6 rows and 6 columns in their product at least"),
+                (lambda r: ((r(2, 6, 2, 2), None, None, r(2, 2, 3), r(2, 3, 2), -1), {}), r"rows must not be negative, got -1"),
+                (lambda r: ((r(2, 6, 1, 2), None, None, r(1, 3, 3), r(1, 3, 2), 7, None, True), {}), r"causal wants as many keys as rows, got 6 and 7"),
+                (lambda r: ((r(2, 6, 2, 2), None, None, r(2, 2, 3), r(2, 3, 2), 6, bools(2, 5)), {}), r"key_mask must be bool \[2, 6\] .* got Bool \[2, 5\]")],
+        kernels={"synthesized_attention": "blocks"}),
     Record(
         "mode_contract", mode_contract, contract_samples,
         small_of(lambda r: [((r(2, 2, 2, 4), r(2, 3, 2, 4), 0, 2), {}), ((r(2, 2, 2, 3), r(2, 2, 1, 3), 1, 0), {})]),

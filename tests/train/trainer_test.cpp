@@ -14,6 +14,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/train/checkpoint.h"
 #include "modewise/train/folder_lock.h"
 #include "modewise/train/tensor_file.h"
 #include "modewise/train/thread_check.h"
@@ -301,6 +302,19 @@ TEST_F(TrainerTest, AveragedWeightsAreEvaluatedAndKept) {
   }
   EXPECT_LT((evaluated.to(at::kDouble) - average).abs().max().item<double>(), 1e-6);
   EXPECT_GT((evaluated.to(at::kDouble) - trained.back()).abs().max().item<double>(), 1e-4);
+}
+
+TEST_F(TrainerTest, AnAverageIsSavedOnlyWhereOneIsKept) {
+  const auto kept = [&] {
+    return CheckpointStore(run.checkpoints()).newest().value().has("ema.safetensors");
+  };
+  train(small_config());
+  EXPECT_FALSE(kept());
+  TrainConfig config = small_config();
+  config.ema_decay = 0.6;
+  config.epochs += 1;
+  train(config, true, true);
+  EXPECT_TRUE(kept());
 }
 
 TEST_F(TrainerTest, AveragedWeightsAreEvaluatedWithAveragedStatistics) {

@@ -18,6 +18,7 @@
 #include "modewise/models/language/give_bytes.h"
 #include "modewise/models/language/latents.h"
 #include "modewise/models/language/llama2c_model.h"
+#include "modewise/ops/attention_forms.h"
 #include "modewise/text/load_tokenizer.h"
 
 namespace modewise::models {

@@ -15,6 +15,7 @@
 #include "modewise/ops/mode_pool.h"
 #include "modewise/ops/summary_attention.h"
 #include "modewise/ops/summary_step.h"
+#include "modewise/ops/synthesized_attention.h"
 
 namespace modewise::ops::reference {
 
@@ -45,6 +46,8 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
 at::Tensor dot_product_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                  const std::optional<at::Tensor>& mask, bool causal, double scale);
+at::Tensor synthesized_attention(const at::Tensor& v, const SynthesizedLogits& logits, int64_t rows,
+                                 const std::optional<at::Tensor>& key_mask, bool causal);
 at::Tensor matmul(const at::Tensor& a, const at::Tensor& b);
 /// (loss, its gradients in hidden and head where wanted, else empty).
 std::tuple<at::Tensor, at::Tensor, at::Tensor> language_loss(const at::Tensor& hidden, const at::Tensor& head,
