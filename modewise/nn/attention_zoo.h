@@ -1,0 +1,44 @@
+#pragma once
+// The zoo of attention forms by name (arXiv 2201.01410, Table 1, and their neighbours here), a row a form:
+// what it can do, and how it is made. Any model whose tokens are [B, N_1 … N_k, D] can take any of them.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "modewise/nn/attention.h"
+#include "modewise/nn/synthesizer_logits.h"
+
+namespace modewise::nn {
+
+struct ZooOptions {
+  bool causal = false;
+  int64_t factors = 2;    // Kronecker factors of each matrix of the factorized forms
+  FactorShapes shapes{};  // of factorized random and product random; empty: balanced
+  int64_t projected = 0;  // Linformer's K; 0: a quarter of the keys
+};
+
+struct ZooForm {
+  std::string_view name;
+  std::string_view code;     // in Table 1, "" for forms that it has not
+  std::string_view summary;  // for help and docs
+  /// Row i is made from token i alone (or from none), so that a mask of later tokens makes it causal.
+  bool causal = false;
+  /// Keys may be other tokens than those that ask.
+  bool rectangular = false;
+  std::shared_ptr<Attention> (*make)(Initializer& init, const SynthesizerShape& shape,
+                                     const ZooOptions& options) = nullptr;
+};
+
+std::span<const ZooForm> zoo_forms();
+/// By name or code, of any case; nullptr for others.
+const ZooForm* find_zoo_form(std::string_view name);
+/// Throws a ValueError for a name that is none, and for causal or rectangular use of a form that cannot be
+/// so: the reason is in it.
+std::shared_ptr<Attention> make_zoo_attention(Initializer& init, std::string_view name,
+                                              const SynthesizerShape& shape, const ZooOptions& options = {});
+
+}  // namespace modewise::nn

@@ -1,0 +1,368 @@
+// Every form of the zoo against its formula written out with explicit matrices in float64, at odd sizes.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/einsum.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/eye.h>
+#include <ATen/ops/kron.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/stack.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "modewise/nn/attention_zoo.h"
+#include "modewise/nn/synthesizer_attention.h"
+
+namespace modewise::nn {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr int64_t kHeight = 3, kWidth = 5, kChannels = 14, kHeads = 2, kTokens = kHeight * kWidth;
+
+double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  EXPECT_EQ(a.sizes(), b.sizes());
+  return (a - b).abs().max().item<double>();
+}
+
+SynthesizerShape grid() {
+  return {{kHeight, kWidth}, 0, kChannels, kHeads};
+}
+
+struct Parts {
+  explicit Parts(const std::shared_ptr<Attention>& attention) : module(attention) {
+    for (const auto& p : attention->named_parameters()) all[p.key()] = p.value();
+    for (const auto& b : attention->named_buffers()) all[b.key()] = b.value();
+  }
+  at::Tensor operator()(const std::string& name) const { return all.at(name); }
+  /// The parameter or the Kronecker product of its factors, of one head.
+  at::Tensor matrix(const std::string& name, int64_t head) const {
+    at::Tensor out;
+    for (int i = 0; all.contains(name + ".factor" + std::to_string(i)); ++i) {
+      const at::Tensor factor = (*this)(name + ".factor" + std::to_string(i))[head];
+      out = out.defined() ? at::kron(out, factor) : factor;
+    }
+    return out;
+  }
+  /// Z = X ×_1 A_1 ×_2 A_2 ×_3 A_3 as N × N, of one head: [B, N, N].
+  at::Tensor tensor_logits(const std::string& name, const at::Tensor& x, int64_t head) const {
+    return at::einsum("bhwc,ih,jw,kc->bijk", {x, matrix(name + ".height", head),
+                                              matrix(name + ".width", head), matrix(name + ".channel", head)})
+        .reshape({x.size(0), kTokens, kTokens});
+  }
+
+  std::shared_ptr<Attention> module;
+  std::map<std::string, at::Tensor> all;
+};
+
+using Weights = std::function<at::Tensor(const Parts&, const at::Tensor& x, int64_t head)>;
+
+/// What weights [B, N, N] a head, without a mask, make of x.
+at::Tensor by_formula(const Parts& parts, const at::Tensor& x, const Weights& weights) {
+  const at::Tensor v = at::linear(x, parts("value_proj.weight"), parts("value_proj.bias")).flatten(1, 2);
+  std::vector<at::Tensor> heads;
+  for (int64_t h = 0; h < kHeads; ++h)
+    heads.push_back(at::matmul(weights(parts, x, h), v.unflatten(-1, {kHeads, -1}).select(2, h)));
+  const at::Tensor mixed = at::stack(heads, 2).flatten(-2);
+  return at::linear(mixed, parts("out_proj.weight"), parts("out_proj.bias")).view(x.sizes());
+}
+
+at::Tensor tensor_form(const Parts& parts, const at::Tensor& x, int64_t head) {
+  return at::softmax(parts.tensor_logits("logits", x, head), -1);
+}
+
+at::Tensor head_of(const Parts& parts, const std::string& name, const at::Tensor& x, int64_t head) {
+  return at::linear(x, parts(name + ".weight"), parts(name + ".bias"))
+      .flatten(1, 2)
+      .unflatten(-1, {kHeads, -1})
+      .select(2, head);
+}
+
+at::Tensor dense_form(const Parts& parts, const at::Tensor& x, int64_t head) {
+  const at::Tensor hidden = at::relu(head_of(parts, "logits.hidden", x, head));
+  return at::softmax(at::linear(hidden, parts("logits.columns").select(1, head),
+                                parts("logits.columns_bias").select(1, head).squeeze(-1)),
+                     -1);
+}
+
+at::Tensor factorized(const Parts& parts, const at::Tensor& x, int64_t head) {
+  return at::softmax(parts.matrix("logits.factors", head), -1).unsqueeze(0).expand({x.size(0), -1, -1});
+}
+
+struct Form {
+  std::string name;
+  Weights weights;
+};
+
+std::vector<Form> forms() {
+  return {
+      {"dense", dense_form},
+      {"tensor", tensor_form},
+      {"tensor-height", tensor_form},
+      {"tensor-width", tensor_form},
+      {"factorized-dense", tensor_form},
+      {"additive",
+       [](const Parts& parts, const at::Tensor& x, int64_t head) {
+         at::Tensor sum;
+         for (const std::string name : {"logits0", "logits1", "logits2"}) {
+           const at::Tensor one = at::softmax(parts.tensor_logits(name, x, head), -1);
+           sum = sum.defined() ? sum + one : one;
+         }
+         return sum;
+       }},
+      {"random",
+       [](const Parts& parts, const at::Tensor& x, int64_t head) {
+         return at::softmax(parts("logits.logits")[head], -1).unsqueeze(0).expand({x.size(0), -1, -1});
+       }},
+      {"random-fixed",
+       [](const Parts& parts, const at::Tensor& x, int64_t head) {
+         return at::softmax(parts("logits.logits")[head], -1).unsqueeze(0).expand({x.size(0), -1, -1});
+       }},
+      {"factorized-random", factorized},
+      {"product-random",
+       [](const Parts& parts, const at::Tensor& x, int64_t head) {
+         const at::Tensor a = at::softmax(parts("factor0")[head], -1),
+                          b = at::softmax(parts("factor1")[head], -1);
+         return at::kron(a, b).unsqueeze(0).expand({x.size(0), -1, -1});
+       }},
+      {"mixture",
+       [](const Parts& parts, const at::Tensor& x, int64_t head) {
+         const at::Tensor theta = at::softmax(parts("logits.theta"), 0);
+         return at::softmax(theta[0] * parts.tensor_logits("logits.source0", x, head) +
+                                theta[1] * parts.matrix("logits.source1.factors", head),
+                            -1);
+       }},
+      {"mixture-printed",
+       [](const Parts& parts, const at::Tensor& x, int64_t head) {
+         const at::Tensor theta = at::softmax(parts("theta"), 0);
+         return at::softmax(theta[0] * at::softmax(parts.tensor_logits("inner", x, head), -1) +
+                                theta[1] * parts.matrix("random.factors", head),
+                            -1);
+       }},
+      {"dot-product",
+       [](const Parts& parts, const at::Tensor& x, int64_t head) {
+         const at::Tensor q = head_of(parts, "query_proj", x, head), k = head_of(parts, "key_proj", x, head);
+         return at::softmax(
+             at::matmul(q, k.transpose(1, 2)) / std::sqrt(static_cast<double>(kChannels / kHeads)), -1);
+       }},
+  };
+}
+
+std::shared_ptr<Attention> make(const std::string& name, const SynthesizerShape& shape = grid(),
+                                const ZooOptions& options = {}) {
+  Initializer init(5);
+  auto out = make_zoo_attention(init, name, shape, options);
+  out->to(at::kDouble);
+  // θ and biases begin at 0, where many mistakes agree.
+  for (const auto& p : out->named_parameters())
+    if (p.value().abs().max().item<double>() == 0) p.value().set_data(at::randn_like(p.value()));
+  return out;
+}
+
+class ZooForms : public testing::TestWithParam<Form> {};
+
+TEST_P(ZooForms, AreTheirFormulas) {
+  const auto attention = make(GetParam().name);
+  const at::Tensor x = at::randn({2, kHeight, kWidth, kChannels}, at::kDouble);
+  const Parts parts(attention);
+  EXPECT_LT(largest_difference(attention->forward(x, {}), by_formula(parts, x, GetParam().weights)), 1e-12);
+  const at::Tensor matrix = attention->full_matrix(x, {});
+  for (int64_t h = 0; h < kHeads; ++h)
+    EXPECT_LT(largest_difference(matrix.select(1, h), GetParam().weights(parts, x, h)), 1e-12);
+}
+
+TEST_P(ZooForms, GiveMaskedTokensNoWeightAndTheRestWhatIsLeft) {
+  const auto attention = make(GetParam().name);
+  const at::Tensor x = at::randn({2, kHeight, kWidth, kChannels}, at::kDouble);
+  const at::Tensor mask = at::rand({2, kHeight, kWidth}).gt(0.3);
+  const Parts parts(attention);
+  if (GetParam().name.starts_with("additive") || GetParam().name == "mixture-printed")
+    return;  // no one softmax
+  const Weights masked = [&](const Parts& p, const at::Tensor& input, int64_t head) {
+    const at::Tensor kept = GetParam().weights(p, input, head) * mask.flatten(1).unsqueeze(1).to(at::kDouble);
+    return kept / kept.sum(-1, true);
+  };
+  EXPECT_LT(largest_difference(attention->forward(x, mask), by_formula(parts, x, masked)), 1e-12);
+}
+
+TEST_P(ZooForms, HaveTheGradientsOfTheirFormula) {
+  const auto attention = make(GetParam().name);
+  at::Tensor x = at::randn({2, kHeight, kWidth, kChannels}, at::kDouble).requires_grad_();
+  const Parts parts(attention);
+  std::vector<at::Tensor> inputs = {x};
+  for (const auto& p : attention->named_parameters()) inputs.push_back(p.value());
+  const at::Tensor weight = at::randn(x.sizes(), at::kDouble);
+  const auto gradients = [&](const at::Tensor& out) {
+    for (at::Tensor& input : inputs) input.mutable_grad() = at::Tensor();
+    (out * weight).sum().backward();
+    std::vector<at::Tensor> all;
+    for (const at::Tensor& input : inputs) all.push_back(input.grad().clone());
+    return all;
+  };
+  const auto ours = gradients(attention->forward(x, {}));
+  const auto wanted = gradients(by_formula(parts, x, GetParam().weights));
+  for (size_t i = 0; i < inputs.size(); ++i) EXPECT_LT(largest_difference(ours[i], wanted[i]), 1e-10) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table1, ZooForms, testing::ValuesIn(forms()), [](const auto& one) {
+  std::string name = one.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(AttentionZoo, HasEveryRowOfTheTableByItsCode) {
+  for (const char* code : {"CT", "CL", "SD", "STT", "SR", "STTH", "STTW", "FSD", "FSR", "MS"})
+    EXPECT_NE(find_zoo_form(code), nullptr) << code;
+  EXPECT_EQ(find_zoo_form("stth")->name, "tensor-height");
+  EXPECT_EQ(find_zoo_form("mixture"), find_zoo_form("ms"));
+  EXPECT_EQ(find_zoo_form(""), nullptr);  // forms without a code are not found by it
+  EXPECT_EQ(find_zoo_form("tensor "), nullptr);
+}
+
+// Numbers of ../facts: at 8 × 8 × 64 and one head, without value and output projections.
+TEST(AttentionZoo, LearnsAsManyNumbersAsThePaperCounts) {
+  const auto count = [](const std::string& name) {
+    Initializer init(1);
+    const auto attention = make_zoo_attention(init, name, {{8, 8}, 0, 64, 1});
+    int64_t sum = 0;
+    for (const auto& p : attention->named_parameters())
+      if (!p.key().starts_with("value_proj") && !p.key().starts_with("out_proj")) sum += p.value().numel();
+    return sum;
+  };
+  EXPECT_EQ(count("CT"), 2 * (64 * 64 + 64));  // with biases
+  EXPECT_EQ(count("SD"), 8320);
+  EXPECT_EQ(count("STT"), 1088);
+  EXPECT_EQ(count("STTH"), 8 + 64 * (8 + 64));
+  EXPECT_EQ(count("STTW"), 8 + 64 * (8 + 64));
+  EXPECT_EQ(count("SR"), 4096);
+  EXPECT_EQ(count("FSD"), 112);
+  EXPECT_EQ(count("FSR"), 128);
+  EXPECT_EQ(count("MS"), 1088 + 128 + 2);
+  EXPECT_EQ(count("random-fixed"), 0);
+}
+
+TEST(AttentionZoo, LinformerProjectsKeysAndValuesOfTheKeptTokens) {
+  const auto attention = make("CL", grid(), {.projected = 4});
+  const Parts parts(attention);
+  const at::Tensor x = at::randn({2, kHeight, kWidth, kChannels}, at::kDouble);
+  const at::Tensor kept = at::rand({2, kTokens, 1}).gt(0.3).to(at::kDouble);
+  ASSERT_EQ(parts("key_map").sizes().vec(), (std::vector<int64_t>{4, kTokens}));
+  std::vector<at::Tensor> heads;
+  for (int64_t h = 0; h < kHeads; ++h) {
+    const at::Tensor k = at::matmul(parts("key_map"), head_of(parts, "key_proj", x, h) * kept);
+    const at::Tensor v = at::matmul(parts("value_map"), head_of(parts, "value_proj", x, h) * kept);
+    const at::Tensor logits = at::matmul(head_of(parts, "query_proj", x, h), k.transpose(1, 2));
+    heads.push_back(at::matmul(at::softmax(logits / std::sqrt(7.0), -1), v));
+  }
+  const at::Tensor wanted =
+      at::linear(at::stack(heads, 2).flatten(-2), parts("out_proj.weight"), parts("out_proj.bias"))
+          .view(x.sizes());
+  EXPECT_LT(largest_difference(attention->forward(x, kept.view({2, kHeight, kWidth}).to(at::kBool)), wanted),
+            1e-12);
+}
+
+// One at a time: what a later token holds does not reach an earlier one, and what is given at once is the
+// same.
+TEST(AttentionZoo, CausalFormsSeeNoLaterToken) {
+  for (const ZooForm& form : zoo_forms()) {
+    if (!form.causal) continue;
+    const auto attention = make(std::string(form.name), {{kTokens}, 0, kChannels, kHeads}, {.causal = true});
+    const at::Tensor x = at::randn({2, kTokens, kChannels}, at::kDouble), whole = attention->forward(x, {});
+    for (const int64_t n : {int64_t{1}, int64_t{2}, int64_t{7}, kTokens - 1})
+      EXPECT_LT(largest_difference(attention->forward(x.narrow(1, 0, n), {}), whole.narrow(1, 0, n)), 1e-13)
+          << form.name;
+    at::Tensor changed = x.clone();
+    changed.select(1, 7).fill_(9);
+    EXPECT_GT(largest_difference(attention->forward(changed, {}).narrow(1, 7, 8), whole.narrow(1, 7, 8)),
+              1e-3)
+        << form.name;
+  }
+}
+
+TEST(AttentionZoo, RectangularFormsTakeAMemory) {
+  for (const ZooForm& form : zoo_forms()) {
+    if (!form.rectangular) continue;
+    const auto attention = make(std::string(form.name), {{7}, 15, kChannels, kHeads});
+    const at::Tensor x = at::randn({2, 7, kChannels}, at::kDouble),
+                     cells = at::randn({2, 3, 5, kChannels}, at::kDouble);
+    const at::Tensor kept = at::rand({2, 3, 5}).gt(0.4), before = attention->attend(x, {cells, kept});
+    ASSERT_EQ(before.sizes(), x.sizes()) << form.name;
+    at::Tensor hidden = cells.masked_fill(kept.logical_not().unsqueeze(-1), 9);
+    EXPECT_LT(largest_difference(attention->attend(x, {hidden, kept}), before), 1e-13) << form.name;
+    EXPECT_GT(largest_difference(attention->attend(x, {cells + 1, kept}), before), 1e-3) << form.name;
+    // Fewer words than were foreseen.
+    EXPECT_LT(largest_difference(attention->attend(x.narrow(1, 0, 3), {cells, kept}), before.narrow(1, 0, 3)),
+              1e-13)
+        << form.name;
+  }
+}
+
+TEST(AttentionZoo, SaysWhatAFormCannotDo) {
+  Initializer init(1);
+  const auto refusal = [&](const std::string& name, const SynthesizerShape& shape,
+                           const ZooOptions& options) {
+    return [&init, name, shape, options] { make_zoo_attention(init, name, shape, options); };
+  };
+  for (const ZooForm& form : zoo_forms()) {
+    if (!form.causal) {
+      EXPECT_THAT(refusal(std::string(form.name), grid(), {.causal = true}),
+                  ThrowsMessage<c10::Error>(HasSubstr("cannot be causal")));
+    }
+    if (!form.rectangular) {
+      EXPECT_THAT(refusal(std::string(form.name), {{3, 5}, 7, kChannels, kHeads}, {}),
+                  ThrowsMessage<c10::Error>(HasSubstr("as many keys as tokens")));
+    }
+  }
+  EXPECT_THAT(refusal("stx", grid(), {}),
+              ThrowsMessage<c10::Error>(HasSubstr("there is no attention 'stx'")));
+  EXPECT_THAT(refusal("stt", {{3, 5}, 0, 15, 2}, {}),
+              ThrowsMessage<c10::Error>(HasSubstr("heads = 2 must divide the width 15")));
+  EXPECT_THAT(refusal("fsr", grid(), {.shapes = {{3, 5}, {5, 5}}}),
+              ThrowsMessage<c10::Error>(HasSubstr("Kronecker factors of 15 rows and 15 columns")));
+  const at::Tensor other = at::randn({1, 5, 3, kChannels}, at::kDouble);
+  for (const char* name : {"stt", "sr", "sd", "fsr", "ms", "product-random"})
+    EXPECT_THAT([&] { make(name)->forward(other, {}); },
+                ThrowsMessage<c10::Error>(HasSubstr("made for tokens [3, 5] takes these alone, got [5, 3]")))
+        << name;
+  EXPECT_THAT(
+      [&] {
+        make("sr", {{7}, 0, kChannels, kHeads})->forward(at::randn({1, 8, kChannels}, at::kDouble), {});
+      },
+      ThrowsMessage<c10::Error>(HasSubstr("made for tokens [7] takes so many or fewer, got [8]")));
+}
+
+TEST(KroneckerFactors, AreAsEqualAsTheirDivisorsAllow) {
+  const auto rows = [](int64_t n, int64_t count) { return balanced_factors(n, n, count).rows; };
+  EXPECT_EQ(rows(64, 2), (std::vector<int64_t>{8, 8}));
+  EXPECT_EQ(rows(12, 2), (std::vector<int64_t>{4, 3}));
+  EXPECT_EQ(rows(60, 3), (std::vector<int64_t>{5, 4, 3}));
+  EXPECT_EQ(rows(17, 2), (std::vector<int64_t>{17, 1}));
+  EXPECT_EQ(rows(1, 2), (std::vector<int64_t>{1, 1}));
+  EXPECT_EQ(balanced_factors(64, 8, 2).columns, (std::vector<int64_t>{4, 2}));
+}
+
+TEST(KroneckerFactors, OfAnyShapesAreOneMatrix) {
+  // Figure 7 of the paper: 6 × 8 = 1×2 ⊗ 2×2 ⊗ 3×1 ⊗ 1×2.
+  const auto attention = make("fsr", {{6}, 8, kChannels, 1}, {.shapes = {{1, 2, 3, 1}, {2, 2, 1, 2}}});
+  const Parts parts(attention);
+  const at::Tensor x = at::randn({1, 6, kChannels}, at::kDouble),
+                   cells = at::randn({1, 8, kChannels}, at::kDouble);
+  const at::Tensor v = at::linear(cells, parts("value_proj.weight"), parts("value_proj.bias"));
+  const at::Tensor mixed = at::matmul(at::softmax(parts.matrix("logits.factors", 0), -1), v);
+  EXPECT_LT(largest_difference(attention->attend(x, {cells, {}}),
+                               at::linear(mixed, parts("out_proj.weight"), parts("out_proj.bias"))),
+            1e-12);
+}
+
+}  // namespace
+}  // namespace modewise::nn
