@@ -12,15 +12,17 @@ namespace modewise::tasks {
 namespace {
 
 TEST(Kinds, HaveNamesOfTheirOwn) {
-  EXPECT_THAT(kind_names(), testing::ElementsAre("forecast", "classify", "segment", "language", "series"));
+  EXPECT_THAT(kind_names(),
+              testing::ElementsAre("forecast", "classify", "segment", "language", "series", "pictures"));
   for (const Kind* kind : kinds()) EXPECT_EQ(&kind_of(kind->name), kind);
   try {
     kind_of("clasify");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_STREQ(error.what(),
-                 "there is no task 'clasify' (there are forecast, classify, segment, language, series)");
+    EXPECT_STREQ(
+        error.what(),
+        "there is no task 'clasify' (there are forecast, classify, segment, language, series, pictures)");
   }
 }
 
