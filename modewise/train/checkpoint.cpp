@@ -62,9 +62,8 @@ Json write_content(const fs::path& folder, const CheckpointFile& file) {
 /// Writes all files of a checkpoint into the new folder `temporary`, the manifest last.
 void write_folder(const fs::path& temporary, int64_t step, const std::vector<CheckpointFile>& files) {
   std::error_code error;
-  const bool made = fs::create_directory(temporary, error);
+  fs::create_directory(temporary, error);
   io_check(error, "create folder", temporary);
-  require(made, ErrorKind::io, "cannot create folder {}: something has that name", temporary.string());
   Json entries = Json::object();
   for (const CheckpointFile& file : files) entries[file.name] = write_content(temporary, file);
   write_file_synced(temporary / kManifest,

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from ops_records import BUILD, RECORDS, drawer, ops, outputs
+from ops_refusals import REFUSALS
 
 ALL = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
 DIFFERENTIABLE = pytest.mark.parametrize("record", [r for r in RECORDS if r.differentiable], ids=lambda record: record.name)
@@ -208,6 +209,10 @@ def on_meta(value):
     return value.to("meta") if isinstance(value, torch.Tensor) else value
 
 
+def on_list(value, place):
+    return [place(v) for v in value] if isinstance(value, list) else place(value)
+
+
 def one_moved(args, kwargs):
     """The arguments with one of their tensors on another device, each in turn."""
     for i, value in enumerate(args):
@@ -246,6 +251,22 @@ def test_bad_arguments_are_named(record):
         meta_kwargs = {k: [on_meta(m) for m in v] if isinstance(v, list) else v for k, v in kwargs.items()}
         with pytest.raises(ValueError, match=pattern):
             record.call(*meta, **meta_kwargs)
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals_are_said_word_by_word(name):
+    rand = drawer(torch.float32)
+    call = getattr(ops, {"summary_attention": "tensor_attention"}.get(name, name))
+    for build, sentence in REFUSALS[name]:
+        for place in (lambda value: value, on_meta):
+            args, kwargs = build(rand)
+            args, kwargs = ([on_list(a, place) for a in args], {k: on_list(v, place) for k, v in kwargs.items()})
+            with pytest.raises(ValueError) as error:
+                call(*args, **kwargs)
+            assert str(error.value) == f"{name}: {sentence}"
+            with torch.no_grad(), pytest.raises(ValueError) as error:
+                call(*args, **kwargs)
+            assert str(error.value) == f"{name}: {sentence}"
 
 
 @ALL

@@ -191,5 +191,37 @@ TEST_F(Checkpoints, AFailureIsAnIoErrorAndLeavesTheEarlierOnes) {
   }
 }
 
+TEST_F(Checkpoints, OtherNamesAreNone) {
+  for (const char* name : {"saved30", "model31", "step_", "step_-5", "step_30x", "step_30.1.2", "step_30.-1"})
+    fs::create_directory(folder / name);
+  write(folder / "n", "mine");
+  EXPECT_EQ(store.newest()->step, 20);
+  store.set_aside_newer_than(*store.newest());
+  save(40, 1);
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("latest", "model31", "n", "saved30", "step_", "step_-5",
+                                                     "step_30.-1", "step_30.1.2", "step_30x", "step_40"));
+  EXPECT_TRUE(CheckpointStore(scratch.path()).empty());
+  EXPECT_FALSE(store.empty());
+}
+
+TEST_F(Checkpoints, AreOrderedByTheirNumbers) {
+  for (int again = 0; again < 11; ++again) save(20, 20);
+  EXPECT_EQ(store.newest()->folder.filename(), "step_20.11");
+  save(9, 20);
+  EXPECT_EQ(store.newest()->step, 20);
+  save(100, 3);
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("latest", "step_100", "step_20.10", "step_20.11"));
+}
+
+TEST_F(Checkpoints, SetAsideAgainUnderAnotherNumber) {
+  for (int again = 0; again < 3; ++again) {
+    write(folder / "step_20" / "empty", "not empty");
+    store.set_aside_newer_than(*store.newest());
+    save(20);
+  }
+  EXPECT_THAT(names(), testing::ElementsAre("latest", "step_10", "step_20", "step_20.damaged",
+                                            "step_20.damaged2", "step_20.damaged3"));
+}
+
 }  // namespace
 }  // namespace modewise::train

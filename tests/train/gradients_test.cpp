@@ -60,5 +60,27 @@ TEST(Gradients, ValuesOfAnySizeStayFiniteAndBadOnesAreNamed) {
   }
 }
 
+TEST(Gradients, TheNormIsOverAllParametersThatHaveOne) {
+  EXPECT_EQ(gradient_norm({}), 0);
+  std::vector<NamedTensor> parameters;
+  for (const float value : {2.0F, 3.0F, 6.0F}) {
+    EXPECT_EQ(gradient_norm(parameters),
+              parameters.size() == 2 ? std::sqrt(13.0) : 2.0 * static_cast<double>(parameters.size()));
+    at::Tensor one = at::zeros({1}).requires_grad_();
+    one.mutable_grad() = at::full({1}, value);
+    parameters.push_back({"p", one});
+  }
+  parameters.push_back({"unused", at::zeros({1})});
+  EXPECT_EQ(gradient_norm(parameters), 7);
+}
+
+TEST(Gradients, ValuesAreAskedForApart) {
+  at::Tensor a = at::zeros({3}), b = at::zeros({2});
+  b.mutable_data_ptr<float>()[1] = std::numeric_limits<float>::infinity();
+  const std::vector<NamedTensor> parameters = {{"a", a}, {"b", b}};
+  EXPECT_EQ(first_not_finite(parameters), "");
+  EXPECT_EQ(first_not_finite(parameters, true), "b");
+}
+
 }  // namespace
 }  // namespace modewise::train

@@ -112,5 +112,12 @@ TEST(Optimizer, GivesTheSameBitsForAnyNumberOfThreads) {
   for (const at::Tensor& result : results) EXPECT_TRUE(at::equal(result, results[0]));
 }
 
+TEST(Optimizer, ForgetsGradients) {
+  const at::Tensor weight = at::zeros({2}).requires_grad_();
+  weight.mutable_grad() = at::zeros({2});
+  Optimizer({{"weight", weight}}, {}).clear_gradients();
+  EXPECT_FALSE(weight.grad().defined());
+}
+
 }  // namespace
 }  // namespace modewise::train

@@ -1,9 +1,13 @@
 #include "modewise/train/prefetcher.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
+#include <omp.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <numeric>
 #include <stdexcept>
 
@@ -110,6 +114,28 @@ TEST(SampleOrder, GroupsBatchesToStepsWithinAnEpoch) {
   const SampleOrder dropping(23, 5, true, 2, 0);
   EXPECT_EQ(dropping.batches_per_epoch(), 4);
   EXPECT_EQ(dropping.steps_per_epoch(), 2);
+}
+
+TEST(Prefetcher, LoadsOnOneThreadThatLeavesSignalsToTheOthers) {
+  const auto blocked = [](int signal) {
+    sigset_t now;
+    pthread_sigmask(SIG_SETMASK, nullptr, &now);
+    return sigismember(&now, signal) == 1;
+  };
+  const int before = at::get_num_threads();
+  at::set_num_threads(3);
+  Prefetcher batches(
+      [&](int64_t i) {
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) EXPECT_TRUE(blocked(signal)) << signal;
+        for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) EXPECT_FALSE(blocked(fault)) << fault;
+        EXPECT_EQ(omp_get_max_threads(), 1);
+        return std::make_unique<Numbered>(i);
+      },
+      0, 1, 1);
+  EXPECT_FALSE(blocked(SIGTERM));
+  EXPECT_EQ(number_of(batches.next()), 0);
+  EXPECT_EQ(at::get_num_threads(), 3);
+  at::set_num_threads(before);
 }
 
 }  // namespace

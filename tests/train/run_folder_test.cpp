@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/version.h>
 
 #include <fstream>
 #include <set>
 
 #include "modewise/core/error.h"
+#include "modewise/core/file.h"
 #include "modewise/train/folder_lock.h"
 #include "modewise/train/metric_log.h"
 #include "tests/scratch_folder.h"
@@ -230,6 +232,37 @@ TEST(FolderLock, LetsOneInAtATime) {
     EXPECT_EQ(error_of([&] { const FolderLock second(scratch.path()); }).kind(), ErrorKind::cannot_create);
   }
   const FolderLock again(scratch.path());
+}
+
+TEST(RunFolder, WritesTheseFilesAndNoOthers) {
+  const ScratchFolder scratch;
+  const RunFolder run = RunFolder::create(scratch.path());
+  RunManifest manifest = forecast();
+  manifest.command_line = {"modewise", "ä"};
+  run.begin(manifest, "x = 1\n", {{"a", 2}});
+  EXPECT_EQ(run.read_manifest().at("files"),
+            (nlohmann::json{"config.toml", "manifest.json", "data.json", "metrics.jsonl", "metrics.json",
+                            "log.txt", "checkpoints", "calibration.npz", "report.html", "predictions.npz",
+                            "tokenizer", "model"}));
+  EXPECT_EQ(run.read_manifest().at("torch"), TORCH_VERSION);
+  EXPECT_THAT(read_file(scratch / "manifest.json"), HasSubstr("\n  \"ä\"\n"));
+  EXPECT_EQ(read_file(scratch / "data.json"), "{\n \"a\": 2\n}\n");
+  run.write_metrics({{"b", 3}});
+  EXPECT_EQ(read_file(scratch / "metrics.json"), "{\n \"b\": 3\n}\n");
+  scratch.write("manifest.json", "{}");
+  EXPECT_EQ(run.task(), "forecast");
+}
+
+TEST(RunFolder, AManifestThatCannotBeReadIsNoManifestOfAnother) {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch / "manifest.json");
+  EXPECT_EQ(error_of([&] { RunFolder::create(scratch.path(), true); }).kind(), ErrorKind::no_input);
+}
+
+TEST(RunFolder, ANumberedOneIsLockedToo) {
+  const ScratchFolder scratch;
+  const RunFolder run = RunFolder::create_numbered(scratch / "runs", "hot");
+  EXPECT_EQ(error_of([&] { const FolderLock second(run.path()); }).kind(), ErrorKind::cannot_create);
 }
 
 }  // namespace

@@ -90,5 +90,39 @@ TEST(Schedule, IsFiniteAtEveryOddLength) {
         }
 }
 
+TEST(Schedule, StaysAtItsEndBeyondTheLastStep) {
+  ScheduleConfig config = named("cosine");
+  config.min_ratio = 0.25;
+  EXPECT_DOUBLE_EQ(Schedule(config, {.learning_rate = 2.0}, 5, 10).at(14).learning_rate, 0.5);
+  config = named("one_cycle");
+  config.start_divisor = 4;
+  config.end_divisor = 10;
+  config.cycle_momentum = true;
+  const StepRate end = Schedule(config, {.learning_rate = 2.0}, 5, 10).at(14);
+  EXPECT_DOUBLE_EQ(end.learning_rate, 0.05);
+  EXPECT_DOUBLE_EQ(end.beta1, 0.95);
+}
+
+TEST(Schedule, OneCycleMayBeginAtItsPeak) {
+  ScheduleConfig config = named("one_cycle");
+  config.start_divisor = 4;
+  config.end_divisor = 10;
+  config.cycle_momentum = true;
+  for (const double peak_at : {0.0, 0.2}) {  // of 5 steps: none and the first
+    config.peak_at = peak_at;
+    const Schedule schedule(config, {.learning_rate = 2.0}, 5, 5);
+    EXPECT_DOUBLE_EQ(schedule.at(0).learning_rate, 2.0) << peak_at;
+    EXPECT_DOUBLE_EQ(schedule.at(0).beta1, 0.85) << peak_at;
+    EXPECT_DOUBLE_EQ(schedule.at(2).learning_rate, (2.0 + 0.05) / 2) << peak_at;
+    EXPECT_DOUBLE_EQ(schedule.at(4).learning_rate, 0.05) << peak_at;
+  }
+  config.peak_at = 0;
+  EXPECT_DOUBLE_EQ(Schedule(config, {.learning_rate = 2.0}, 1, 1).at(0).learning_rate, 2.0);
+}
+
+TEST(Schedule, AnEpochHasAStepAtLeast) {
+  EXPECT_DOUBLE_EQ(Schedule(named("step"), {.learning_rate = 2.0}, 0, 0).at(0).learning_rate, 2.0);
+}
+
 }  // namespace
 }  // namespace modewise::train

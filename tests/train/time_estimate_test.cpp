@@ -32,5 +32,17 @@ TEST(TimeEstimate, IsLeftOutWhenNothingIsLeft) {
   for (int64_t step = 1; step <= 4; ++step) EXPECT_EQ(estimate.add(2, step), "");
 }
 
+TEST(TimeEstimate, ComesAtASecondInAll) {
+  TimeEstimate estimate(2, 1000, false);
+  for (int64_t step = 1; step <= 3; ++step) EXPECT_EQ(estimate.add(0.25, step), "");
+  EXPECT_EQ(
+      estimate.add(0.5, 4),
+      "less than 1 s for an epoch, about 5:32 for the 996 steps left (from 3 steps measured; evaluations "
+      "come on top)");
+  TimeEstimate longer(3, 1000, false);
+  for (int64_t step = 1; step <= 3; ++step) EXPECT_EQ(longer.add(0.25, step), "");
+  EXPECT_EQ(longer.add(0.5, 4).substr(0, 9), "about 1 s");
+}
+
 }  // namespace
 }  // namespace modewise::train

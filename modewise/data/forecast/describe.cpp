@@ -68,8 +68,7 @@ SplitLine line_of(const std::string& name, SplitRange range, WindowShape shape, 
   SplitLine line{name, range.rows(), 0, series.time.text_at(range.begin), series.time.text_at(range.end - 1)};
   try {
     line.windows = WindowSet(name, range, shape, reach_back).size();
-  } catch (const Error&) {
-    line.windows = 0;  // not one fits: the table says so, training would refuse
+  } catch (const Error&) {  // not one fits: the table says so, training would refuse
   }
   return line;
 }

@@ -180,7 +180,7 @@ void mark_missing(Series& series, const SeriesConfig& config) {
     const bool sentinel =
         std::any_of(sentinels.begin(), sentinels.end(), [&](double mark) { return is_mark(x, mark); });
     if (std::isfinite(x) && !sentinel) {
-      if (std::abs(x) > 1e19 && is_usual_fill(x)) fills.see(x, i);
+      if (is_usual_fill(x)) fills.see(x, i);
       continue;
     }
     infinite += std::isinf(x);

@@ -101,8 +101,6 @@ std::vector<int64_t> target_size(const io::NiftiVolume& volume, const VolumeConf
 /// [x, y, z, channels] float32; axes beyond the third are channels.
 at::Tensor read_one(const std::string& path, const VolumeConfig& config) {
   io::NiftiVolume volume = io::read_nifti(path);
-  require(volume.shape.size() >= 3, ErrorKind::data, "{}: expected a volume of 3 axes, got {}", path,
-          volume.shape.size());
   if (config.orientation == "RAS") volume = io::to_ras(std::move(volume));
   std::vector<int64_t> shape(volume.shape.begin(), volume.shape.begin() + 3);
   const at::Tensor out = at::empty({static_cast<int64_t>(volume.values.size())}, at::kFloat);

@@ -34,14 +34,6 @@ std::string format_of(const VolumeConfig& config) {
   return "nifti";
 }
 
-void check_shapes(const VolumeSet& set) {
-  require(!set.volumes.empty(), ErrorKind::data, "{}: expected volumes, found none", set.source);
-  for (size_t i = 0; i < set.volumes.size(); ++i)
-    require(set.volumes[i].dim() == set.volumes.front().dim(), ErrorKind::data,
-            "{}: volume {} has {} axes, the first has {}", set.source, set.names[i], set.volumes[i].dim() - 1,
-            set.modes());
-}
-
 /// Voxels that are not finite, or have one of `values` in all channels, lie under a mask.
 void mark_missing(VolumeSet& set, const std::vector<double>& values) {
   set.valid.resize(set.volumes.size());
@@ -152,7 +144,7 @@ VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
                                     : read_npz_volumes(config, with_test);
   set.source = config.path;
   if (!with_test) leave_test_out(set, set.volumes);
-  check_shapes(set);
+  require(!set.volumes.empty(), ErrorKind::data, "{}: expected volumes, found none", set.source);
   name_classes(set, config.classes);
   if (set.train.empty() && set.validation.empty() && set.test.empty()) {
     split_by_class(set, config.split_ratios, config.split_seed);

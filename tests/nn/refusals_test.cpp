@@ -1,0 +1,184 @@
+// What the zoo of attention forms can do by its table, and what modules refuse, word by word.
+
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "modewise/core/error.h"
+#include "modewise/nn/attention_zoo.h"
+#include "modewise/nn/rotary_scaling.h"
+#include "modewise/nn/synthesizer_attention.h"
+#include "modewise/nn/time_head.h"
+
+namespace modewise::nn {
+namespace {
+
+using testing::ElementsAre;
+
+/// The sentence of the error, without the places in the program behind it.
+std::string said(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+TEST(AttentionZoo, IsThisTable) {
+  std::vector<std::string> rows;
+  for (const ZooForm& form : zoo_forms())
+    rows.push_back(std::string(form.name) + " " + std::string(form.code) + (form.causal ? " causal" : "") +
+                   (form.rectangular ? " rectangular" : ""));
+  EXPECT_THAT(
+      rows,
+      ElementsAre("dot-product CT rectangular", "linformer CL rectangular", "dense SD causal rectangular",
+                  "tensor STT", "tensor-height STTH", "tensor-width STTW", "additive ",
+                  "random SR causal rectangular", "random-fixed  causal rectangular", "factorized-dense FSD",
+                  "factorized-random FSR causal rectangular", "product-random ", "mixture MS",
+                  "mixture-dense  causal rectangular", "mixture-printed ", "kronecker ", "kronecker-sum "));
+}
+
+std::set<std::string> parameters_of(const std::string& name, const ZooOptions& options = {}) {
+  Initializer init(1);
+  std::set<std::string> names;
+  for (const auto& p : make_zoo_attention(init, name, {{2, 3}, 0, 8, 2}, options)->named_parameters())
+    names.insert(p.key());
+  return names;
+}
+
+TEST(AttentionZoo, NormsQueriesAndKeysWhereItsFormDoes) {
+  EXPECT_FALSE(parameters_of("dot-product").contains("query_norm.weight"));
+  EXPECT_TRUE(parameters_of("kronecker").contains("query_norm.weight"));
+  EXPECT_TRUE(parameters_of("kronecker-sum").contains("key_norm.bias"));
+  EXPECT_TRUE(parameters_of("random").contains("logits.logits"));
+  EXPECT_FALSE(parameters_of("random-fixed").contains("logits.logits"));
+  EXPECT_TRUE(parameters_of("mixture-dense").contains("logits.source0.columns"));
+  Initializer init(1);
+  const auto map_of = [&](int64_t keys, int64_t projected) {
+    const auto linformer = make_zoo_attention(init, "linformer", {{2}, keys, 8, 2}, {.projected = projected});
+    return linformer->named_parameters()["key_map"].size(0);
+  };
+  EXPECT_EQ(map_of(12, 0), 3);
+  EXPECT_EQ(map_of(3, 0), 1);
+  EXPECT_EQ(map_of(12, 5), 5);
+}
+
+TEST(AttentionZoo, RefusesInWholeSentences) {
+  Initializer init(1);
+  const auto refused = [&](const std::string& name, const SynthesizerShape& shape,
+                           const ZooOptions& options = {}) {
+    return said([&] { make_zoo_attention(init, name, shape, options); });
+  };
+  const SynthesizerShape grid = {{3, 5}, 0, 14, 2};
+  EXPECT_EQ(refused("stx", grid), "there is no attention 'stx'");
+  EXPECT_EQ(refused("STT", grid, {.causal = true}),
+            "attention 'tensor' cannot be causal: each of its rows sees every token");
+  EXPECT_EQ(refused("MS", {{3, 5}, 7, 14, 2}),
+            "attention 'mixture' has as many keys as tokens: its definition knows one feature map alone");
+  EXPECT_EQ(refused("sr", {{3, 5}, 0, 15, 2}), "attention 'random': heads = 2 must divide the width 15");
+  const std::string factors = "Kronecker factors of 15 rows and 8 columns are wanted, got rows ";
+  const SynthesizerShape wide = {{3, 5}, 8, 14, 2};
+  EXPECT_EQ(refused("fsr", wide, {.shapes = {{3, 5}, {2, 5}}}), factors + "[3, 5] and columns [2, 5]");
+  EXPECT_EQ(refused("fsr", wide, {.shapes = {{3, 4}, {2, 4}}}), factors + "[3, 4] and columns [2, 4]");
+  EXPECT_EQ(refused("fsr", wide, {.shapes = {{15}, {2, 4}}}), factors + "[15] and columns [2, 4]");
+  EXPECT_EQ(refused("product-random", grid, {.shapes = {{3, 5}, {5, 3}}}),
+            "softmaxed factors are square, got rows [3, 5] and columns [5, 3]");
+  EXPECT_EQ(said([&] { make_tensor_logits(init, wide, ReducedAxis::width); }),
+            "a tensor synthesizer has as many keys as tokens, 15, got 8");
+}
+
+TEST(AttentionZoo, TakesTheTokensItWasMadeForAlone) {
+  Initializer init(1);
+  const at::Tensor turned = at::randn({1, 5, 3, 14});
+  const auto forward = [&](const std::string& name, const SynthesizerShape& shape, const at::Tensor& x) {
+    const auto attention = make_zoo_attention(init, name, shape);
+    return said([&] { attention->forward(x, {}); });
+  };
+  for (const char* name : {"sd", "stt", "sr", "fsr", "product-random"})
+    EXPECT_EQ(forward(name, {{3, 5}, 0, 14, 2}, turned),
+              "a synthesizer made for tokens [3, 5] takes these alone, got [5, 3]")
+        << name;
+  for (const char* name : {"sd", "sr", "fsr"})
+    EXPECT_EQ(forward(name, {{7}, 0, 14, 2}, at::randn({1, 8, 14})),
+              "a synthesizer made for tokens [7] takes so many or fewer, got [8]")
+        << name;
+  const auto attend = [&](const std::string& name, const SynthesizerShape& shape, const at::Tensor& x,
+                          int64_t keys) {
+    const auto attention = make_zoo_attention(init, name, shape);
+    return said([&] { attention->attend(x, {at::randn({1, keys, 14}), {}}); });
+  };
+  EXPECT_EQ(attend("sr", {{7}, 4, 14, 2}, at::randn({1, 7, 14}), 6),
+            "a synthesizer made for 4 keys takes so many or fewer, got 6");
+  EXPECT_EQ(attend("sr", {{3, 5}, 4, 14, 2}, at::randn({1, 3, 5, 14}), 2),
+            "a synthesizer made for 4 keys takes these alone, got 2");
+  EXPECT_EQ(attend("linformer", {{7}, 4, 14, 2}, at::randn({1, 7, 14}), 6),
+            "linformer made for 4 keys takes so many or fewer, got 6");
+  EXPECT_EQ(attend("kronecker", {{7}, 0, 14, 2}, at::randn({1, 7, 14}), 7),
+            "this form of attention mixes the tokens of one tensor: it has no keys from elsewhere");
+  const auto twice = make_mixed_logits(
+      {make_random_logits(init, {{7}, 0, 14, 2}, true), make_random_logits(init, {{7}, 0, 14, 2}, true)});
+  EXPECT_EQ(said([&] {
+              twice->logits(at::randn({1, 7, 14}), 7);
+            }),
+            "a mixture takes one source with Kronecker factors, got two");
+}
+
+TEST(TokenAttention, HasKeysFromElsewhereWhereItReachesAll) {
+  Initializer init(1);
+  for (const TokenAttentionOptions& options :
+       {TokenAttentionOptions{.reach = Reach::spatial}, TokenAttentionOptions{.rotary_modes = {0}}}) {
+    TokenAttention attention(init, 8, 2, options);
+    EXPECT_EQ(said([&] {
+                attention.attend(at::randn({1, 3, 2, 8}), {at::randn({1, 4, 8}), {}});
+              }),
+              "attention with keys from elsewhere reaches all of them and has no rotary codes");
+  }
+}
+
+TEST(RotaryScaling, KnowsItsKinds) {
+  RotaryScaling scaling;
+  scaling.kind = "cubic";
+  try {
+    rotary_frequencies(scaling, 8);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::internal);
+    EXPECT_STREQ(error.what(), "there is no rotary scaling 'cubic'");
+  }
+}
+
+TEST(FactorProductAttention, IsFiniteWhereNoTokenIsValid) {
+  Initializer init(1);
+  const auto attention = make_zoo_attention(init, "product-random", {{3, 5}, 0, 14, 2});
+  const at::Tensor x = at::randn({2, 3, 5, 14}), none = at::zeros({2, 3, 5}, at::kBool);
+  EXPECT_EQ(attention->full_matrix(x, none).abs().max().item<float>(), 0);
+  EXPECT_TRUE(attention->forward(x, none).isfinite().all().item<bool>());
+}
+
+TEST(TimeHead, IsPooledByName) {
+  EXPECT_EQ(time_pooling("flatten"), TimePooling::flatten);
+  EXPECT_EQ(time_pooling("attention"), TimePooling::attention);
+  EXPECT_EQ(time_pooling("mean"), TimePooling::mean);
+  Initializer init(1);
+  TimeHead head(init, TimePooling::attention, 3, 8, 2, 5, 0);
+  std::set<std::string> names;
+  for (const auto& p : head.named_parameters()) names.insert(p.key());
+  EXPECT_TRUE(names.contains("score.weight"));
+  EXPECT_FALSE(names.contains("score.bias"));
+  head.eval();
+  const at::Tensor tokens = at::randn({2, 3, 8}), none = at::zeros({2, 3}, at::kBool);
+  EXPECT_TRUE(head.forward(tokens, none).isfinite().all().item<bool>());
+  head.to(at::kDouble);
+  EXPECT_EQ(head.forward(tokens.to(at::kDouble), {}).scalar_type(), at::kDouble);
+}
+
+}  // namespace
+}  // namespace modewise::nn
