@@ -115,8 +115,8 @@ TEST(SceneSentences, OfFilesAndPairs) {
   write_mask(folder, "mask.npy", 32, 30, [](int64_t, int64_t) { return 1000000; });
   EXPECT_EQ(set_error(pair("image.npy", "mask.npy")),
             "mask.npy: a mask holds whole class ids, but this has 1000000");
-  for (const std::string name : {"a", "b"}) {
-    write_image(folder, "tiles/" + name + ".npy", 8, 8, name == "a" ? 3 : 2);
+  for (const std::string name : {"a", "b", "c"}) {  // fewer could not be split
+    write_image(folder, "tiles/" + name + ".npy", 8, 8, name == "b" ? 2 : 3);
     write_mask(folder, "masks/" + name + ".npy", 8, 8, even);
   }
   EXPECT_EQ(
