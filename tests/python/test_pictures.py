@@ -1,0 +1,181 @@
+"""Classification of pictures as its users meet it: folders of PNG and JPEG, CIFAR's batches, every command, and accuracy on
+changed pictures. Accuracies are recomputed from predictions.npz and labels with numpy."""
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from test_cli import PROGRAM, fails, ok
+
+Image = pytest.importorskip("PIL.Image")
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+
+CLASSES = ["bars", "dots", "rows"]
+SMALL = ["--set", "model.cnn.widths=[4,8]", "--set", "train.epochs=4", "--set", "train.batch_size=12",
+         "--set", "train.schedule.warmup_steps=0", "--set", "train.optimizer.learning_rate=0.01", "--set", "augment.crop=1"]
+
+
+def picture(kind, rng, size=(13, 17)):
+    """Noise in three channels with bright columns, rows, or single points."""
+    pixels = rng.integers(0, 90, size=(*size, 3))
+    if kind == "bars":
+        pixels[:, rng.integers(0, 3)::4] += 150
+    elif kind == "rows":
+        pixels[rng.integers(0, 3)::4] += 150
+    else:
+        pixels[rng.integers(0, 3)::4, rng.integers(0, 3)::4] += 150
+    return Image.fromarray(pixels.astype(np.uint8))
+
+
+def write_folder(root, counts, seed=0):
+    rng = np.random.default_rng(seed)
+    for split, count in counts.items():
+        for kind in CLASSES:
+            folder = root / split / kind
+            folder.mkdir(parents=True)
+            for i in range(count):
+                name = folder / (f"{i:03}.png" if i % 2 else f"{i:03}.jpg")
+                picture(kind, rng).save(name, **({} if i % 2 else {"quality": 95}))
+    return root
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return write_folder(tmp_path_factory.mktemp("pictures") / "shapes", {"train": 24, "val": 7, "test": 9})
+
+
+@pytest.fixture(scope="module")
+def run(data):
+    ok("train", "pictures", "--data", data, "--out", data.parent / "run", *SMALL, "--attention", "tensor")
+    return data.parent / "run"
+
+
+def accuracy_of(run):
+    arrays = np.load(run / "predictions.npz")
+    return (arrays["test_scores"].argmax(1) == arrays["test_labels"].ravel()).mean()
+
+
+def test_a_folder_of_pictures_trains_and_is_judged(run):
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["test"]["samples"] == 27
+    assert metrics["test"]["accuracy"] == accuracy_of(run)
+    assert metrics["test"]["accuracy"] > 0.9
+    described = json.loads((run / "data.json").read_text())
+    assert described["classes"] == CLASSES and described["size"] == [13, 17] and described["channels"] == 3
+    page = (run / "report.html").read_text()
+    for words in ("ROC", "Most wrong", "data:image/png;base64", "cnn tensor", "Settings"):
+        assert words in page, words
+
+
+def test_normalisation_is_that_of_the_training_pictures(run, data):
+    described = json.loads((run / "data.json").read_text())
+    pixels = np.stack([np.asarray(Image.open(path)) for path in sorted(data.glob("train/*/*"))]) / 255.0
+    # JPEG pixels may differ by a level between libraries, which moves a mean by less than 1e-4.
+    np.testing.assert_allclose(described["mean"], pixels.mean((0, 1, 2)), atol=1e-4)
+    np.testing.assert_allclose(described["deviation"], pixels.std((0, 1, 2)), atol=1e-4)
+
+
+def test_predictions_explanations_and_reports(run, data, tmp_path):
+    out = tmp_path / "scores.csv"
+    ok("predict", run, "--data", data, "--out", out)
+    rows = list(csv.DictReader(out.open()))
+    assert len(rows) == 3 * (24 + 7 + 9)  # of new data everything
+    ok("predict", run, "--out", tmp_path / "test.npz")
+    np.testing.assert_array_equal(np.load(tmp_path / "test.npz")["scores"], np.load(run / "predictions.npz")["test_scores"])
+    ok("explain", run, "--out", tmp_path / "why")
+    arrays = np.load(tmp_path / "why" / "explain.npz")
+    assert any(arrays[name].shape[-1] == 12 for name in arrays), {name: arrays[name].shape for name in arrays}  # 3 x 4 cells
+    ok("report", run, "--out", tmp_path / "report.html")
+    assert "Most wrong and most right" in (tmp_path / "report.html").read_text()
+
+
+def robustness(*arguments):
+    return json.loads(ok("evaluate", *arguments, "--robustness", "--json").stdout)
+
+
+def test_changed_pictures_of_one_run(run):
+    (judged,) = robustness(run)
+    assert judged["samples"] == 27 and judged["model"] == "cnn tensor"
+    assert judged["clean"] == accuracy_of(run)
+    changes = {one["name"]: one for one in judged["perturbations"]}
+    assert changes["gaussian_noise"]["strengths"] == pytest.approx([i / 100 for i in range(1, 11)])
+    assert changes["rotation"]["strengths"] == [30.0 * i for i in range(1, 12)]
+    half_turn = changes["rotation"]["accuracy"][changes["rotation"]["strengths"].index(180)]
+    assert half_turn == changes["flip_both"]["accuracy"][0]
+    assert len(changes) == 13
+
+
+def test_changed_pictures_of_several_runs(run, data, tmp_path):
+    ok("train", "pictures", "--data", data, "--out", tmp_path / "second", *SMALL, "--attention", "tensor", "--seed", "2")
+    ok("train", "pictures", "--data", data, "--out", tmp_path / "plain", *SMALL)
+    runs = [run, tmp_path / "second", tmp_path / "plain"]
+    judged = robustness(*runs, "--perturbations", "contrast,flip_vertical")
+    assert [one["model"] for one in judged] == ["cnn tensor", "cnn tensor", "cnn"]
+    text = ok("evaluate", *runs, "--robustness", "--perturbations", "contrast,flip_vertical", "--report", tmp_path / "page.html").stdout
+    shares = np.array([one["perturbations"][0]["accuracy"] for one in judged[:2]]) * 100
+    cells = [f"{m:.1f} ± {s:.1f}" for m, s in zip(shares.mean(0), shares.std(0, ddof=1))]
+    table = text.split("contrast, by severity")[1].split("flip_vertical")[0]
+    row = next(line for line in table.splitlines() if line.startswith("cnn tensor"))
+    assert all(cell in row for cell in cells), (row, cells)
+    assert f"{judged[2]['clean'] * 100:.1f}" in next(line for line in table.splitlines() if line.startswith("cnn "[:4]) and "tensor" not in line)
+    assert "contrast, by severity" in (tmp_path / "page.html").read_text()
+
+
+def test_draws_are_those_of_the_seed(run):
+    noise = ["--perturbations", "gaussian_noise"]
+    first, again, other = (robustness(run, *noise, "--seed", seed) for seed in ("3", "3", "4"))
+    assert first == again
+    assert first[0]["seed"] == other[0]["seed"]  # of the training
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--limit", "5"], "limit=5: acts with --robustness alone"),
+    (["--robustness", "--perturbations", "gausian_noise"], "gaussian_noise"),
+    (["--convention", "sliding"], "is of the task 'pictures', which has no --convention"),
+])
+def test_flags_that_do_not_fit(run, arguments, words):
+    fails(2, words, arguments=["evaluate", run, *arguments])
+
+
+def test_several_runs_want_robustness(run):
+    fails(2, "several runs are evaluated together with --robustness alone", arguments=["evaluate", run, run])
+
+
+def test_pictures_of_another_size_are_fitted(run, tmp_path):
+    rng = np.random.default_rng(5)
+    for kind in CLASSES:
+        (tmp_path / "big" / kind).mkdir(parents=True)
+        for i in range(3):
+            picture(kind, rng).resize((34, 26), Image.NEAREST).save(tmp_path / "big" / kind / f"{i}.png")
+    judged = json.loads(ok("evaluate", run, "--data", tmp_path / "big", "--split", "all", "--json").stdout)
+    assert judged["samples"] == 9
+
+
+def test_bad_folders_are_sentences(tmp_path):
+    def refused(code, word, folder):
+        fails(code, word, arguments=["train", "pictures", "--data", folder, "--out", tmp_path / "run"])
+
+    (tmp_path / "empty").mkdir()
+    refused(65, "empty", tmp_path / "empty")
+    broken = write_folder(tmp_path / "broken", {"train": 2, "val": 1, "test": 1})
+    (broken / "train" / "bars" / "001.png").write_bytes((broken / "train" / "bars" / "001.png").read_bytes()[:60])
+    refused(65, "001.png", broken)
+    refused(66, "no file or folder", tmp_path / "nowhere")
+    fails(2, "give --data FOLDER", arguments=["train", "pictures", "--out", tmp_path / "run"])
+    assert not (tmp_path / "run").exists()
+
+
+def test_data_show_counts_by_class(data):
+    text = ok("data", "show", data).stdout
+    assert "13 × 17 pixels" in text and "bars" in text
+
+
+def test_threads_change_no_bit(data, tmp_path):
+    scores = []
+    for threads in ("1", "2"):
+        ok("train", "pictures", "--data", data, "--out", tmp_path / threads, *SMALL, "--attention", "mixture", "--threads", threads,
+           "--set", "output.report=false")
+        scores.append(np.load(tmp_path / threads / "predictions.npz")["test_scores"])
+    np.testing.assert_array_equal(*scores)
+    assert scores[0].std() > 0.01
