@@ -1,6 +1,7 @@
-// Blocks of rows whose number the sizes decide. Weights that no sample changes are made once for all. A block
-// never begins or ends inside the rows of one row of `outer` but when it has this one alone, so that its part
-// of the Kronecker product is a product of two slices. Sums over samples are taken in their order.
+// Blocks of rows whose number the sizes decide. Weights that no sample changes are made once: the samples are
+// then more channels of one sample, and all products are large. A block never begins or ends inside the rows
+// of one row of `outer` but when it has this one alone, so that its part of the Kronecker product is a
+// product of two slices. Sums over samples are taken in their order.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -12,6 +13,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/cpu/gemm.h"
@@ -49,17 +52,8 @@ struct Synthesis {
   int64_t batch() const { return v.size(0); }
   int64_t keys() const { return v.size(1); }
   int64_t heads() const { return v.size(2); }
-  /// Samples that have weights of their own.
-  int64_t weighted() const { return left.defined() || key_mask ? batch() : 1; }
-  int64_t of_weights(int64_t b) const { return weighted() == 1 ? 0 : b; }
-  int64_t of_right(int64_t b) const { return right.size(0) == 1 ? 0 : b; }
   at::TensorOptions wide() const { return v.options().dtype(accumulate_type(v.scalar_type())); }
 };
-
-/// Matrix [rows, width] of sample b and head h of x [B, n, H, width].
-at::Tensor head_rows(const at::Tensor& x, int64_t b, int64_t h) {
-  return x.select(0, b).select(1, h);
-}
 
 /// Rows [first, first + count) of all heads.
 struct RowBlock {
@@ -69,7 +63,7 @@ struct RowBlock {
 template <class Body>
 void for_row_blocks(const Synthesis& a, const Body& body) {
   const int64_t fit = std::clamp<int64_t>(
-      kBlockWeights / std::max<int64_t>(a.weighted() * a.heads() * a.keys(), 1) / 16 * 16, 16, 1 << 20);
+      kBlockWeights / std::max<int64_t>(a.batch() * a.heads() * a.keys(), 1) / 16 * 16, 16, 1 << 20);
   const int64_t group = a.outer.defined() ? std::max<int64_t>(a.inner.size(1), 1) : 1;
   for (int64_t first = 0, count; first < a.rows; first += count) {
     count =
@@ -105,25 +99,52 @@ at::Tensor kronecker_rows(const Synthesis& a, const RowBlock& block) {
   return product.flatten(3, 4).flatten(1, 2).narrow(1, 0, block.count).narrow(2, 0, a.keys());
 }
 
-template <class Make>
-void multiply_each(const Synthesis& a, int64_t samples, const Make& make) {
-  std::vector<GemmPlan> plans;
-  for (int64_t b = 0; b < samples; ++b)
-    for (int64_t h = 0; h < a.heads(); ++h) plans.push_back(make(b, h));
-  gemm(a.v.scalar_type(), plans);
-}
-
-/// The same where all samples add to one result: one sample after another.
-template <class Make>
-void multiply_in_turn(const Synthesis& a, const Make& make) {
-  for (int64_t b = 0; b < a.batch(); ++b) {
-    std::vector<GemmPlan> plans;
-    for (int64_t h = 0; h < a.heads(); ++h) {
-      plans.push_back(make(b, h));
-      plans.back().add = b > 0;
-    }
-    gemm(a.v.scalar_type(), plans);
+/// The matrices of all samples and heads in one tensor, by strides in elements.
+struct Operand {
+  /// x [B, n, H, width], or [1, n, H, width] for all samples.
+  static Operand tokens(const at::Tensor& x) {
+    return {x.const_data_ptr(), x.element_size(), x.size(0) == 1 ? 0 : x.stride(0),
+            x.stride(2),        x.stride(1),      x.stride(3),
+            x.size(1),          x.size(3),        x.scalar_type()};
   }
+  /// x [B, H, n, m]
+  static Operand matrices(const at::Tensor& x) {
+    return {x.const_data_ptr(), x.element_size(), x.stride(0), x.stride(1),    x.stride(2),
+            x.stride(3),        x.size(2),        x.size(3),   x.scalar_type()};
+  }
+  Operand transposed() const {
+    Operand out = *this;
+    std::swap(out.row, out.column);
+    std::swap(out.rows, out.columns);
+    return out;
+  }
+  const void* at(int64_t b, int64_t h) const {
+    return static_cast<const char*>(data) + (b * sample + h * head) * bytes;
+  }
+
+  const void* data;
+  int64_t bytes, sample, head, row, column, rows, columns;
+  at::ScalarType type;
+};
+
+/// out[b, h] = left[b, h] · right[b, h], or added to what is there; out has dense rows.
+void multiply(const Synthesis& a, const Operand& left, const Operand& right, const Operand& out,
+              bool add = false) {
+  GemmPlan plan = {};
+  plan.rows = left.rows, plan.columns = right.columns, plan.depth = left.columns;
+  plan.a_row = left.row, plan.a_col = left.column;
+  plan.b_row = right.row, plan.b_col = right.column;
+  plan.out_row = out.row;
+  plan.wide = out.type != left.type;
+  plan.add = add;
+  std::vector<GemmPlan> plans;
+  plans.reserve(static_cast<size_t>(a.batch() * a.heads()));
+  for (int64_t b = 0; b < a.batch(); ++b)
+    for (int64_t h = 0; h < a.heads(); ++h) {
+      plan.a = left.at(b, h), plan.b = right.at(b, h), plan.out = const_cast<void*>(out.at(b, h));
+      plans.push_back(plan);
+    }
+  gemm(a.v.scalar_type(), plans);
 }
 
 /// Cells of a block that count, to be broadcast to [B or 1, H, rows, m]; undefined where all do.
@@ -136,22 +157,20 @@ at::Tensor kept_cells(const Synthesis& a, const RowBlock& block) {
   return kept.defined() ? kept.logical_and(seen) : seen.unsqueeze(0).unsqueeze(0);
 }
 
-/// softmax of the logits of a block, [B or 1, H, rows, m], in the type of sums.
+/// softmax of the logits of a block, [B, H, rows, m], in the type of sums.
 at::Tensor block_weights(const Synthesis& a, const RowBlock& block) {
   at::Tensor logits;
   if (a.left.defined()) {
     logits = at::empty({a.batch(), a.heads(), block.count, a.keys()}, a.wide());
-    const auto rows = a.left.narrow(1, block.first, block.count);
-    multiply_each(a, a.batch(), [&](int64_t b, int64_t h) {
-      return gemm_plan(head_rows(rows, b, h), head_rows(a.right, a.of_right(b), h).t(), {}, logits[b][h]);
-    });
+    multiply(a, Operand::tokens(a.left.narrow(1, block.first, block.count)),
+             Operand::tokens(a.right).transposed(), Operand::matrices(logits));
   }
   if (a.outer.defined()) {
     const auto product = kronecker_rows(a, block).unsqueeze(0);
     if (logits.defined())
       logits.add_(product);
     else
-      logits = product.expand({a.weighted(), -1, -1, -1});
+      logits = product.expand({a.batch(), -1, -1, -1});
   }
   const auto kept = kept_cells(a, block);
   if (!kept.defined()) return at::softmax(logits, -1);
@@ -160,17 +179,32 @@ at::Tensor block_weights(const Synthesis& a, const RowBlock& block) {
   return weights.masked_fill(kept.any(-1, true).logical_not(), 0);
 }
 
+/// Whether all samples have the same weights.
+bool same_for_all(const at::Tensor& v, const SynthesizedLogits& logits, const Maybe& key_mask) {
+  return v.size(0) > 1 && !logits.left.defined() && !key_mask;
+}
+
+/// x [B, n, H, e] -> [1, n, H, B·e]: samples as channels.
+at::Tensor fold_samples(const at::Tensor& x) {
+  return x.permute({1, 2, 0, 3}).flatten(2, 3).unsqueeze(0);
+}
+
+/// The reverse.
+at::Tensor unfold_samples(const at::Tensor& x, int64_t samples) {
+  return x.squeeze(0).unflatten(-1, {samples, x.size(-1) / samples}).permute({2, 0, 1, 3}).contiguous();
+}
+
 at::Tensor synthesized_blocks(const at::Tensor& v, const SynthesizedLogits& logits, int64_t rows,
                               const Maybe& key_mask, bool causal) {
-  const Synthesis a(v, logits, rows, key_mask, causal);
   const auto out = at::empty({v.size(0), rows, v.size(2), v.size(3)}, v.options());
   if (out.numel() == 0) return out;
+  if (same_for_all(v, logits, key_mask))
+    return unfold_samples(synthesized_blocks(fold_samples(v), logits, rows, key_mask, causal), v.size(0));
+  const Synthesis a(v, logits, rows, key_mask, causal);
   for_row_blocks(a, [&](const RowBlock& block) {
     const auto weights = block_weights(a, block).to(v.scalar_type());
-    const auto to = out.narrow(1, block.first, block.count);
-    multiply_each(a, a.batch(), [&](int64_t b, int64_t h) {
-      return gemm_plan(weights[a.of_weights(b)][h], head_rows(v, b, h), {}, head_rows(to, b, h));
-    });
+    multiply(a, Operand::matrices(weights), Operand::tokens(v),
+             Operand::tokens(out.narrow(1, block.first, block.count)));
   });
   return out;
 }
@@ -208,16 +242,11 @@ class SynthesisGradients {
 
   void add(const RowBlock& block) {
     const auto weights = block_weights(a_, block);
-    const auto upstream = grad_.narrow(1, block.first, block.count);
-    add_values(weights.to(a_.v.scalar_type()), upstream);
+    const auto upstream = Operand::tokens(grad_.narrow(1, block.first, block.count));
+    const auto narrow_weights = weights.to(a_.v.scalar_type());
+    multiply(a_, Operand::matrices(narrow_weights).transposed(), upstream, Operand::tokens(v), true);
     auto slope = at::empty(weights.sizes(), weights.options());
-    const auto product = [&](int64_t b, int64_t h) {
-      return gemm_plan(head_rows(upstream, b, h), head_rows(a_.v, b, h).t(), {}, slope[a_.of_weights(b)][h]);
-    };
-    if (a_.weighted() == 1)
-      multiply_in_turn(a_, product);
-    else
-      multiply_each(a_, a_.batch(), product);
+    multiply(a_, upstream, Operand::tokens(a_.v).transposed(), Operand::matrices(slope));
     slope.mul_(weights);
     slope.sub_(weights * slope.sum(-1, true));
     if (a_.left.defined()) add_narrow(slope.to(a_.v.scalar_type()), block);
@@ -227,30 +256,15 @@ class SynthesisGradients {
   at::Tensor v, left, right, outer, inner;
 
  private:
-  void add_values(const at::Tensor& weights, const at::Tensor& upstream) {
-    multiply_each(a_, a_.batch(), [&](int64_t b, int64_t h) {
-      GemmPlan plan =
-          gemm_plan(weights[a_.of_weights(b)][h].t(), head_rows(upstream, b, h), {}, head_rows(v, b, h));
-      plan.add = true;
-      return plan;
-    });
-  }
-
   void add_narrow(const at::Tensor& slope, const RowBlock& block) {
-    const auto rows = a_.left.narrow(1, block.first, block.count),
-               to = left.narrow(1, block.first, block.count);
-    multiply_each(a_, a_.batch(), [&](int64_t b, int64_t h) {
-      return gemm_plan(slope[b][h], head_rows(a_.right, a_.of_right(b), h), {}, head_rows(to, b, h));
-    });
-    for (int64_t b = 0; b < a_.batch(); ++b) {
-      std::vector<GemmPlan> plans;
-      for (int64_t h = 0; h < a_.heads(); ++h) {
-        plans.push_back(
-            gemm_plan(slope[b][h].t(), head_rows(rows, b, h), {}, head_rows(right, a_.of_right(b), h)));
-        plans.back().add = true;
-      }
-      gemm(a_.v.scalar_type(), plans);
-    }
+    const auto rows = Operand::tokens(a_.left.narrow(1, block.first, block.count));
+    multiply(a_, Operand::matrices(slope), Operand::tokens(a_.right),
+             Operand::tokens(left.narrow(1, block.first, block.count)));
+    const bool own = right.size(0) == a_.batch();
+    const auto each =
+        own ? right : at::empty({a_.batch(), right.size(1), right.size(2), right.size(3)}, right.options());
+    multiply(a_, Operand::matrices(slope).transposed(), rows, Operand::tokens(each), own);
+    if (!own) right.add_(each.sum(0, true));
   }
 
   /// slope [H, rows, m]
@@ -277,11 +291,15 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> synthesiz
     const Maybe& inner, int64_t rows, const Maybe& key_mask, bool causal) {
   const auto logits = given_logits(left, right, outer, inner);
   check_synthesized_attention_args(v, logits, rows, key_mask, causal);
-  const Synthesis a(v, logits, rows, key_mask, causal);
-  SynthesisGradients sums(a, grad);
+  const bool folded = same_for_all(v, logits, key_mask);
+  const auto values = folded ? fold_samples(v) : v, upstream = folded ? fold_samples(grad) : grad;
+  const Synthesis a(values, logits, rows, key_mask, causal);
+  SynthesisGradients sums(a, upstream);
   if (grad.numel() > 0 && a.keys() > 0) for_row_blocks(a, [&](const RowBlock& block) { sums.add(block); });
   const auto type = v.scalar_type();
-  return {sums.v.to(type), sums.left, sums.right.to(type), sums.outer.to(type), sums.inner.to(type)};
+  const auto of_values = sums.v.to(type);
+  return {folded ? unfold_samples(of_values, v.size(0)) : of_values, sums.left, sums.right.to(type),
+          sums.outer.to(type), sums.inner.to(type)};
 }
 
 }  // namespace
