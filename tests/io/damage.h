@@ -72,13 +72,19 @@ inline void expect_flips_are_clean(const Parse& parse, std::string_view valid) {
 }
 
 struct Corruption {
-  std::string name, content, message;  // a part of the message that is expected
+  std::string name, content;
+  std::string message;  // the whole; "…" at an end stands for what other versions of zlib and libtiff say
 };
 
 inline void expect_refused(const Parse& parse, const std::vector<Corruption>& corruptions) {
   for (const Corruption& corruption : corruptions) {
-    EXPECT_THAT(message_of(parse, corruption.content), testing::HasSubstr(corruption.message))
-        << corruption.name;
+    const std::string got = message_of(parse, corruption.content), &wanted = corruption.message;
+    if (wanted.starts_with("…"))
+      EXPECT_THAT(got, testing::EndsWith(wanted.substr(3))) << corruption.name;
+    else if (wanted.ends_with("…"))
+      EXPECT_THAT(got, testing::StartsWith(wanted.substr(0, wanted.size() - 3))) << corruption.name;
+    else
+      EXPECT_EQ(got, wanted) << corruption.name;
   }
 }
 

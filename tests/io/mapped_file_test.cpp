@@ -1,5 +1,6 @@
 #include "modewise/io/mapped_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,12 +55,26 @@ TEST_F(MappedFileTest, ShowsAnEmptyFileAsNothing) {
 }
 
 TEST_F(MappedFileTest, SaysWhyItCannotRead) {
-  EXPECT_THAT(refusal(folder_ / "missing"), testing::HasSubstr("No such file"));
-  EXPECT_THAT(refusal(folder_), testing::HasSubstr("folder"));
-  EXPECT_THAT(refusal("/dev/null"), testing::HasSubstr("pipe or device"));
-  EXPECT_THAT(refusal(write("file", "x") / "below"), testing::HasSubstr("Not a directory"));
+  const std::string here = folder_.string();
+  EXPECT_EQ(refusal(folder_ / "missing"), "cannot open " + here + "/missing: No such file or directory");
+  EXPECT_EQ(refusal(folder_), "cannot read " + here + ": it is a folder, not a file");
+  EXPECT_EQ(refusal("/dev/null"), "cannot read /dev/null: it is a pipe or device, a regular file is needed");
+  EXPECT_EQ(refusal(write("file", "x") / "below"), "cannot open " + here + "/file/below: Not a directory");
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
-  EXPECT_THAT(refusal(folder_ / "pipe"), testing::HasSubstr("pipe or device"));
+  EXPECT_EQ(refusal(folder_ / "pipe"),
+            "cannot read " + here + "/pipe: it is a pipe or device, a regular file is needed");
+}
+
+TEST_F(MappedFileTest, MayHaveTheDescriptorOfAnInputThatIsClosed) {
+  const fs::path path = write("a", "hello");
+  const int input = ::dup(0);
+  ::close(0);
+  {
+    const MappedFile file(path);
+    EXPECT_EQ(to_text(file.bytes()), "hello");
+  }
+  EXPECT_EQ(::fcntl(0, F_GETFD), -1);  // closed again
+  if (input >= 0) ::dup2(input, 0), ::close(input);
 }
 
 TEST_F(MappedFileTest, EndsTheProgramWhereTheFileIsCutMeanwhile) {

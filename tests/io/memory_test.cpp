@@ -93,6 +93,9 @@ TEST(Memory, IsBoundedForTables) {
   expect_bounded(parse_table, repeated("x", size), "one long word");
   expect_bounded(parse_table, "a\n1\n2\n" + repeated("x", size), "one long word in a number column");
   expect_bounded(parse_table, repeated("x", 1000) + "\n" + repeated("5\n,", size), "ragged rows");
+  std::string wide = "c";
+  for (int column = 0; column < 1000; ++column) wide += ",c" + std::to_string(column);
+  expect_bounded(parse_table, wide + "\n" + repeated("5\n", size / 64), "short rows below a wide header");
 }
 
 TEST(Memory, IsBoundedForMatrices) {

@@ -37,22 +37,27 @@ TEST(NumericText, KeepsMissingCells) {
 }
 
 TEST(NumericText, RefusesWithThePlace) {
-  expect_refused(parse,
-                 {
-                     {"empty", "", "file: the file is empty"},
-                     {"blank", "\n\n  \n", "nothing but empty lines"},
-                     {"only quotes", "\"\"", "file: the file holds no numbers"},
-                     {"header", "a,b\n1,2\n", "file:1: cell 1 is 'a'"},
-                     {"text", "1,2\n3,x\n", "file:2: cell 2 is 'x'"},
-                     {"infinite", "1,2\n\n3,inf\n", "file:3: cell 2 is 'inf'"},
-                     {"short row", "1,2\n3\n", "file:2: expected 2 numbers"},
-                     {"long row", "1 2\n3 4 5\n", "file:2: expected 2 numbers as in the first row, got 3"},
-                     {"NUL", std::string("1,2\n3,\0\n", 8), "file:2: a NUL byte at byte 6"},
-                     {"latin-1", "1,2\n3,\xB5\n", "file:2: byte 6 (0xb5)"},
-                     {"UTF-16", std::string("\xFF\xFE\x31\x00", 4), "UTF-16"},
-                     {"open quote", "\"1,2\n", "file:1: the quote"},
-                     {"a date", "2016-07-01,2\n", "'2016-07-01'"},
-                 });
+  expect_refused(
+      parse,
+      {
+          {"empty", "", "file: the file is empty"},
+          {"blank", "\n\n  \n", "file: the file holds nothing but empty lines"},
+          {"only quotes", "\"\"", "file: the file holds no numbers"},
+          {"header", "a,b\n1,2\n",
+           "file:1: cell 1 is 'a', which is no finite number; a table with a header is read as .csv"},
+          {"text", "1,2\n3,x\n", "file:2: cell 2 is 'x', which is no finite number"},
+          {"infinite", "1,2\n\n3,inf\n", "file:3: cell 2 is 'inf', which is no finite number"},
+          {"short row", "1,2\n3\n", "file:2: expected 2 numbers as in the first row, got 1"},
+          {"long row", "1 2\n3 4 5\n", "file:2: expected 2 numbers as in the first row, got 3"},
+          {"NUL", std::string("1,2\n3,\0\n", 8), "file:2: a NUL byte at byte 6: this is not a text file"},
+          {"latin-1", "1,2\n3,\xB5\n", "file:2: byte 6 (0xb5) is not UTF-8; save the file as UTF-8"},
+          {"UTF-16", std::string("\xFF\xFE\x31\x00", 4),
+           "file: the file is written in UTF-16; save it as UTF-8"},
+          {"open quote", "\"1,2\n", "file:1: the quote that opens cell 1 is never closed"},
+          {"a date", "2016-07-01,2\n",
+           "file:1: cell 1 is '2016-07-01', which is no finite number; a table with a header is read as "
+           ".csv"},
+      });
 }
 
 TEST(NumericText, SurvivesFlips) {

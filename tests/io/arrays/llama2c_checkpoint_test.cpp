@@ -83,33 +83,64 @@ TEST(Llama2c, FlippedBitsAreClean) {
 TEST(Llama2c, LyingHeadersAreNamed) {
   const auto tests = load_vectors("llama2c.json");
   const std::string legacy = file_of(tests[0]), versioned = file_of(tests[2]);
-  expect_refused(parse,
-                 {{"empty", "", "0 bytes are fewer than the 28"},
-                  {"text", std::string(300, 'x'), "cannot be cut"},
-                  {"negative width", with_int(legacy, 0, -4), "its width is -4"},
-                  {"no layers", with_int(legacy, 8, 0), "number of layers is 0"},
-                  {"negative context", with_int(legacy, 24, -1), "context length is -1"},
-                  {"zero vocabulary", with_int(legacy, 20, 0), "vocabulary is 0"},
-                  {"smallest vocabulary", with_int(legacy, 20, INT32_MIN), "no positive counterpart"},
-                  {"untied without classifier", with_int(legacy, 20, -5), "truncated"},
-                  {"heads beyond width", with_int(legacy, 12, 3), "cannot be cut into 3 heads"},
-                  {"odd heads", with_int(legacy, 12, 4), "cannot be cut into 4 heads of an even width"},
-                  {"more key heads than heads", with_int(legacy, 16, 4), "do not divide"},
-                  {"wider", with_int(legacy, 4, 4), "truncated"},
-                  {"narrower", with_int(legacy, 4, 2), "appended"},
-                  {"all sizes at their largest",
-                   [&] {
-                     std::string file = legacy;
-                     for (size_t i = 0; i < 28; i += 4)
-                       file = with_int(file, i, i == 0 ? 2147483646 : i == 12 || i == 16 ? 1 : INT32_MAX);
-                     return file;
-                   }(),
-                   "need 18446744073709551615 bytes"},
-                  {"appended", legacy + "x", "appended"},
-                  {"version 2", with_int(versioned, 4, 2), "8-bit weights"},
-                  {"version 3", with_int(versioned, 4, 3), "this is version 3"},
-                  {"shared flag", with_int(versioned, 36, 7), "0 or 1, but is 7"},
-                  {"magic backwards", with_int(versioned, 0, 0x32346b61), ""}});
+  expect_refused(
+      parse,
+      {{"empty", "", "file: not a llama2.c checkpoint: 0 bytes are fewer than the 28 of its header"},
+       {"text", std::string(300, 'x'),
+        "file: a width of 2021161080 cannot be cut into 2021161080 heads of an even width"},
+       {"negative width", with_int(legacy, 0, -4),
+        "file: not a llama2.c checkpoint: its width is -4, which is not positive, and its first bytes are "
+        "not the magic number ak42"},
+       {"no layers", with_int(legacy, 8, 0),
+        "file: not a llama2.c checkpoint: its number of layers is 0, which is not positive, and its first "
+        "bytes are not the magic number ak42"},
+       {"negative context", with_int(legacy, 24, -1),
+        "file: not a llama2.c checkpoint: its context length is -1, which is not positive, and its first "
+        "bytes are not the magic number ak42"},
+       {"zero vocabulary", with_int(legacy, 20, 0),
+        "file: not a llama2.c checkpoint: its vocabulary is 0, which is not positive, and its first bytes "
+        "are not the magic number ak42"},
+       {"smallest vocabulary", with_int(legacy, 20, INT32_MIN),
+        "file: a vocabulary of -2147483648 has no positive counterpart"},
+       {"untied without classifier", with_int(legacy, 20, -5),
+        "file: the sizes in its header (width 4, feed-forward 3, 2 layers, 2 heads, 1 key and value heads, "
+        "vocabulary 5, context 3) need 964 bytes, but the file has 884: it is truncated, or no llama2.c "
+        "checkpoint"},
+       {"heads beyond width", with_int(legacy, 12, 3),
+        "file: a width of 4 cannot be cut into 3 heads of an even width"},
+       {"odd heads", with_int(legacy, 12, 4),
+        "file: a width of 4 cannot be cut into 4 heads of an even width"},
+       {"more key heads than heads", with_int(legacy, 16, 4),
+        "file: 4 key and value heads do not divide 2 heads"},
+       {"wider", with_int(legacy, 4, 4),
+        "file: the sizes in its header (width 4, feed-forward 4, 2 layers, 2 heads, 1 key and value heads, "
+        "vocabulary 5, context 3) need 980 bytes, but the file has 884: it is truncated, or no llama2.c "
+        "checkpoint"},
+       {"narrower", with_int(legacy, 4, 2),
+        "file: the sizes in its header (width 4, feed-forward 2, 2 layers, 2 heads, 1 key and value heads, "
+        "vocabulary 5, context 3) need 788 bytes, but the file has 884: something is appended"},
+       {"all sizes at their largest",
+        [&] {
+          std::string file = legacy;
+          for (size_t i = 0; i < 28; i += 4)
+            file = with_int(file, i, i == 0 ? 2147483646 : i == 12 || i == 16 ? 1 : INT32_MAX);
+          return file;
+        }(),
+        "file: the sizes in its header (width 2147483646, feed-forward 2147483647, 2147483647 layers, 1 "
+        "heads, 1 key and value heads, vocabulary 2147483647, context 2147483647) need 18446744073709551615 "
+        "bytes, but the file has 884: it is truncated, or no llama2.c checkpoint"},
+       {"appended", legacy + "x",
+        "file: the sizes in its header (width 4, feed-forward 3, 2 layers, 2 heads, 1 key and value heads, "
+        "vocabulary 5, context 3) need 884 bytes, but the file has 885: something is appended"},
+       {"version 2", with_int(versioned, 4, 2),
+        "file: version 2 of llama2.c's checkpoints holds 8-bit weights, which are not read; export the model "
+        "as version 0 or 1"},
+       {"version 3", with_int(versioned, 4, 3),
+        "file: ak42 checkpoints of version 1 are read, this is version 3"},
+       {"shared flag", with_int(versioned, 36, 7),
+        "file: the byte at offset 36 says whether the classifier is shared, 0 or 1, but is 7"},
+       {"magic backwards", with_int(versioned, 0, 0x32346b61),
+        "file: a width of 842296161 cannot be cut into 3 heads of an even width"}});
 }
 
 TEST(Llama2c, RefusesToWriteWeightsOfAnotherSize) {
