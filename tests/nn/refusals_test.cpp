@@ -55,9 +55,9 @@ std::set<std::string> parameters_of(const std::string& name, const ZooOptions& o
 }
 
 TEST(AttentionZoo, NormsQueriesAndKeysWhereItsFormDoes) {
-  EXPECT_FALSE(parameters_of("dot-product").contains("query_norm.weight"));
-  EXPECT_TRUE(parameters_of("kronecker").contains("query_norm.weight"));
-  EXPECT_TRUE(parameters_of("kronecker-sum").contains("key_norm.bias"));
+  EXPECT_FALSE(parameters_of("dot-product").contains("q_norm.weight"));
+  EXPECT_TRUE(parameters_of("kronecker").contains("q_norm.weight"));
+  EXPECT_TRUE(parameters_of("kronecker-sum").contains("k_norm.bias"));
   EXPECT_TRUE(parameters_of("random").contains("logits.logits"));
   EXPECT_FALSE(parameters_of("random-fixed").contains("logits.logits"));
   EXPECT_TRUE(parameters_of("mixture-dense").contains("logits.source0.columns"));

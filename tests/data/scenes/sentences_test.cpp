@@ -119,10 +119,8 @@ TEST(SceneSentences, OfFilesAndPairs) {
     write_image(folder, "tiles/" + name + ".npy", 8, 8, name == "b" ? 2 : 3);
     write_mask(folder, "masks/" + name + ".npy", 8, 8, even);
   }
-  config = pair("tiles", "masks");
-  config.validation = config.test = 0;
   EXPECT_EQ(
-      set_error(config),
+      set_error(pair("tiles", "masks")),
       "tiles/b.npy: 1 dates of 2 bands, but tiles/a.npy has 1 of 3: the images of a set have the same bands");
   config = pair("test", "masks");
   write_image(folder, "test/test/a.npy", 8, 8, 1);
