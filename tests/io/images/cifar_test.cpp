@@ -41,13 +41,15 @@ TEST(Cifar, RefusesEveryTruncation) {
 
 TEST(Cifar, NamesTheRecordThatIsWrong) {
   const std::string good = record(9, 1);
-  expect_refused(parse,
-                 {{"label 10", good + record(10, 1),
-                   "record 1 (byte 3073) has label 10, but CIFAR-10 has the "
-                   "labels 0 to 9"},
-                  {"CIFAR-100", record(11, 1), "record 0 (byte 0) has label 11"},
-                  {"nothing", "", "the file is empty"},
-                  {"one more byte", good + "x", "3074 bytes are no multiple of the 3073 of a record"}});
+  expect_refused(parse, {{"label 10", good + record(10, 1),
+                          "file: record 1 (byte 3073) has label 10, but CIFAR-10 has the "
+                          "labels 0 to 9"},
+                         {"CIFAR-100", record(11, 1),
+                          "file: record 0 (byte 0) has label 11, but CIFAR-10 has the labels 0 to 9"},
+                         {"nothing", "", "file: expected records of 3073 bytes, the file is empty"},
+                         {"one more byte", good + "x",
+                          "file: 3074 bytes are no multiple of the 3073 of a record: record 1 has 1, so the "
+                          "file is cut off or no batch of CIFAR-10"}});
 }
 
 }  // namespace

@@ -68,18 +68,28 @@ TEST(Jpeg, SaysWhatIsWrongWithAFile) {
   twelve[segment(good, 0xC0) + 4] = 12;
   std::string two = good;
   two[segment(good, 0xC0) + 9] = 2;
-  expect_refused(parse,
-                 {{"no picture", "BM, or so", "expected a JPEG picture; the 9 bytes do not begin"},
-                  {"begin alone", "\xFF\xD8\xFF", "the file ends in the middle"},
-                  {"header alone", good.substr(0, scan), "the file ends in the middle"},
-                  {"no pixels", good.substr(0, scan + 16), "(row 0 of 19): the file ends in the middle"},
-                  {"fewer pixels", cut, "(row "},
-                  {"no tables", no_tables, "Quantization table 0x00 was not defined"},
-                  {"differential frame", frame, "SOF type 0xc7"},
-                  {"12 bits", twelve, "precision 12"},
-                  {"components", two, "cannot be read"},
-                  {"no rows", with_size(good, 0, 21), "cannot be read"},
-                  {"more rows", with_size(good, 190, 21), "cannot be read"}});
+  expect_refused(
+      parse,
+      {{"no picture", "BM, or so", "file: expected a JPEG picture; the 9 bytes do not begin as one"},
+       {"begin alone", "\xFF\xD8\xFF", "file: the JPEG picture cannot be read: the file ends in the middle"},
+       {"header alone", good.substr(0, scan),
+        "file: the JPEG picture cannot be read: the file ends in the middle"},
+       {"no pixels", good.substr(0, scan + 16),
+        "file: the JPEG picture cannot be read (row 0 of 19): the file ends in the middle"},
+       {"fewer pixels", cut,
+        "file: the JPEG picture cannot be read (row 0 of 19): Corrupt JPEG data: premature end of data "
+        "segment"},
+       {"no tables", no_tables,
+        "file: the JPEG picture cannot be read: Quantization table 0x00 was not defined"},
+       {"differential frame", frame,
+        "file: the JPEG picture cannot be read: Unsupported JPEG process: SOF type 0xc7"},
+       {"12 bits", twelve, "file: the JPEG picture cannot be read: Unsupported JPEG data precision 12"},
+       {"components", two, "file: the JPEG picture cannot be read: Bogus marker length"},
+       {"no rows", with_size(good, 0, 21),
+        "file: the JPEG picture cannot be read: Empty JPEG image (DNL not supported)"},
+       {"more rows", with_size(good, 190, 21),
+        "file: the JPEG picture cannot be read (row 30 of 190): Corrupt JPEG data: premature end of data "
+        "segment"}});
 }
 
 TEST(Jpeg, TakesWhatDoesNotTouchThePixels) {

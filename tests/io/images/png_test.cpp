@@ -59,20 +59,29 @@ TEST(Png, SaysWhatIsWrongWithAFile) {
   checksum[checksum.size() - 1] ^= 1;
   std::string pixels = good.text();
   pixels[pixels.size() - 12 - 1] ^= 1;  // the end has 12 bytes
-  expect_refused(parse, {{"no picture", "GIF89a, or so", "expected a PNG picture; the 13 bytes do not begin"},
-                         {"nothing", "", "expected a PNG picture; the 0 bytes"},
-                         {"header alone", good.text().substr(0, 33), "the file ends in the middle"},
-                         {"filter", filter.text(), "(row 1 of 2)"},
-                         {"unknown chunk", unknown.text(), "ABCD"},
-                         {"missing pixels", short_rows.text(), "(row 1 of 2)"},
-                         {"no end", no_end.text(), "the file ends in the middle"},
-                         {"two headers", twice.text(), "IHDR"},
-                         {"no width", empty.text(), "IHDR"},
-                         {"bits", depth.text(), "IHDR"},
-                         {"type", type.text(), "IHDR"},
-                         {"no palette", no_palette.text(), "PLTE"},
-                         {"checksum of the end", checksum, "CRC error"},
-                         {"checksum of pixels", pixels, "IDAT: CRC error"}});
+  expect_refused(
+      parse,
+      {{"no picture", "GIF89a, or so", "file: expected a PNG picture; the 13 bytes do not begin as one"},
+       {"nothing", "", "file: expected a PNG picture; the 0 bytes do not begin as one"},
+       {"header alone", good.text().substr(0, 33),
+        "file: the PNG picture cannot be read: the file ends in the middle"},
+       {"filter", filter.text(),
+        "file: the PNG picture cannot be read (row 1 of 2): bad adaptive filter value"},
+       {"unknown chunk", unknown.text(),
+        "file: the PNG picture cannot be read: ABCD: unhandled critical chunk"},
+       {"missing pixels", short_rows.text(),
+        "file: the PNG picture cannot be read (row 1 of 2): Not enough image data"},
+       {"no end", no_end.text(),
+        "file: the PNG picture cannot be read (row 2 of 2): the file ends in the middle"},
+       {"two headers", twice.text(), "file: the PNG picture cannot be read: IHDR: out of place"},
+       {"no width", empty.text(), "file: the PNG picture cannot be read: Invalid IHDR data"},
+       {"bits", depth.text(), "file: the PNG picture cannot be read: Invalid IHDR data"},
+       {"type", type.text(), "file: the PNG picture cannot be read: Invalid IHDR data"},
+       {"no palette", no_palette.text(),
+        "file: the PNG picture cannot be read: IDAT: Missing PLTE before IDAT"},
+       {"checksum of the end", checksum,
+        "file: the PNG picture cannot be read (row 2 of 2): IEND: CRC error"},
+       {"checksum of pixels", pixels, "file: the PNG picture cannot be read (row 1 of 2): IDAT: CRC error"}});
 }
 
 TEST(Png, PassesOverWhatDescribesAPicture) {
