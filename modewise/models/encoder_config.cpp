@@ -19,11 +19,15 @@ void PositionConfig::fields(Fields& f) {
   f.add("rotary_base", rotary_base, "base of the rotary frequencies", {.min = 1});
 }
 
+namespace {
+
 std::vector<std::string> attention_form_names() {
   std::vector<std::string> names = {"model"};
   for (const nn::ZooForm& form : nn::zoo_forms()) names.emplace_back(form.name);
   return names;
 }
+
+}  // namespace
 
 void AttentionConfig::fields(Fields& f) {
   f.add("form", form, "the model's own attention, or another in its place (docs/synthesizers.md)",

@@ -117,8 +117,10 @@ at::Tensor FactorProductAttention::forward(const at::Tensor& x, const std::optio
   // What is not valid weighs nothing, and the rest is brought back to a sum of 1.
   const at::Tensor valid = mask->unsqueeze(-1).to(x.scalar_type());
   values = values.masked_fill(mask->logical_not().unsqueeze(-1), 0);
-  const at::Tensor mass = mix(folded(valid.expand_as(values).contiguous())).reshape(x.sizes());
-  return out_->forward(mix(folded(values)).reshape(x.sizes()) / mass.clamp_min(1e-20));
+  const at::Tensor mass =
+      mix(folded(valid.flatten(1, -2).expand({-1, -1, shape_.heads})));  // one number a head
+  const at::Tensor mixed = mix(folded(values)).unflatten(-1, {shape_.heads, -1});
+  return out_->forward((mixed / mass.clamp_min(1e-20).unsqueeze(-1)).flatten(-2).reshape(x.sizes()));
 }
 
 at::Tensor FactorProductAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
