@@ -152,6 +152,24 @@ def test_pictures_of_another_size_are_fitted(run, tmp_path):
     assert judged["samples"] == 9
 
 
+def test_pictures_without_a_class_are_predicted(run, data, tmp_path):
+    loose = tmp_path / "loose"
+    loose.mkdir()
+    named = sorted((data / "test").glob("*/*"))
+    for i, path in enumerate(named):
+        (loose / f"{i:02}{path.suffix}").write_bytes(path.read_bytes())
+    ok("predict", run, "--data", loose, "--out", tmp_path / "loose.npz")
+    scores = np.load(tmp_path / "loose.npz")["scores"]
+    np.testing.assert_array_equal(scores, np.load(run / "predictions.npz")["test_scores"])
+    rows = json.loads(ok("predict", run, "--data", loose / "03.png", "--json").stdout)
+    (one,) = rows["pictures"]
+    assert list(one.values())[0] == "03.png" and one["class"] == CLASSES[scores[3].argmax()]
+    fails(65, "has no class", arguments=["evaluate", run, "--data", loose])
+    fails(65, "loose", arguments=["train", "pictures", "--data", loose, "--out", tmp_path / "none"])
+    classes = ["--set", "data.classes=['bars', 'dots', 'rows']"]
+    fails(65, "training", arguments=["train", "pictures", "--data", loose, "--out", tmp_path / "none", *classes])
+
+
 def test_bad_folders_are_sentences(tmp_path):
     def refused(code, word, folder):
         fails(code, word, arguments=["train", "pictures", "--data", folder, "--out", tmp_path / "run"])

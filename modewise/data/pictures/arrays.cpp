@@ -10,6 +10,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/data/array_tensor.h"
+#include "modewise/data/pictures/medmnist_classes.h"
 #include "modewise/data/pictures/sources.h"
 #include "modewise/io/arrays/npz.h"
 
@@ -65,6 +66,7 @@ PictureSet read_npz_pictures(const PictureConfig& config, bool with_test) {
   NamedArrays arrays = with_test ? io::read_npz(config.path) : io::read_npz_without(config.path, of_test);
   PictureSet set;
   set.source = config.path;
+  set.classes = medmnist_classes(config.path);
   std::vector<at::Tensor> parts;
   if (arrays.contains("images") && !arrays.contains("train_images")) {
     add_part(set, parts, arrays, "", nullptr, config.path);

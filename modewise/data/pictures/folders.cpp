@@ -102,11 +102,35 @@ std::vector<std::string> names_of(const std::vector<ClassFolder>& folders, const
   return names;
 }
 
+/// Pictures without a class, for a trained model to judge: those of a folder without folders, or one file.
+std::vector<PicturePath> loose_files(PictureSet& set, const PicturePath& root) {
+  std::vector<PicturePath> files;
+  if (std::filesystem::is_regular_file(root)) {
+    files.push_back(root);
+  } else {
+    for (const std::string& name : names_within(root)) {
+      if (std::filesystem::is_directory(root / name)) return {};
+      if (named_as_picture(name)) files.push_back(root / name);
+    }
+  }
+  for (const PicturePath& file : files) {
+    set.test.push_back(std::ssize(set.labels));
+    set.labels.push_back(-1);
+    set.names.push_back(file.filename().string());
+  }
+  return files;
+}
+
 /// The files of one picture after the other, listed but not read.
 std::vector<PicturePath> list_files(PictureSet& set, const PictureConfig& config, bool with_test,
                                     LeftOut& left_out) {
   const PicturePath root = config.path;
   std::vector<PicturePath> files;
+  if (!config.classes.empty()) files = loose_files(set, root);
+  if (!files.empty()) {
+    set.split_here = true;
+    return files;
+  }
   const std::array<PicturePath, 3> parts = part_folders(root);
   if (parts[0].empty()) {
     const std::vector<ClassFolder> found = class_folders(root, left_out);

@@ -2,6 +2,8 @@
 
 #include <ATen/Parallel.h>
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -265,7 +267,8 @@ const Perturbation& find_perturbation(std::string_view name) {
     if (perturbation.name == name) return perturbation;
     names.push_back(perturbation.name);
   }
-  fail(ErrorKind::usage, "there is no perturbation '{}'{}", name, nearest_name_hint(name, names));
+  fail(ErrorKind::usage, "there is no perturbation '{}'{}; there are {}", name,
+       nearest_name_hint(name, names), fmt::join(names, ", "));
 }
 
 at::Tensor perturbed(const Perturbation& perturbation, double strength, const at::Tensor& pictures,

@@ -13,6 +13,7 @@ bool holds_cifar(const std::string& folder);
 /// classes' names where it is there.
 PictureSet read_cifar_pictures(const PictureConfig& config, bool with_test);
 /// A folder for each class, in the folder itself or in its folders train, val (valid, validation) and test.
+/// With classes in the config also a folder of pictures alone or one picture, which then have no class.
 /// Classes and files are in the order of their bytes. Pictures are the files .png, .jpg and .jpeg; what else
 /// lies there is left out with a warning, and what begins with a dot without one.
 PictureSet read_picture_folders(const PictureConfig& config, bool with_test);

@@ -29,6 +29,7 @@ namespace modewise::data {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 /// Multiples of 1/255, smooth and of all sizes.
 at::Tensor waves(int64_t samples, int64_t height, int64_t width, int64_t channels) {
@@ -91,7 +92,8 @@ TEST(Perturbations, TakeAnyShapeAndOneChannel) {
 TEST(Perturbations, RefuseOtherNamesAndStrengths) {
   EXPECT_EQ(perturbations().size(), 13U);
   EXPECT_THAT(error_of(ErrorKind::usage, [] { find_perturbation("shot_nose"); }),
-              HasSubstr("there is no perturbation 'shot_nose' (did you mean 'shot_noise'?)"));
+              StartsWith("there is no perturbation 'shot_nose' (did you mean 'shot_noise'?); there are "
+                         "gaussian_noise, flip_horizontal, "));
   const at::Tensor one = waves(1, 3, 3, 1);
   const auto refusal = [&](const std::string& name, double strength) {
     return error_of(ErrorKind::usage, [&] { changed(name, strength, one); });

@@ -178,6 +178,23 @@ TEST_F(Pictures, OfNpzKeepTheirPartsAndBytes) {
   EXPECT_EQ(load_pictures(config).validation.size(), 3U);  // of one, two and one of a class: halves round up
 }
 
+TEST_F(Pictures, OfMedMnistHaveTheNamesOfItsClasses) {
+  const auto classes = [&](const std::string& name, std::vector<std::string> asked = {}) {
+    const std::string path = scratch_.path(name);
+    io::write_npz(path, medmnist_arrays(false), true);
+    PictureConfig config = config_of(path);
+    config.classes = std::move(asked);
+    return load_pictures(config).classes;
+  };
+  EXPECT_THAT(classes("octmnist.npz"),
+              ElementsAre("choroidal neovascularization", "diabetic macular edema", "drusen", "normal"));
+  EXPECT_EQ(classes("organcmnist_128.npz").size(), 11U);
+  EXPECT_THAT(classes("octmnist.npz", {"a", "b", "c"}), ElementsAre("a", "b", "c"));
+  io::write_npz(scratch_.path("pneumoniamnist.npz"), medmnist_arrays(false), true);
+  EXPECT_THAT(refusal(config_of(scratch_.path("pneumoniamnist.npz"))),
+              HasSubstr("label 2 of sample 2 is out of range: there are 2 classes, 0 to 1"));
+}
+
 TEST_F(Pictures, OfNpzNameTheArrayThatIsWrong) {
   const auto refused = [&](std::map<std::string, io::Array> arrays) {
     io::write_npz(scratch_.path("some.npz"), arrays, true);
