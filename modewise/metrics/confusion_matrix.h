@@ -15,6 +15,10 @@ class ConfusionMatrix {
   /// Labels below 0 are passed over.
   void add(std::span<const int16_t> truth, std::span<const int16_t> predicted);
 
+  /// [K · K], row true, column predicted: those of other pixels can be added.
+  std::span<const int64_t> counts() const { return counts_; }
+  std::span<int64_t> counts() { return counts_; }
+
   int64_t classes() const { return classes_; }
   int64_t count(int64_t truth, int64_t predicted) const;
   int64_t total() const;

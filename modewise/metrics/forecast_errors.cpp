@@ -79,6 +79,32 @@ void ForecastErrors::add(std::span<const float> forecast, std::span<const float>
   windows_ += static_cast<int64_t>(windows);
 }
 
+template <class Errors, class Visit>
+void ForecastErrors::each_sum(Errors& errors, const Visit& visit) {
+  visit(errors.windows_);
+  for (auto& cell : errors.cells_) {
+    for (auto* sum : {&cell.squared, &cell.absolute, &cell.smape, &cell.smape_units}) visit(*sum);
+    visit(cell.count);
+  }
+  for (auto& sum : errors.pinball_) visit(sum);
+  for (auto& count : errors.inside_) visit(count);
+  for (auto& sum : errors.width_) visit(sum);
+}
+
+std::vector<double> ForecastErrors::sums() const {
+  std::vector<double> sums;
+  each_sum(*this, [&](const auto& sum) { sums.push_back(static_cast<double>(sum)); });
+  return sums;
+}
+
+void ForecastErrors::set_sums(std::span<const double> sums) {
+  size_t count = 0;
+  each_sum(*this, [&](const auto&) { ++count; });
+  require(sums.size() == count, ErrorKind::internal, "ForecastErrors: {} sums, got {}", count, sums.size());
+  const double* next = sums.data();
+  each_sum(*this, [&]<class Sum>(Sum& sum) { sum = static_cast<Sum>(*next++); });
+}
+
 PointErrors ForecastErrors::errors(Scale scale, int64_t series_begin, int64_t series_end, int64_t step_begin,
                                    int64_t step_end) const {
   PointErrors sums;

@@ -47,6 +47,11 @@ class ForecastErrors {
   void add(std::span<const float> forecast, std::span<const float> truth, std::span<const bool> observed,
            std::span<const float> quantiles = {});
 
+  /// All sums, to which those of other windows can be added; and such sums in place of its own. Internal
+  /// error when there are not as many.
+  std::vector<double> sums() const;
+  void set_sums(std::span<const double> sums);
+
   int64_t series() const { return series_; }
   int64_t horizon() const { return horizon_; }
   int64_t windows() const { return windows_; }
@@ -71,6 +76,9 @@ class ForecastErrors {
     size_t lower, upper;  // indices into levels_
     double nominal;
   };
+  /// Visits every sum of `errors` in a fixed order.
+  template <class Errors, class Visit>
+  static void each_sum(Errors& errors, const Visit& visit);
   PointErrors errors(Scale scale, int64_t series_begin, int64_t series_end, int64_t step_begin,
                      int64_t step_end) const;
 

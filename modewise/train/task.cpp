@@ -50,4 +50,10 @@ Metrics metrics_from_json(const nlohmann::ordered_json& object) {
   return metrics;
 }
 
+Metrics evaluate(Task& task, Workers& workers) {
+  at::Tensor sums = task.sums({workers.rank(), workers.size()});
+  workers.add(sums);
+  return task.metrics_of(sums);
+}
+
 }  // namespace modewise::train

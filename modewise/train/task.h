@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "modewise/train/workers.h"
+
 namespace modewise::train {
 
 /// Values by name, in the order in which they were set.
@@ -62,7 +64,7 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
-/// Thrown by Task::evaluate when it saw core's stop_signal(): the trainer saves a checkpoint at once, and the
+/// Thrown by Task::sums when it saw core's stop_signal(): the trainer saves a checkpoint at once, and the
 /// evaluation is made anew on resume.
 struct EvaluationInterrupted {};
 
@@ -79,7 +81,7 @@ class Task {
   virtual void set_training(bool training) = 0;
   virtual int64_t training_samples() const = 0;
   /// Prepares the samples (0 ≤ index < training_samples()) of one batch. Called on the loader's thread while
-  /// loss() or evaluate() run: it must touch no state that those change.
+  /// loss() or sums() run: it must touch no state that those change.
   virtual std::unique_ptr<Batch> load(std::span<const int64_t> samples) const = 0;
   /// The same for batch number `batch` of the training, counted through all epochs: what keys random
   /// augmentation, so that a resumed run makes the same. Without augmentation: load(samples).
@@ -90,8 +92,12 @@ class Task {
   /// forward passes from 0 and keys the dropout; equal (seed, step) must give equal bits for any number of
   /// threads, so the loss is reduced by a fixed tree.
   virtual at::Tensor loss(const Batch& batch, uint64_t seed, uint64_t step) = 0;
-  /// Validation metrics in order, e.g. {"val_mse", …}. The model is being judged, gradients are off.
-  virtual Metrics evaluate() = 0;
+  /// What is summed over this share of the validation samples: [n] float64, of which those of other shares
+  /// are added (a number that one sample alone has is 0 in the others). The model is being judged, gradients
+  /// are off.
+  virtual at::Tensor sums(const Share& share) = 0;
+  /// Validation metrics in order, e.g. {"val_mse", …}, of the sums over all samples. The same.
+  virtual Metrics metrics_of(const at::Tensor& sums) = 0;
   virtual Criterion criterion() const = 0;
 
   /// State of the task's own that checkpoints keep, besides the model's tensors.
@@ -103,5 +109,8 @@ class Task {
   /// unknown.
   virtual std::string data_hash() const { return ""; }
 };
+
+/// The validation metrics of a task, each worker having summed its share.
+Metrics evaluate(Task& task, Workers& workers = alone());
 
 }  // namespace modewise::train

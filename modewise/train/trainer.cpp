@@ -301,7 +301,7 @@ Metrics Trainer::task_metrics() {
     }
   };
   const EvaluationMode mode(*this);
-  Metrics metrics = task_.evaluate();
+  Metrics metrics = train::evaluate(task_, workers_);
   const Criterion criterion = task_.criterion();
   const double value = metrics.at(criterion.metric);
   require(std::isfinite(value), ErrorKind::general,

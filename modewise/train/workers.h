@@ -25,4 +25,11 @@ class Workers {
 /// One process that trains by itself.
 Workers& alone();
 
+/// One process's part of n samples, in order: from first(n) until last(n).
+struct Share {
+  int64_t rank = 0, size = 1;
+  int64_t first(int64_t n) const { return n * rank / size; }
+  int64_t last(int64_t n) const { return n * (rank + 1) / size; }
+};
+
 }  // namespace modewise::train

@@ -88,12 +88,20 @@ at::Tensor ToyTask::loss(const Batch& batch, uint64_t seed, uint64_t step) {
   return at::square(net->forward(toy.inputs, dropout, seed, step) - toy.targets).mean(1).mean();
 }
 
-Metrics ToyTask::evaluate() {
+at::Tensor ToyTask::sums(const Share& share) {
   ++evaluations;
   const int64_t count = std::min<int64_t>(inputs_.size(0), 64);
-  const at::Tensor error = net->forward(inputs_.narrow(0, 0, count), 0, 0, 0) - targets_.narrow(0, 0, count);
-  Metrics metrics = {{"val_mse", at::square(error).mean(1).mean().item<double>()},
-                     {"val_mae", error.abs().mean(1).mean().item<double>()}};
+  const int64_t first = share.first(count), own = share.last(count) - first;
+  const at::Tensor error =
+      net->forward(inputs_.narrow(0, first, own), 0, 0, 0) - targets_.narrow(0, first, own);
+  return at::stack({at::square(error).mean(1).sum(), error.abs().mean(1).sum(),
+                    at::scalar_tensor(own, at::TensorOptions(at::kFloat))})
+      .to(at::kDouble);
+}
+
+Metrics ToyTask::metrics_of(const at::Tensor& sums) {
+  Metrics metrics = {{"val_mse", sums[0].item<double>() / sums[2].item<double>()},
+                     {"val_mae", sums[1].item<double>() / sums[2].item<double>()}};
   if (on_evaluate) on_evaluate(metrics);
   return metrics;
 }

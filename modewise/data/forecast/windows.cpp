@@ -89,6 +89,13 @@ WindowSet::WindowSet(const std::string& name, SplitRange range, WindowShape shap
   size_ = (kept + stride - 1) / stride;
 }
 
+WindowSet WindowSet::part(int64_t first, int64_t last) const {
+  WindowSet part = *this;
+  part.first_ = first_row(first);
+  part.size_ = last - first;
+  return part;
+}
+
 SplitWindows cut_windows(const Splits& splits, WindowShape shape, int64_t train_stride,
                          double train_fraction) {
   return {WindowSet("training", splits.train, shape, false, train_stride, train_fraction),

@@ -33,6 +33,8 @@ class WindowSet {
   int64_t size() const { return size_; }
   int64_t first_row(int64_t window) const { return first_ + window * stride_; }
   const WindowShape& shape() const { return shape_; }
+  /// The windows from first until last.
+  WindowSet part(int64_t first, int64_t last) const;
 
  private:
   WindowShape shape_;

@@ -101,15 +101,27 @@ at::Tensor ForecastTask::loss(const train::Batch& batch, uint64_t seed, uint64_t
   return forecast_loss(forecast, windows.future, windows.future_observed, config_.forecast);
 }
 
-train::Metrics ForecastTask::evaluate() {
+metrics::ForecastErrors ForecastTask::no_errors() const {
+  return make_errors(config_, data_.scaler,
+                     config_.forecast.probabilistic() ? config_.forecast.quantiles : std::vector<double>{});
+}
+
+at::Tensor ForecastTask::sums(const train::Share& share) {
+  metrics::ForecastErrors errors = no_errors();
+  const data::WindowSet windows = data_.windows.validation.part(share.first(data_.windows.validation.size()),
+                                                                share.last(data_.windows.validation.size()));
+  stream_forecasts(
+      *model_, data_, windows, config_.forecast.evaluation_batch, [&](const ForecastBlock& block) {
+        errors.add(floats(block.forecast), floats(block.future), flags(block.future_observed),
+                   config_.forecast.probabilistic() ? floats(block.quantiles) : std::span<const float>{});
+      });
+  return at::tensor(errors.sums());
+}
+
+train::Metrics ForecastTask::metrics_of(const at::Tensor& sums) {
   const bool probabilistic = config_.forecast.probabilistic();
-  metrics::ForecastErrors errors =
-      make_errors(config_, data_.scaler, probabilistic ? config_.forecast.quantiles : std::vector<double>{});
-  stream_forecasts(*model_, data_, data_.windows.validation, config_.forecast.evaluation_batch,
-                   [&](const ForecastBlock& block) {
-                     errors.add(floats(block.forecast), floats(block.future), flags(block.future_observed),
-                                probabilistic ? floats(block.quantiles) : std::span<const float>{});
-                   });
+  metrics::ForecastErrors errors = no_errors();
+  errors.set_sums({sums.const_data_ptr<double>(), static_cast<size_t>(sums.numel())});
   const std::vector<int64_t> horizons = config_.forecast.reported();
   train::Metrics means, single;
   const auto add = [&](const std::string& name, int64_t steps, double value) {

@@ -34,15 +34,17 @@ class ForecastTask final : public train::ModuleTask {
   int64_t training_samples() const override { return data_.windows.train.size(); }
   std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  at::Tensor sums(const train::Share& share) override;
   /// val_mse, val_mae, for quantile models val_pinball and val_crps; with several horizons the mean of the
   /// prefixes, followed by each (val_mse_96 …).
-  train::Metrics evaluate() override;
+  train::Metrics metrics_of(const at::Tensor& sums) override;
   train::Criterion criterion() const override;
   std::string data_hash() const override { return data_.hash; }
 
   models::Forecaster& model() { return *model_; }
 
  private:
+  metrics::ForecastErrors no_errors() const;
   void track_stable_rank(train::Metrics& metrics) const;
 
   ForecastConfig config_;

@@ -64,9 +64,22 @@ at::Tensor ClassTask::loss(const train::Batch& batch, uint64_t seed, uint64_t st
       seed, step);
 }
 
-train::Metrics ClassTask::evaluate() {
-  const data::LabelledSamples& set = run_.set();
-  const metrics::ScoreTable table = score_samples(run_, set.validation);
+at::Tensor ClassTask::sums(const train::Share& share) {
+  const std::span<const int64_t> samples = run_.set().validation;
+  const int64_t first = share.first(std::ssize(samples)), last = share.last(std::ssize(samples));
+  const metrics::ScoreTable own =
+      score_samples(run_, samples.subspan(static_cast<size_t>(first), static_cast<size_t>(last - first)));
+  at::Tensor scores = at::zeros({std::ssize(samples) * own.classes}, at::kDouble);
+  std::ranges::copy(own.scores, scores.mutable_data_ptr<double>() + first * own.classes);
+  return scores;
+}
+
+train::Metrics ClassTask::metrics_of(const at::Tensor& sums) {
+  metrics::ScoreTable table;
+  table.classes = run_.model().classes();
+  table.scores.assign(sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel());
+  for (const int64_t sample : run_.set().validation)
+    table.labels.push_back(run_.set().labels[static_cast<size_t>(sample)]);
   const metrics::ClassMetrics judged = metrics::class_metrics(table);
   train::Metrics metrics;
   for (const std::string& name : run_.figures())

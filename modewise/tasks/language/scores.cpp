@@ -113,35 +113,35 @@ double ordered_sum(const at::Tensor& losses) {
 }
 
 TokenScores score_windows(models::LanguageModel& model, const data::TokenWindows& windows,
-                          const ScoreOptions& options) {
+                          const ScoreOptions& options, const train::Share& share) {
   const nn::EvaluationMode evaluation(model);
   TokenScores scores;
   int64_t count = windows.size();
   const bool cut = options.most_tokens > 0 && options.most_tokens < windows.size() * windows.context();
   if (cut) count = std::max<int64_t>(1, options.most_tokens / windows.context());
-  for (int64_t begin = 0; begin < count; begin += options.batch) {
+  const int64_t last = share.last(count);
+  for (int64_t begin = share.first(count); begin < last; begin += options.batch) {
     if (stop_signal() != 0) throw train::EvaluationInterrupted{};
-    std::vector<int64_t> chosen(static_cast<size_t>(std::min(options.batch, count - begin)));
+    std::vector<int64_t> chosen(static_cast<size_t>(std::min(options.batch, last - begin)));
     std::iota(chosen.begin(), chosen.end(), begin);
     const data::TokenBatch batch = windows.gather(chosen);
     scores.loss += ordered_sum(losses_of(model, batch));
     scores.tokens += batch.targets.numel();
   }
-  if (!cut && windows.rest() > 0) {
+  if (!cut && windows.rest() > 0 && last == count) {
     const data::TokenBatch batch = windows.last();
     scores.loss += ordered_sum(losses_of(model, batch));
     scores.tokens += batch.targets.numel();
   }
-  const data::TokenPart& part = windows.stream().part();
-  scores.bytes = part.bytes();
-  scores.words = part.words();
-  if (cut) {  // in proportion: the text of the windows read is not measured on its own
-    const double share =
-        static_cast<double>(scores.tokens) / static_cast<double>(windows.stream().size() - 1);
-    scores.bytes = std::llround(share * static_cast<double>(scores.bytes));
-    scores.words = std::llround(share * static_cast<double>(scores.words));
-  }
+  set_text(scores, windows);
   return scores;
+}
+
+void set_text(TokenScores& scores, const data::TokenWindows& windows) {
+  const double read = static_cast<double>(scores.tokens) / static_cast<double>(windows.stream().size() - 1);
+  const data::TokenPart& part = windows.stream().part();
+  scores.bytes = std::llround(read * static_cast<double>(part.bytes()));
+  scores.words = std::llround(read * static_cast<double>(part.words()));
 }
 
 double RecallCount::accuracy() const {
@@ -171,16 +171,16 @@ Json to_json(const RecallScores& scores) {
   return json;
 }
 
-RecallScores score_recall(models::LanguageModel& model, const LanguageConfig& config,
-                          const std::string& part) {
+RecallScores score_recall(models::LanguageModel& model, const LanguageConfig& config, const std::string& part,
+                          const train::Share& share) {
   const at::NoGradGuard no_grad;
   const nn::EvaluationMode evaluation(model);
   RecallScores scores;
-  const int64_t count = config.data.recall.held_back;
-  for (int64_t begin = 0; begin < count; begin += config.language.evaluation_batch) {
+  const int64_t last = share.last(config.data.recall.held_back), batch = config.language.evaluation_batch;
+  for (int64_t begin = share.first(config.data.recall.held_back); begin < last; begin += batch) {
     if (stop_signal() != 0) throw train::EvaluationInterrupted{};
     std::vector<data::RecallSample> samples;
-    for (int64_t i = begin; i < std::min(count, begin + config.language.evaluation_batch); ++i)
+    for (int64_t i = begin; i < std::min(last, begin + batch); ++i)
       samples.push_back(recall_sample(config, part, i));
     score_batch(model, samples, scores);
   }

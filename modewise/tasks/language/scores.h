@@ -43,9 +43,13 @@ struct ScoreOptions {
   int64_t most_tokens = 0;  // 0: all
 };
 
-/// All windows, and the shorter one at the end. Throws train::EvaluationInterrupted on a stop signal.
+/// A share of all windows; the shorter one at the end belongs to the last share. Throws
+/// train::EvaluationInterrupted on a stop signal.
 TokenScores score_windows(models::LanguageModel& model, const data::TokenWindows& windows,
-                          const ScoreOptions& options);
+                          const ScoreOptions& options, const train::Share& share = {});
+/// Sets bytes and words of the text of `windows`: where some tokens were left out in proportion, since the
+/// text of single windows is not measured.
+void set_text(TokenScores& scores, const data::TokenWindows& windows);
 
 struct RecallCount {
   int64_t asked = 0, right = 0;
@@ -64,9 +68,9 @@ struct RecallScores {
 };
 nlohmann::ordered_json to_json(const RecallScores& scores);
 
-/// The held-back samples of `part`; right is where the value has the largest logit of all tokens. Throws
-/// train::EvaluationInterrupted on a stop signal.
-RecallScores score_recall(models::LanguageModel& model, const LanguageConfig& config,
-                          const std::string& part);
+/// A share of the held-back samples of `part`; right is where the value has the largest logit of all tokens.
+/// Throws train::EvaluationInterrupted on a stop signal.
+RecallScores score_recall(models::LanguageModel& model, const LanguageConfig& config, const std::string& part,
+                          const train::Share& share = {});
 
 }  // namespace modewise::tasks

@@ -70,13 +70,27 @@ at::Tensor LanguageTask::loss(const train::Batch& batch, uint64_t seed, uint64_t
   return ops::language_loss(model_->hidden(tokens.inputs), model_->head_weight(), tokens.targets);
 }
 
-train::Metrics LanguageTask::evaluate() {
+at::Tensor LanguageTask::sums(const train::Share& share) {
   if (config_.data.is_recall()) {
-    const RecallScores scores = score_recall(*model_, config_, "validation");
-    return {{"val_loss", scores.mean_loss()}, {"val_accuracy", scores.accuracy()}};
+    const RecallScores scores = score_recall(*model_, config_, "validation", share);
+    return at::tensor(
+        {scores.loss, static_cast<double>(scores.all.asked), static_cast<double>(scores.all.right)});
   }
   const TokenScores scores = score_windows(
-      *model_, validation_, {config_.language.evaluation_batch, config_.language.validation_tokens});
+      *model_, validation_, {config_.language.evaluation_batch, config_.language.validation_tokens}, share);
+  return at::tensor({scores.loss, static_cast<double>(scores.tokens)});
+}
+
+train::Metrics LanguageTask::metrics_of(const at::Tensor& sums) {
+  const double* sum = sums.const_data_ptr<double>();
+  if (config_.data.is_recall()) {
+    RecallScores scores;
+    scores.loss = sum[0];
+    scores.all = {static_cast<int64_t>(sum[1]), static_cast<int64_t>(sum[2])};
+    return {{"val_loss", scores.mean_loss()}, {"val_accuracy", scores.accuracy()}};
+  }
+  TokenScores scores{.loss = sum[0], .tokens = static_cast<int64_t>(sum[1])};
+  set_text(scores, validation_);
   return {{"val_loss", scores.mean_loss()},
           {"val_perplexity", scores.perplexity()},
           {"val_bits_per_byte", scores.bits_per_byte()}};

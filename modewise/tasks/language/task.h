@@ -21,8 +21,9 @@ class LanguageTask final : public train::ModuleTask {
   std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
   std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  at::Tensor sums(const train::Share& share) override;
   /// val_loss in nats a token, val_perplexity, val_bits_per_byte; for recall val_loss and val_accuracy.
-  train::Metrics evaluate() override;
+  train::Metrics metrics_of(const at::Tensor& sums) override;
   train::Criterion criterion() const override { return {"val_loss", true}; }
   std::string data_hash() const override { return data_.hash; }
 

@@ -53,7 +53,7 @@ Json judge_areas(models::Segmenter& model, const SegmentConfig& config, const da
                  const std::string& name, data::SceneSplit split) {
   const SegmentErrors errors = evaluate_areas(model, data, data.areas(split), config.segment);
   Json evaluation = evaluation_json(name, errors.confusion, data.classes());
-  evaluation["loss"] = errors.loss;
+  evaluation["loss"] = errors.mean_loss();
   return evaluation;
 }
 

@@ -58,10 +58,9 @@ std::vector<double> class_weights(const std::string& rule, const std::vector<int
 }
 
 SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set,
-                             const std::vector<data::SceneArea>& areas, const SegmentOptions& options) {
+                             std::span<const data::SceneArea> areas, const SegmentOptions& options) {
   const int64_t classes = set.classes().size();
   SegmentErrors errors{metrics::ConfusionMatrix(classes), 0};
-  double count = 0;
   for (const data::SceneArea& area : areas) {
     const auto read = [&](const data::PixelRect& part) { return set.read_image({area.file, part}); };
     const auto take = [&](const FinishedRows& rows) {
@@ -74,14 +73,16 @@ SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set
         known[i] = truth[i];
         errors.loss +=
             cross_entropy(rows.logits.data() + static_cast<int64_t>(i) * classes, classes, truth[i]);
-        count += 1;
       }
       errors.confusion.add(known, called);
     };
     classify_area(model, area.area, {options.overlap, options.evaluation_batch}, read, take);
   }
-  errors.loss = count > 0 ? errors.loss / count : std::nan("");
   return errors;
+}
+
+double SegmentErrors::mean_loss() const {
+  return confusion.total() > 0 ? loss / static_cast<double>(confusion.total()) : std::nan("");
 }
 
 models::SceneInput gather_windows(const data::SceneSet& set, const std::vector<data::SceneArea>& areas) {
@@ -153,12 +154,26 @@ at::Tensor SegmentTask::loss(const train::Batch& batch, uint64_t seed, uint64_t 
                       weights_ ? weights_->value() : at::Tensor());
 }
 
-train::Metrics SegmentTask::evaluate() {
+at::Tensor SegmentTask::sums(const train::Share& share) {
+  const std::vector<data::SceneArea> areas = data_.areas(data::SceneSplit::validation);
+  const auto first = static_cast<size_t>(share.first(std::ssize(areas)));
+  const auto last = static_cast<size_t>(share.last(std::ssize(areas)));
   const SegmentErrors errors =
-      evaluate_areas(*model_, data_, data_.areas(data::SceneSplit::validation), config_.segment);
+      evaluate_areas(*model_, data_, std::span(areas).subspan(first, last - first), config_.segment);
+  const std::span<const int64_t> counts = errors.confusion.counts();
+  std::vector<double> sums(counts.begin(), counts.end());
+  sums.push_back(errors.loss);
+  return at::tensor(sums);
+}
+
+train::Metrics SegmentTask::metrics_of(const at::Tensor& sums) {
+  SegmentErrors errors{metrics::ConfusionMatrix(data_.classes().size()), 0};
+  const double* next = sums.const_data_ptr<double>();
+  for (int64_t& count : errors.confusion.counts()) count = static_cast<int64_t>(*next++);
+  errors.loss = *next;
   return {{"val_accuracy", errors.confusion.accuracy()},
           {"val_mean_iou", errors.confusion.mean_iou()},
-          {"val_loss", errors.loss}};
+          {"val_loss", errors.mean_loss()}};
 }
 
 train::Criterion SegmentTask::criterion() const {

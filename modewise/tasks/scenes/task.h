@@ -25,13 +25,15 @@ at::Tensor segment_loss(const at::Tensor& logits, const at::Tensor& labels, cons
 /// over these pixels is 1; empty for "none". Classes without a pixel weigh 0.
 std::vector<double> class_weights(const std::string& rule, const std::vector<int64_t>& pixels);
 
-/// Confusion and mean cross entropy over areas of a set.
+/// Confusion and cross entropy over areas of a set.
 struct SegmentErrors {
   metrics::ConfusionMatrix confusion;
-  double loss = 0;  // unweighted mean
+  double loss = 0;  // unweighted, summed over the pixels
+  /// NaN without pixels.
+  double mean_loss() const;
 };
 SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set,
-                             const std::vector<data::SceneArea>& areas, const SegmentOptions& options);
+                             std::span<const data::SceneArea> areas, const SegmentOptions& options);
 
 /// The images of `areas`, whose sides are the set's window: image [B, T, N, N, bands], valid [B, T, N, N].
 models::SceneInput gather_windows(const data::SceneSet& set, const std::vector<data::SceneArea>& areas);
@@ -48,8 +50,9 @@ class SegmentTask final : public train::ModuleTask {
   }
   std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  at::Tensor sums(const train::Share& share) override;
   /// val_accuracy, val_mean_iou, val_loss.
-  train::Metrics evaluate() override;
+  train::Metrics metrics_of(const at::Tensor& sums) override;
   train::Criterion criterion() const override;
   std::string data_hash() const override { return data_.hash(); }
 

@@ -72,8 +72,8 @@ TEST(SeriesTask, VariesABatchByItsNumberAndJudgesWithoutVarying) {
   EXPECT_EQ(loss(4), loss(4));
   EXPECT_NE(loss(4), loss(5));
   task.module().eval();
-  const train::Metrics first = task.evaluate();
-  EXPECT_TRUE(first == task.evaluate());
+  const train::Metrics first = train::evaluate(task);
+  EXPECT_TRUE(first == train::evaluate(task));
   EXPECT_EQ(task.criterion().metric, "val_loss");
   EXPECT_TRUE(task.criterion().lower_is_better);
 }

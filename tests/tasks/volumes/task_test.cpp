@@ -84,8 +84,8 @@ TEST(ClassifyTask, VariesABatchByItsNumberAndJudgesWithoutVarying) {
   EXPECT_EQ(loss(4), loss(4));
   EXPECT_NE(loss(4), loss(5));
   task.module().eval();
-  const train::Metrics first = task.evaluate();
-  EXPECT_TRUE(first == task.evaluate());
+  const train::Metrics first = train::evaluate(task);
+  EXPECT_TRUE(first == train::evaluate(task));
   EXPECT_TRUE(first.find("val_auc").has_value());
   EXPECT_EQ(task.criterion().metric, "val_auc");
   EXPECT_FALSE(task.criterion().lower_is_better);

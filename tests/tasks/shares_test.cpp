@@ -1,0 +1,162 @@
+// An evaluation that several workers share gives what one gives by itself: of each task the sums of three
+// shares, added in the order of their ranks, against the sums of all samples.
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "modewise/tasks/forecast/data.h"
+#include "modewise/tasks/forecast/task.h"
+#include "modewise/tasks/labelled/class_task.h"
+#include "modewise/tasks/language/data.h"
+#include "modewise/tasks/language/task.h"
+#include "modewise/tasks/scenes/task.h"
+#include "modewise/tasks/volumes/run.h"
+#include "modewise/text/byte_tokenizer.h"
+#include "tests/data/scenes/scene_files.h"
+#include "tests/scratch_folder.h"
+
+namespace modewise::tasks {
+namespace {
+
+/// A worker that adds what the others, asked before it, have summed.
+class Added final : public train::Workers {
+ public:
+  explicit Added(const std::vector<at::Tensor>& others) : others_(others) {}
+  int64_t rank() const override { return std::ssize(others_); }
+  int64_t size() const override { return rank() + 1; }
+  void add(at::Tensor& values) override {
+    at::Tensor all = at::zeros_like(values);
+    for (const at::Tensor& other : others_) all += other;
+    values = all + values;
+  }
+  int64_t largest(int64_t value) override { return value; }
+
+ private:
+  const std::vector<at::Tensor>& others_;
+};
+
+void expect_shares_add_up(train::Task& task) {
+  const at::NoGradGuard no_grad;
+  task.set_training(false);
+  const train::Metrics alone = train::evaluate(task);
+  std::vector<at::Tensor> others;
+  for (const int64_t rank : {0, 1}) others.push_back(task.sums({rank, 3}));
+  Added last(others);
+  const train::Metrics shared = train::evaluate(task, last);
+  ASSERT_EQ(shared.size(), alone.size());
+  for (const auto& [name, value] : alone) {
+    EXPECT_TRUE(std::isfinite(value)) << name;
+    EXPECT_NEAR(shared.at(name), value, 1e-12 * std::abs(value)) << name;
+  }
+  for (const at::Tensor& other : others) EXPECT_GT(other.abs().sum().item<double>(), 0);
+}
+
+TEST(Shares, CoverAllSamplesOnce) {
+  for (const int64_t n : {0, 1, 2, 5, 12})
+    for (const int64_t size : {1, 2, 3, 7}) {
+      int64_t next = 0;
+      for (int64_t rank = 0; rank < size; ++rank) {
+        const train::Share share{rank, size};
+        EXPECT_EQ(share.first(n), next);
+        next = share.last(n);
+        EXPECT_LE(next - share.first(n), (n + size - 1) / size);
+      }
+      EXPECT_EQ(next, n);
+    }
+}
+
+TEST(Shares, OfForecasts) {
+  ForecastConfig config;
+  config.data.simulate = "seasonal";
+  config.data.simulate_rows = 400;
+  config.model.use_model("dlinear");
+  config.forecast.lookback = 24;
+  config.forecast.horizons = {3, 7};
+  config.forecast.loss = "quantile";
+  config.forecast.evaluation_batch = 16;
+  const ForecastData data = load_forecast_data(config);
+  ForecastTask task(config, data);
+  expect_shares_add_up(task);
+}
+
+TEST(Shares, OfClasses) {
+  data::VolumeSet set;
+  for (int64_t i = 0; i < 17; ++i) {
+    set.volumes.push_back(
+        at::arange(512, at::kLong).mul(i + 1).remainder(251).to(at::kByte).view({8, 8, 8, 1}));
+    set.labels.push_back(i % 2);
+    set.names.push_back(std::to_string(i));
+    (i < 6 ? set.train : set.validation).push_back(i);
+  }
+  set.classes = {"a", "b"};
+  set.valid.resize(17);
+  set.scales.assign(17, {at::zeros({1}), at::zeros({1}).add(255), false});
+  VolumesRun run;
+  run.config.model.width = run.config.model.hidden = 16;
+  run.config.model.heads = 2;
+  run.config.classify.evaluation_batch = 2;
+  run.take(std::move(set));
+  ClassTask task(run);
+  expect_shares_add_up(task);
+}
+
+LanguageConfig small_language() {
+  LanguageConfig config;
+  config.model.width = config.model.hidden = 16;
+  config.model.layers = 1;
+  config.model.heads = config.model.kv_heads = 2;
+  config.model.context = 16;
+  config.language.evaluation_batch = 2;
+  return config;
+}
+
+TEST(Shares, OfText) {
+  const ScratchFolder folder;
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += std::to_string(i * i) + " squares\n";
+  LanguageConfig config = small_language();
+  config.data.path = folder.write("text.txt", text);
+  for (const int64_t most : {0, 64}) {  // the shorter window at the end, and not
+    config.language.validation_tokens = most;
+    const LanguageData data = load_language_data(config, std::make_shared<text::ByteTokenizer>());
+    LanguageTask task(config, data, false);
+    expect_shares_add_up(task);
+  }
+}
+
+TEST(Shares, OfRecall) {
+  LanguageConfig config = small_language();
+  config.data.path = "recall";
+  config.data.recall.pairs = {3};
+  config.data.recall.length = config.model.context;
+  config.data.recall.held_back = 7;
+  const LanguageData data = load_language_data(config, nullptr);
+  LanguageTask task(config, data, false);
+  expect_shares_add_up(task);
+}
+
+TEST(Shares, OfAreas) {
+  const data::ScratchFolder folder;
+  for (int i = 0; i < 10; ++i) {
+    const std::string name = fmt::format("{}.npy", i);
+    data::write_image(folder, "images/" + name, 8, 8, 2);
+    data::write_mask(folder, "masks/" + name, 8, 8, [&](int64_t r, int64_t c) { return (r + i * c) % 2; });
+  }
+  SegmentConfig config;
+  config.data = data::plain(folder.path("images"), folder.path("masks"));
+  config.data.validation = 0.5;
+  config.data.test = 0;
+  config.data.window = 8;
+  config.model.use_model("unet");
+  const data::SceneSet set(config.data, 8);
+  SegmentTask task(config, set);
+  expect_shares_add_up(task);
+}
+
+}  // namespace
+}  // namespace modewise::tasks
