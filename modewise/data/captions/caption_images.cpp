@@ -35,8 +35,8 @@ void require_room(int64_t count, const CaptionConfig& config) {
   const double bytes = static_cast<double>(count) * static_cast<double>(kColors * config.size * config.size);
   const auto free = static_cast<double>(available_memory());
   require(bytes <= free, ErrorKind::data,
-          "{}: {} pictures of {} × {} pixels take {}, but {} are free; data.size makes them smaller", config.path,
-          count, config.size, config.size, memory_text(bytes), memory_text(free));
+          "{}: {} pictures of {} × {} pixels take {}, but {} are free; data.size makes them smaller",
+          config.path, count, config.size, config.size, memory_text(bytes), memory_text(free));
 }
 
 }  // namespace
@@ -53,7 +53,8 @@ at::Tensor read_pixels(const PicturePaths& files, const CaptionConfig& config) {
   const at::Tensor pixels = at::empty({std::ssize(files), config.size, config.size, kColors}, at::kByte);
   for (size_t i = 0; i < files.size(); ++i) {
     const io::PictureOptions options{config.size, config.size, config.allow_size};
-    pixels.select(0, static_cast<int64_t>(i)).copy_(stored_picture(io::read_picture(files[i], options), config));
+    pixels.select(0, static_cast<int64_t>(i))
+        .copy_(stored_picture(io::read_picture(files[i], options), config));
   }
   return pixels;
 }
@@ -71,11 +72,12 @@ at::Tensor read_features(const std::string& path, const CaptionSet& set) {
           fmt::join(ids.shape, ", "));
   require(features.dtype == io::Array::f32 && features.shape.size() == 4 && features.size() > 0 &&
               features.shape[0] == ids.shape[0],
-          ErrorKind::data, "{}: features: expected [{}, height, width, features] of float32, got {} [{}]", path,
-          ids.shape[0], io::dtype_name(features.dtype), fmt::join(features.shape, ", "));
+          ErrorKind::data, "{}: features: expected [{}, height, width, features] of float32, got {} [{}]",
+          path, ids.shape[0], io::dtype_name(features.dtype), fmt::join(features.shape, ", "));
   const at::Tensor rows = owning_tensor(std::move(ids));
   const at::Tensor all = owning_tensor(std::move(features));
-  require(all.isfinite().all().item<bool>(), ErrorKind::data, "{}: features: not all values are finite", path);
+  require(all.isfinite().all().item<bool>(), ErrorKind::data, "{}: features: not all values are finite",
+          path);
   std::map<int64_t, int64_t> row_of;
   for (int64_t i = 0; i < rows.size(0); ++i) {
     const int64_t id = rows.const_data_ptr<int64_t>()[i];
@@ -84,8 +86,8 @@ at::Tensor read_features(const std::string& path, const CaptionSet& set) {
   std::vector<int64_t> wanted;
   for (const CaptionedPicture& picture : set.pictures) {
     const auto found = row_of.find(picture.id);
-    require(found != row_of.end(), ErrorKind::data, "{}: no features of image {}, of which {} has captions", path,
-            picture.id, set.source);
+    require(found != row_of.end(), ErrorKind::data, "{}: no features of image {}, of which {} has captions",
+            path, picture.id, set.source);
     wanted.push_back(found->second);
   }
   return at::index_select(all, 0, at::tensor(wanted, at::kLong));

@@ -96,8 +96,8 @@ std::vector<double> shares_of(const CaptionConfig& config) {
 std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, const std::string& folder,
                                    bool allow_missing) {
   const io::CocoCaptions read = io::read_coco_captions(path);
-  require(folder.empty() || std::filesystem::is_directory(folder), ErrorKind::no_input, "there is no folder {}",
-          folder);
+  require(folder.empty() || std::filesystem::is_directory(folder), ErrorKind::no_input,
+          "there is no folder {}", folder);
   LeftOutCaptions missing, wordless, without;
   std::vector<int64_t> added;
   for (size_t image = 0; image < read.images.size(); ++image) {
@@ -114,8 +114,8 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, con
     set.pictures.push_back(std::move(picture));
   }
   require(allow_missing || missing.count == 0, ErrorKind::data,
-          "{}: {} of {} pictures are not in {}, the first is {}; data.allow_missing = true leaves them out", path,
-          missing.count, read.images.size(), folder, missing.first);
+          "{}: {} of {} pictures are not in {}, the first is {}; data.allow_missing = true leaves them out",
+          path, missing.count, read.images.size(), folder, missing.first);
   require(!added.empty(), ErrorKind::data, "{}: there is no picture with a caption", path);
   missing.warn(set, path, "images have no picture");
   wordless.warn(set, path, "captions have no words");
@@ -131,8 +131,8 @@ void split_captions(CaptionSet& set, const std::vector<int64_t>& candidates, con
   const auto take = [&](std::vector<int64_t>& part, const std::string& path) {
     if (path.empty()) return;
     for (const int64_t i : read_ids(path, place_of, config.path)) {
-      require(taken.insert(i).second, ErrorKind::data, "{}: image {} is among the validation pictures too", path,
-              set.pictures[static_cast<size_t>(i)].id);
+      require(taken.insert(i).second, ErrorKind::data, "{}: image {} is among the validation pictures too",
+              path, set.pictures[static_cast<size_t>(i)].id);
       part.push_back(i);
     }
   };

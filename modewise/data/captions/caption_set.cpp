@@ -101,7 +101,8 @@ void learn_words(CaptionSet& set, int64_t min_count) {
 const std::vector<int64_t>& CaptionSet::part(const std::string& name) const {
   if (name == "train") return train;
   if (name == "validation") return validation;
-  require(name == "test", ErrorKind::usage, "there is no part '{}' (there are train, validation, test)", name);
+  require(name == "test", ErrorKind::usage, "there is no part '{}' (there are train, validation, test)",
+          name);
   return test;
 }
 

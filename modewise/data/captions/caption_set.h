@@ -29,8 +29,8 @@ struct CaptionSet {
   std::vector<int64_t> train, validation, test;  // pictures of each part
   at::Tensor pixels;                             // [N, S, S, 3] uint8; undefined with features
   at::Tensor features;                           // [N, h, w, F] float32; undefined with pixels
-  at::Tensor mean, deviation;  // [3] of the training pixels from 0 to 1; undefined with features
-  Vocabulary vocabulary;       // of the training captions
+  at::Tensor mean, deviation;      // [3] of the training pixels from 0 to 1; undefined with features
+  Vocabulary vocabulary;           // of the training captions
   std::vector<std::string> notes;  // what was done or missing; the first `warnings` of them deserve a warning
   size_t warnings = 0;
 
@@ -45,7 +45,8 @@ struct CaptionSet {
 /// without words, and images without captions, are left out with a warning. Without `with_test` no test
 /// picture is read and the set has none. Vocabulary, mean and deviation are those of the training pictures,
 /// or of `trained` where it is given.
-CaptionSet load_captions(const CaptionConfig& config, bool with_test = true, const CaptionSet* trained = nullptr);
+CaptionSet load_captions(const CaptionConfig& config, bool with_test = true,
+                         const CaptionSet* trained = nullptr);
 
 /// A picture as the set's are stored, [S, S, 3] uint8.
 at::Tensor stored_picture(const io::Picture& picture, const CaptionConfig& config);

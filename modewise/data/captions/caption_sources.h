@@ -13,8 +13,8 @@ namespace modewise::data {
 /// to the set; returns their numbers in it.
 std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, const std::string& folder,
                                    bool allow_missing);
-/// Gives `candidates` to the parts: by files of ids, the others by shares. Config error for shares that sum to
-/// more than 1; data errors for ids that are not among them or stand in two files.
+/// Gives `candidates` to the parts: by files of ids, the others by shares. Config error for shares that sum
+/// to more than 1; data errors for ids that are not among them or stand in two files.
 void split_captions(CaptionSet& set, const std::vector<int64_t>& candidates, const CaptionConfig& config);
 /// Takes the test pictures out of the set.
 void leave_test_out(CaptionSet& set);

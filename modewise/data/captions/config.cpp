@@ -24,8 +24,7 @@ void CaptionConfig::fields(Fields& f) {
         {.min = 0, .max = 1});
   f.add("split_seed", split_seed, "seed of what is split here", {.min = 0, .max = kAnyInteger});
   f.add("size", size, "pixels of each side of the pictures", {.min = 1, .max = 4096});
-  f.add("fit", fit,
-        "pictures of another shape: crop (the largest square in the middle) or stretch",
+  f.add("fit", fit, "pictures of another shape: crop (the largest square in the middle) or stretch",
         {.one_of = {"crop", "stretch"}});
   f.add("min_count", min_count, "times that a word stands in the training captions to be learnt", {.min = 1});
   f.add("allow_missing", allow_missing, "leaves out the images whose picture is not in the folder");

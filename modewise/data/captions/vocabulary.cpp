@@ -27,7 +27,8 @@ std::vector<int64_t> Vocabulary::numbers(std::span<const std::string> words) con
 
 std::string_view Vocabulary::word(int64_t number) const {
   if (number == kUnknown) return "<unknown>";
-  require(number >= kFirstWord && number < size(), ErrorKind::internal, "{} is the number of no word", number);
+  require(number >= kFirstWord && number < size(), ErrorKind::internal, "{} is the number of no word",
+          number);
   return words_[static_cast<size_t>(number - kFirstWord)];
 }
 

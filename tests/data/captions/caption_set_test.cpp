@@ -31,8 +31,8 @@ class Captions : public testing::Test {
       scratch_.write(fmt::format("{}/{}.png", folder, id), io::format_png(picture));
     }
     for (const auto& [id, text] : captions)
-      annotations += fmt::format(R"({}{{"image_id": {}, "caption": "{}"}})", annotations.empty() ? "" : ", ",
-                                 id, text);
+      annotations +=
+          fmt::format(R"({}{{"image_id": {}, "caption": "{}"}})", annotations.empty() ? "" : ", ", id, text);
     scratch_.write(json, fmt::format(R"({{"images": [{}], "annotations": [{}]}})", images, annotations));
   }
   /// Ten pictures with a caption each.
@@ -76,9 +76,15 @@ TEST(CaptionVocabulary, OrdersWordsByTheirCountAndThenByTheirBytes) {
   EXPECT_THAT(frequent.numbers(words), ElementsAre(5, 3, 4));
   const std::vector<int64_t> numbers = {1, 4, 3, 5, 2, 4};
   EXPECT_EQ(frequent.text(numbers), "a <unknown> on");
-  EXPECT_EQ(error_of(ErrorKind::data, [] { Vocabulary({"a", "b", "a"}, "data.json"); }),
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [] {
+                       Vocabulary({"a", "b", "a"}, "data.json");
+                     }),
             "data.json: words[2]: 'a' stands twice");
-  EXPECT_EQ(error_of(ErrorKind::data, [] { Vocabulary({"a", ""}, "data.json"); }),
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [] {
+                       Vocabulary({"a", ""}, "data.json");
+                     }),
             "data.json: words[1] is empty");
 }
 
@@ -109,7 +115,8 @@ TEST_F(Captions, AreReadWithTheirPicturesAndWords) {
               ElementsAre("a", "dog", "'s", "and", "animals", "cat", "here", "the", "two"));
   EXPECT_EQ(set.warnings, 2U);
   EXPECT_THAT(set.notes,
-              ElementsAre(config.path + ": 1 captions have no words, left out; the first is annotations[3] of image 2",
+              ElementsAre(config.path +
+                              ": 1 captions have no words, left out; the first is annotations[3] of image 2",
                           config.path + ": 2 images have no caption, left out; the first is image 2"));
   const io::CocoCaptions references = set.references(set.train);
   EXPECT_EQ(references.captions.size(), 3U);
@@ -130,7 +137,8 @@ TEST_F(Captions, GiveTheModelColoursOfMeanZeroAndDeviationOne) {
   const at::Tensor images = gather_images(set, samples);
   EXPECT_THAT(images.sizes().vec(), ElementsAre(2, 3, 2, 2));
   EXPECT_NEAR(images[0][0][1][1].item<double>(), 1, 1e-5);
-  EXPECT_NEAR(images[1][2][0][1].item<double>(), (250 - 15) / 5.0, 1e-4);  // of a test picture: the same measure
+  EXPECT_NEAR(images[1][2][0][1].item<double>(), (250 - 15) / 5.0,
+              1e-4);  // of a test picture: the same measure
 }
 
 TEST_F(Captions, AreSplitBySharesWithASeed) {
@@ -198,8 +206,8 @@ TEST_F(Captions, OfMissingPicturesAreRefusedOrLeftOut) {
   config.allow_missing = true;
   const CaptionSet set = load_captions(config);
   EXPECT_EQ(set.pictures.size(), 8U);
-  EXPECT_THAT(set.notes,
-              ElementsAre(config.path + ": 2 images have no picture, left out; the first is 4.png (image 4)"));
+  EXPECT_THAT(set.notes, ElementsAre(config.path +
+                                     ": 2 images have no picture, left out; the first is 4.png (image 4)"));
 }
 
 TEST_F(Captions, RefuseWhatIsNotThereInASentence) {
@@ -207,14 +215,17 @@ TEST_F(Captions, RefuseWhatIsNotThereInASentence) {
   config.pictures = scratch_.path("nowhere");
   EXPECT_EQ(refusal(config, ErrorKind::no_input), "there is no folder " + config.pictures);
   config.pictures = "";
-  EXPECT_EQ(refusal(config, ErrorKind::config),
-            fmt::format("data.pictures: expected the folder of the pictures that {} names, got none", config.path));
-  EXPECT_EQ(refusal(CaptionConfig(), ErrorKind::config), "data.path: expected captions of COCO's form, got none");
+  EXPECT_EQ(
+      refusal(config, ErrorKind::config),
+      fmt::format("data.pictures: expected the folder of the pictures that {} names, got none", config.path));
+  EXPECT_EQ(refusal(CaptionConfig(), ErrorKind::config),
+            "data.path: expected captions of COCO's form, got none");
   config = ten();
   config.split_ratios = {0.9, 0.2, 0};
-  EXPECT_EQ(refusal(config, ErrorKind::config),
-            "data.split_ratios: expected three shares of training, validation and test that sum to at most 1, got "
-            "[0.9, 0.2, 0]");
+  EXPECT_EQ(
+      refusal(config, ErrorKind::config),
+      "data.split_ratios: expected three shares of training, validation and test that sum to at most 1, got "
+      "[0.9, 0.2, 0]");
   config = ten();
   config.min_count = 11;
   EXPECT_EQ(refusal(config, ErrorKind::config),
@@ -243,20 +254,22 @@ TEST_F(Captions, HaveFeaturesInPlaceOfPixels) {
   ids[3] = 70;
   arrays["ids"] = io::make_array({11}, std::span<const int64_t>(ids));
   io::write_npz(config.features, arrays);
-  EXPECT_EQ(refusal(config), fmt::format("{}: no features of image 7, of which {} has captions", config.features,
-                                         config.path));
+  EXPECT_EQ(refusal(config), fmt::format("{}: no features of image 7, of which {} has captions",
+                                         config.features, config.path));
   ids[3] = 8;
   arrays["ids"] = io::make_array({11}, std::span<const int64_t>(ids));
   io::write_npz(config.features, arrays);
   EXPECT_EQ(refusal(config), config.features + ": ids: 8 stands twice");
   arrays["features"] = io::make_array({11, 6}, std::span<const float>(values));
   io::write_npz(config.features, arrays);
-  EXPECT_EQ(refusal(config), config.features + ": features: expected [11, height, width, features] of float32, "
-                                               "got float32 [11, 6]");
+  EXPECT_EQ(refusal(config), config.features +
+                                 ": features: expected [11, height, width, features] of float32, "
+                                 "got float32 [11, 6]");
   arrays.erase("features");
   io::write_npz(config.features, arrays);
-  EXPECT_EQ(refusal(config), config.features + ": expected the arrays ids [n] and features [n, height, width, "
-                                               "features]; features is missing");
+  EXPECT_EQ(refusal(config), config.features +
+                                 ": expected the arrays ids [n] and features [n, height, width, "
+                                 "features]; features is missing");
 }
 
 TEST_F(Captions, HaveAHashOfWhatTheyHold) {
