@@ -33,8 +33,8 @@ class NumberedCaptions {
   /// Says so when some texts have no words.
   void warn_of_empty(std::vector<std::string>& warnings, std::string_view consequence) const {
     if (empty_ > 0)
-      warnings.push_back(fmt::format("{}: captions without words: {}, the first is {}[{}]; {}", source_, empty_,
-                                     list_, first_empty_, consequence));
+      warnings.push_back(fmt::format("{}: captions without words: {}, the first is {}[{}]; {}", source_,
+                                     empty_, list_, first_empty_, consequence));
   }
 
  private:
@@ -79,9 +79,9 @@ CaptionJudgement judge_captions(const io::ImageTexts& captions, const std::strin
   const size_t all = images_with_captions(references);
   judged.without_caption = all - images.size();
   if (judged.without_caption > 0)
-    judged.warnings.push_back(
-        fmt::format("{}: no caption for {} of the {} images that have references in {}; scored over the others",
-                    captions_source, judged.without_caption, all, references_source));
+    judged.warnings.push_back(fmt::format(
+        "{}: no caption for {} of the {} images that have references in {}; scored over the others",
+        captions_source, judged.without_caption, all, references_source));
   judged.evaluation = metrics::score_captions(images, words.words());
   return judged;
 }
