@@ -69,8 +69,9 @@ class Captioner : public torch::nn::Module {
   int64_t max_words() const { return max_words_; }
 
  protected:
-  /// cells as [R, h·w, D] for `tokens` [R, T], after their shapes were checked (data errors).
-  at::Tensor cells_of(const at::Tensor& cells, const at::Tensor& tokens) const;
+  /// c, after the shapes were checked (data errors).
+  int64_t captions_each(const at::Tensor& cells, const at::Tensor& tokens) const;
+  void check_step(const CaptionState& state, const at::Tensor& tokens) const;
 
  private:
   CaptionShape shape_;
