@@ -24,5 +24,6 @@ void add_decompose(Program& program);
 void add_cost(Program& program);
 void add_explain(Program& program);
 void add_score(Program& program);
+void add_caption(Program& program);
 
 }  // namespace modewise::cli

@@ -1,6 +1,8 @@
 #include "modewise/nn/attention.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/ones.h>
 #include <c10/util/Exception.h>
 
 #include <utility>
@@ -13,6 +15,14 @@
 #include "modewise/ops/rotary.h"
 
 namespace modewise::nn {
+namespace {
+
+[[noreturn]] void refuse_memory() {
+  TORCH_CHECK_VALUE(false,
+                    "this form of attention mixes the tokens of one tensor: it has no keys from elsewhere");
+}
+
+}  // namespace
 
 at::Tensor norm_heads(const at::Tensor& x, int64_t heads, const LayerNorm& norm) {
   std::vector<int64_t> split = x.sizes().vec();
@@ -31,8 +41,7 @@ at::Tensor rotate_heads(const at::Tensor& x, int64_t heads, at::IntArrayRef mode
 }
 
 at::Tensor Attention::attend(const at::Tensor&, const Memory&) {
-  TORCH_CHECK_VALUE(false,
-                    "this form of attention mixes the tokens of one tensor: it has no keys from elsewhere");
+  refuse_memory();
 }
 
 std::vector<at::Tensor> Attention::factors(const at::Tensor&, const std::optional<at::Tensor>&) {
@@ -41,6 +50,22 @@ std::vector<at::Tensor> Attention::factors(const at::Tensor&, const std::optiona
 
 at::Tensor Attention::full_matrix(const at::Tensor&, const std::optional<at::Tensor>&) {
   return {};
+}
+
+at::Tensor Attention::attend_matrix(const at::Tensor&, const Memory&) {
+  return {};
+}
+
+at::Tensor Attention::step(const at::Tensor&, TokenCache&) {
+  TORCH_CHECK_VALUE(false, "this form of attention is not causal: it cannot take tokens one after another");
+}
+
+TokenCache Attention::remembered(const at::Tensor&) {
+  refuse_memory();
+}
+
+at::Tensor Attention::attend_step(const at::Tensor&, const TokenCache&, int64_t) {
+  refuse_memory();
 }
 
 KroneckerAttention::KroneckerAttention(Initializer& init, int64_t width, int64_t modes, bool query_key_norm,
@@ -94,6 +119,9 @@ std::vector<at::Tensor> KroneckerAttention::factors(const at::Tensor& x,
 
 TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, TokenAttentionOptions options)
     : heads_(heads), options_(std::move(options)) {
+  TORCH_CHECK_VALUE(!options_.causal || (options_.reach == Reach::all && options_.features < 0 &&
+                                         options_.rotary_modes.empty()),
+                    "causal attention reaches all tokens, by softmax and without rotary codes");
   query_ = register_module("query_proj", std::make_shared<Linear>(init, width, width));
   key_ = register_module("key_proj", std::make_shared<Linear>(init, width, width));
   value_ = register_module("value_proj", std::make_shared<Linear>(init, width, width));
@@ -136,31 +164,69 @@ at::Tensor TokenAttention::full_matrix(const at::Tensor& x, const std::optional<
     const ops::RandomFeatures features = features_of(q, k, mask);
     return ops::matmul(features.queries, features.keys.transpose(-1, -2));
   }
-  std::optional<at::Tensor> kept;
+  std::optional<at::Tensor> kept, seen;
   if (mask) kept = mask->flatten(1);
-  return ops::mode_scores(q.flatten(1, -2), k.flatten(1, -2), heads_, kept);
+  const at::Tensor rows = q.flatten(1, -2);
+  if (options_.causal) seen = at::ones({rows.size(1), rows.size(1)}, x.options().dtype(at::kBool)).tril();
+  return ops::mode_scores(rows, k.flatten(1, -2), heads_, kept, seen);
 }
 
-at::Tensor TokenAttention::attend_all(const at::Tensor& q, const at::Tensor& k, const Memory& memory) const {
+at::Tensor TokenAttention::attend_all(const at::Tensor& q, const at::Tensor& k, const Memory& memory,
+                                      bool causal) const {
   at::Tensor v = value_->forward(memory.tokens);
   if (options_.features < 0)
-    return out_->forward(
-        ops::full_attention(q, k, v, heads_, memory.mask, dropout_->active_probability(), dropout_->key()));
+    return out_->forward(ops::full_attention(q, k, v, heads_, memory.mask, dropout_->active_probability(),
+                                             dropout_->key(), causal));
   if (memory.mask) v = v.masked_fill(memory.mask->logical_not().unsqueeze(-1), 0);
   const ops::RandomFeatures features = features_of(q, k, memory.mask);
   const at::Tensor mixed = ops::mode_product(v.flatten(1, -2), features.keys.transpose(-1, -2), 0);
   return out_->forward(ops::mode_product(mixed, features.queries, 0).view(q.sizes()));
 }
 
-at::Tensor TokenAttention::attend(const at::Tensor& x, const Memory& memory) {
+void TokenAttention::check_elsewhere() const {
   TORCH_CHECK_VALUE(options_.reach == Reach::all && options_.rotary_modes.empty(),
                     "attention with keys from elsewhere reaches all of them and has no rotary codes");
-  return attend_all(queries(x), keys(memory.tokens), memory);
+}
+
+at::Tensor TokenAttention::attend(const at::Tensor& x, const Memory& memory) {
+  check_elsewhere();
+  return attend_all(queries(x), keys(memory.tokens), memory, false);
+}
+
+at::Tensor TokenAttention::attend_matrix(const at::Tensor& x, const Memory& memory) {
+  check_elsewhere();
+  const at::Tensor q = queries(x), k = keys(memory.tokens);
+  std::optional<at::Tensor> kept;
+  if (memory.mask) kept = memory.mask->flatten(1);
+  if (options_.features < 0) return ops::mode_scores(q.flatten(1, -2), k.flatten(1, -2), heads_, kept);
+  const ops::RandomFeatures features = features_of(q, k, memory.mask);
+  return ops::matmul(features.queries, features.keys.transpose(-1, -2));
+}
+
+at::Tensor TokenAttention::step(const at::Tensor& x, TokenCache& cache) {
+  if (!options_.causal) return Attention::step(x, cache);
+  const auto join = [](const at::Tensor& before, const at::Tensor& now) {
+    return before.defined() ? at::cat({before, now}, 1) : now;
+  };
+  cache.keys = join(cache.keys, keys(x));
+  cache.values = join(cache.values, value_->forward(x));
+  return attend_step(x, cache, cache.values.size(1) - 1);
+}
+
+TokenCache TokenAttention::remembered(const at::Tensor& tokens) {
+  check_elsewhere();
+  return {keys(tokens).flatten(1, -2), value_->forward(tokens).flatten(1, -2)};
+}
+
+at::Tensor TokenAttention::attend_step(const at::Tensor& x, const TokenCache& memory, int64_t) {
+  TORCH_CHECK_VALUE(options_.features < 0, "random features are drawn for tokens that come together");
+  return out_->forward(ops::full_attention(queries(x), memory.keys, memory.values, heads_, {},
+                                           dropout_->active_probability(), dropout_->key()));
 }
 
 at::Tensor TokenAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   const at::Tensor q = queries(x), k = keys(x);
-  if (options_.reach == Reach::all) return attend_all(q, k, {x, mask});
+  if (options_.reach == Reach::all) return attend_all(q, k, {x, mask}, options_.causal);
   // All series modes are one mode here: [B, N, P, D].
   const at::IntArrayRef sizes = x.sizes();
   const std::vector<int64_t> folded{x.size(0), -1, x.size(-2), x.size(-1)};

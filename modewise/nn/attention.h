@@ -32,6 +32,12 @@ struct Memory {
   std::optional<at::Tensor> mask;
 };
 
+/// Keys and values of tokens that others attend to one after another, projected once.
+struct TokenCache {
+  at::Tensor keys;    // [B, m, D]; undefined in forms that compare no tokens
+  at::Tensor values;  // [B, m, D]; undefined before the first token
+};
+
 class Attention : public torch::nn::Module {
  public:
   /// x [B, N_1 … N_k, D], mask [B, N_1 … N_k] bool (true: valid) -> [B, N_1 … N_k, D].
@@ -44,6 +50,17 @@ class Attention : public torch::nn::Module {
   /// The matrix over all tokens [B, H, N, N] of the form that has one; undefined elsewhere. It is formed here
   /// alone.
   virtual at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask);
+  /// The weights of `attend`, [B, H, N, M]; undefined where it weighs no tokens.
+  virtual at::Tensor attend_matrix(const at::Tensor& x, const Memory& memory);
+
+  /// x [B, 1, D] joins the tokens in `cache`: the last row of `forward` over all of them. Throws a ValueError
+  /// unless the form was made causal.
+  virtual at::Tensor step(const at::Tensor& x, TokenCache& cache);
+  /// What attend_step needs of a memory's tokens [B, M_1 … M_j, D].
+  virtual TokenCache remembered(const at::Tensor& tokens);
+  /// Rows of `attend` for tokens that stand at `place` (from 0) of their sequences, c sequences a memory: x
+  /// [B, c, D] -> [B, c, D].
+  virtual at::Tensor attend_step(const at::Tensor& x, const TokenCache& memory, int64_t place);
 };
 
 /// HOT's attention. Names in its state are those of the released code: query_proj and key_proj [k·D, D],
@@ -82,6 +99,7 @@ struct TokenAttentionOptions {
   double rotary_base = 10000;
   int64_t features = -1;     // −1 is softmax, 0 the usual number of random features, else their number
   bool regularised = false;  // as for ops::orthogonal_projection
+  bool causal = false;       // of tokens in row-major order; with reach `all`, softmax and no rotary codes
 };
 
 /// Ordinary softmax attention between tokens; the last token mode is time. With reach `all` the softmax may
@@ -95,6 +113,10 @@ class TokenAttention : public Attention {
   /// With reach `all` and without rotary codes: places of x and of the memory cannot be compared.
   at::Tensor attend(const at::Tensor& x, const Memory& memory) override;
   at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
+  at::Tensor attend_matrix(const at::Tensor& x, const Memory& memory) override;
+  at::Tensor step(const at::Tensor& x, TokenCache& cache) override;
+  TokenCache remembered(const at::Tensor& tokens) override;
+  at::Tensor attend_step(const at::Tensor& x, const TokenCache& memory, int64_t place) override;
 
  private:
   // Normed and rotated, as their argument.
@@ -103,7 +125,8 @@ class TokenAttention : public Attention {
   /// Features of all tokens as one mode.
   ops::RandomFeatures features_of(const at::Tensor& q, const at::Tensor& k,
                                   const std::optional<at::Tensor>& mask) const;
-  at::Tensor attend_all(const at::Tensor& q, const at::Tensor& k, const Memory& memory) const;
+  at::Tensor attend_all(const at::Tensor& q, const at::Tensor& k, const Memory& memory, bool causal) const;
+  void check_elsewhere() const;
 
   int64_t heads_;
   TokenAttentionOptions options_;

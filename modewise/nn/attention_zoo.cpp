@@ -23,9 +23,10 @@ Made synthesizer(Initializer& init, const SynthesizerShape& shape, const ZooOpti
   return std::make_shared<SynthesizerAttention>(init, shape, std::move(sources), options.causal);
 }
 
-Made dot_product(Initializer& init, const SynthesizerShape& shape, const ZooOptions&) {
-  return std::make_shared<TokenAttention>(init, shape.width, shape.heads,
-                                          TokenAttentionOptions{.query_key_norm = false});
+Made dot_product(Initializer& init, const SynthesizerShape& shape, const ZooOptions& options) {
+  return std::make_shared<TokenAttention>(
+      init, shape.width, shape.heads,
+      TokenAttentionOptions{.query_key_norm = false, .causal = options.causal});
 }
 
 Made linformer(Initializer& init, const SynthesizerShape& shape, const ZooOptions& options) {
@@ -106,7 +107,7 @@ bool same_word(std::string_view a, std::string_view b) {
 
 std::span<const ZooForm> zoo_forms() {
   static const ZooForm forms[] = {
-      {"dot-product", "CT", "softmax(Q Kᵀ / √d) V", false, true, dot_product},
+      {"dot-product", "CT", "softmax(Q Kᵀ / √d) V", true, true, dot_product},
       {"linformer", "CL", "the same with keys and values projected to fewer", false, true, linformer},
       {"dense", "SD", "two layers make a row of logits from its own token (Tay et al.)", true, true, dense},
       {"tensor", "STT", "the feature map times a matrix a mode, its channels reduced", false, false,

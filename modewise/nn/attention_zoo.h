@@ -25,7 +25,8 @@ struct ZooForm {
   std::string_view name;
   std::string_view code;     // in Table 1, "" for forms that it has not
   std::string_view summary;  // for help and docs
-  /// Row i is made from token i alone (or from none), so that a mask of later tokens makes it causal.
+  /// Row i before its softmax is made from token i (or from none) and one key at a time, so that a mask of
+  /// later tokens makes it causal.
   bool causal = false;
   /// Keys may be other tokens than those that ask.
   bool rectangular = false;

@@ -1,6 +1,7 @@
 #include "modewise/nn/synthesizer_attention.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
@@ -40,11 +41,25 @@ std::optional<at::Tensor> flat(const std::optional<at::Tensor>& mask) {
   return mask ? std::optional(mask->flatten(1)) : std::nullopt;
 }
 
+/// Logits of tokens x [B, c, D] that all stand at `place`, from a source whose row is made from its own token
+/// or from none.
+ops::SynthesizedLogits logits_at(const LogitSource& source, const at::Tensor& x, int64_t columns,
+                                 int64_t place) {
+  const int64_t batch = x.size(0), rows = x.size(1);
+  ops::SynthesizedLogits out = source.logits(x.reshape({batch * rows, 1, -1}), columns);
+  if (out.left.defined()) out.left = out.left.reshape({batch, rows, out.left.size(2), out.left.size(3)});
+  if (!out.outer.defined()) return out;
+  const int64_t group = out.inner.size(1);
+  out.outer = out.outer.narrow(1, place / group, 1);
+  out.inner = out.inner.narrow(1, place % group, 1).expand({-1, rows, -1});
+  return out;
+}
+
 }  // namespace
 
 SynthesizerAttention::SynthesizerAttention(Initializer& init, const SynthesizerShape& shape,
                                            std::vector<std::shared_ptr<LogitSource>> sources, bool causal)
-    : heads_(shape.heads), causal_(causal), sources_(std::move(sources)) {
+    : heads_(shape.heads), rows_(shape.rows()), causal_(causal), sources_(std::move(sources)) {
   for (size_t i = 0; i < sources_.size(); ++i)
     register_module(sources_.size() == 1 ? "logits" : "logits" + std::to_string(i), sources_[i]);
   value_ = register_module("value_proj", square(init, shape.width));
@@ -71,6 +86,33 @@ at::Tensor SynthesizerAttention::forward(const at::Tensor& x, const std::optiona
 at::Tensor SynthesizerAttention::attend(const at::Tensor& x, const Memory& memory) {
   const at::Tensor values = by_head(value_->forward(memory.tokens), heads_);
   return out_->forward(mixed(x, values, memory.mask, false).flatten(-2).view(x.sizes()));
+}
+
+at::Tensor SynthesizerAttention::attend_matrix(const at::Tensor& x, const Memory& memory) {
+  return mixed(x, units(memory.tokens, heads_), memory.mask, false).transpose(1, 2);
+}
+
+TokenCache SynthesizerAttention::remembered(const at::Tensor& tokens) {
+  return {{}, value_->forward(tokens).flatten(1, -2)};
+}
+
+at::Tensor SynthesizerAttention::attend_step(const at::Tensor& x, const TokenCache& memory, int64_t place) {
+  TORCH_CHECK_VALUE(place < rows_, "a synthesizer made for ", rows_, " tokens has no place ", place);
+  const at::Tensor values = by_head(memory.values, heads_);
+  at::Tensor sum;
+  for (const auto& source : sources_) {
+    const at::Tensor one =
+        ops::synthesized_attention(values, logits_at(*source, x, values.size(1), place), x.size(1));
+    sum = sum.defined() ? sum + one : one;
+  }
+  return out_->forward(sum.flatten(-2));
+}
+
+at::Tensor SynthesizerAttention::step(const at::Tensor& x, TokenCache& cache) {
+  if (!causal_) return Attention::step(x, cache);
+  const at::Tensor value = value_->forward(x);
+  cache.values = cache.values.defined() ? at::cat({cache.values, value}, 1) : value;
+  return attend_step(x, cache, cache.values.size(1) - 1);
 }
 
 at::Tensor SynthesizerAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
@@ -144,7 +186,7 @@ LinformerAttention::LinformerAttention(Initializer& init, const SynthesizerShape
   value_map_ = register_parameter("value_map", init.normal({projected, shape.columns()}, deviation));
 }
 
-at::Tensor LinformerAttention::attend(const at::Tensor& x, const Memory& memory) {
+TokenCache LinformerAttention::projected(const Memory& memory) const {
   at::Tensor tokens = memory.tokens.flatten(1, -2);
   const int64_t m = tokens.size(1);
   TORCH_CHECK_VALUE(m <= shape_.columns(), "linformer made for ", shape_.columns(),
@@ -154,8 +196,19 @@ at::Tensor LinformerAttention::attend(const at::Tensor& x, const Memory& memory)
     if (memory.mask) rows = rows.masked_fill(memory.mask->flatten(1).logical_not().unsqueeze(-1), 0);
     return ops::mode_product(rows, cast_like(map.narrow(1, 0, m), rows), 0);
   };
-  return out_->forward(ops::full_attention(query_->forward(x), project(*key_, key_map_),
-                                           project(*value_, value_map_), shape_.heads));
+  return {project(*key_, key_map_), project(*value_, value_map_)};
+}
+
+at::Tensor LinformerAttention::attend(const at::Tensor& x, const Memory& memory) {
+  return attend_step(x, projected(memory), 0);
+}
+
+TokenCache LinformerAttention::remembered(const at::Tensor& tokens) {
+  return projected({tokens, {}});
+}
+
+at::Tensor LinformerAttention::attend_step(const at::Tensor& x, const TokenCache& memory, int64_t) {
+  return out_->forward(ops::full_attention(query_->forward(x), memory.keys, memory.values, shape_.heads));
 }
 
 at::Tensor LinformerAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {

@@ -25,12 +25,17 @@ class SynthesizerAttention : public Attention {
   /// Logits of the tokens x, values of the memory.
   at::Tensor attend(const at::Tensor& x, const Memory& memory) override;
   at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
+  at::Tensor attend_matrix(const at::Tensor& x, const Memory& memory) override;
+  /// Keeps values alone: a row of logits needs no other token.
+  at::Tensor step(const at::Tensor& x, TokenCache& cache) override;
+  TokenCache remembered(const at::Tensor& tokens) override;
+  at::Tensor attend_step(const at::Tensor& x, const TokenCache& memory, int64_t place) override;
 
  private:
   at::Tensor mixed(const at::Tensor& x, const at::Tensor& values, const std::optional<at::Tensor>& mask,
                    bool causal) const;
 
-  int64_t heads_;
+  int64_t heads_, rows_;
   bool causal_;
   std::vector<std::shared_ptr<LogitSource>> sources_;
   std::shared_ptr<Linear> value_, out_;
@@ -62,8 +67,13 @@ class LinformerAttention : public Attention {
 
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
   at::Tensor attend(const at::Tensor& x, const Memory& memory) override;
+  /// The projected keys and values.
+  TokenCache remembered(const at::Tensor& tokens) override;
+  at::Tensor attend_step(const at::Tensor& x, const TokenCache& memory, int64_t place) override;
 
  private:
+  TokenCache projected(const Memory& memory) const;
+
   SynthesizerShape shape_;
   std::shared_ptr<Linear> query_, key_, value_, out_;
   at::Tensor key_map_, value_map_;  // [K, M]

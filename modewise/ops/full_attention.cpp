@@ -4,6 +4,7 @@
 #include "modewise/ops/full_attention.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
 #include <torch/library.h>
 
 #include <cmath>
@@ -22,7 +23,7 @@ namespace {
 constexpr auto kFullAttention = "full_attention";
 
 void check_full_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
-                               const std::optional<at::Tensor>& token_mask, double dropout) {
+                               const std::optional<at::Tensor>& token_mask, double dropout, bool causal) {
   check_tokens(kFullAttention, "q", q);
   check_heads(kFullAttention, q, heads);
   check_tokens(kFullAttention, "k", k);
@@ -35,19 +36,28 @@ void check_full_attention_args(const at::Tensor& q, const at::Tensor& k, const a
                     k.sym_sizes(), ", got ", v.sym_sizes());
   check_token_mask(kFullAttention, token_mask, k);
   check_dropout(kFullAttention, dropout);
+  TORCH_CHECK_VALUE(!causal || q.sym_sizes() == k.sym_sizes(), kFullAttention,
+                    ": causal wants as many keys as queries, got k ", k.sym_sizes(), " for q ",
+                    q.sym_sizes());
+}
+
+/// [n, n] bool: token i sees tokens j ≤ i.
+at::Tensor earlier(int64_t n, at::Device device) {
+  return at::ones({n, n}, at::TensorOptions().dtype(at::kBool).device(device)).tril();
 }
 
 at::Tensor full_attention_op(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
                              const std::optional<at::Tensor>& token_mask, double dropout, int64_t seed,
-                             int64_t step, int64_t site) {
-  return full_attention(q, k, v, heads, token_mask, dropout, dropout_key(seed, step, site));
+                             int64_t step, int64_t site, bool causal) {
+  return full_attention(q, k, v, heads, token_mask, dropout, dropout_key(seed, step, site), causal);
 }
 
 }  // namespace
 
 at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
-                          const std::optional<at::Tensor>& token_mask, double dropout, DropoutKey key) {
-  check_full_attention_args(q, k, v, heads, token_mask, dropout);
+                          const std::optional<at::Tensor>& token_mask, double dropout, DropoutKey key,
+                          bool causal) {
+  check_full_attention_args(q, k, v, heads, token_mask, dropout, causal);
   const auto flat = [](const at::Tensor& t) { return t.flatten(1, -2); };
   std::optional<at::Tensor> keys;
   auto key_tokens = flat(k), values = flat(v);
@@ -60,21 +70,25 @@ at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
   }
   at::Tensor out;
   if (dropout > 0) {
-    const auto scores = mode_scores(flat(q), key_tokens, heads, keys);
+    std::optional<at::Tensor> seen;
+    if (causal) seen = earlier(known_size(key_tokens, 1), q.device());
+    const auto scores = mode_scores(flat(q), key_tokens, heads, keys, seen);
     out = mode_product(values, dropout_add({}, scores, dropout, key), 0);
   } else {
     const int64_t width = known_size(q, -1) / heads;
     const auto by_head = [&](const at::Tensor& t) { return t.unflatten(-1, {heads, width}); };
     std::optional<at::Tensor> mask, none;
     if (keys) {
-      // A sample without any key attends to everything here and is set to 0 below.
-      none = keys->any(-1, true).logical_not();
-      mask = keys->logical_or(*none).unsqueeze(1).unsqueeze(1);
+      at::Tensor kept = keys->unsqueeze(1);  // [B, 1 or n, m]
+      if (causal) kept = kept.logical_and(earlier(known_size(key_tokens, 1), q.device()));
+      // A row without any key attends to everything here and is set to 0 below.
+      none = kept.any(-1, true).logical_not();
+      mask = kept.logical_or(*none).unsqueeze(1);
     }
-    out = dot_product_attention(by_head(flat(q)), by_head(key_tokens), by_head(values), mask, false,
+    out = dot_product_attention(by_head(flat(q)), by_head(key_tokens), by_head(values), mask, causal && !keys,
                                 1 / std::sqrt(static_cast<double>(width)))
               .flatten(-2);
-    if (none) out = out.masked_fill(none->unsqueeze(-1), 0);
+    if (none) out = out.masked_fill(*none, 0);
   }
   return out.reshape_symint(q.sym_sizes());
 }
@@ -83,7 +97,7 @@ TORCH_LIBRARY_FRAGMENT(modewise, m) {
   m.def(
       "full_attention(Tensor q, Tensor k, Tensor v, int heads, Tensor? token_mask=None, float dropout=0., "
       "int seed=0, "
-      "int step=0, int site=0) -> Tensor");
+      "int step=0, int site=0, bool causal=False) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(modewise, CompositeImplicitAutograd, m) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/captions/kind.h"
 #include "modewise/tasks/forecast/kind.h"
 #include "modewise/tasks/labelled_series/kind.h"
 #include "modewise/tasks/language/kind.h"
@@ -34,7 +35,7 @@ const Kind* owner_of(const fs::path& data) {
 
 const std::vector<const Kind*>& kinds() {
   static const std::vector<const Kind*> all = {&forecast_kind, &volumes_kind,         &scenes_kind,
-                                               &language_kind, &labelled_series_kind, &pictures_kind};
+                                               &language_kind, &labelled_series_kind, &pictures_kind, &captions_kind};
   return all;
 }
 

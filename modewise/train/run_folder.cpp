@@ -22,7 +22,8 @@ namespace {
 // Everything a run may write. Its manifest lists these names: they belong to the run.
 constexpr std::array kRunFiles = {"config.toml",  "manifest.json",   "data.json",   "metrics.jsonl",
                                   "metrics.json", "log.txt",         "checkpoints", "calibration.npz",
-                                  "report.html",  "predictions.npz", "tokenizer",   "model"};
+                                  "report.html",  "predictions.npz", "tokenizer",   "model",
+                                  "captions.json"};
 
 void create_check(const std::error_code& error, const fs::path& path) {
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", path.string(), error.message());

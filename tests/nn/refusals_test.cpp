@@ -39,7 +39,7 @@ TEST(AttentionZoo, IsThisTable) {
                    (form.rectangular ? " rectangular" : ""));
   EXPECT_THAT(
       rows,
-      ElementsAre("dot-product CT rectangular", "linformer CL rectangular", "dense SD causal rectangular",
+      ElementsAre("dot-product CT causal rectangular", "linformer CL rectangular", "dense SD causal rectangular",
                   "tensor STT", "tensor-height STTH", "tensor-width STTW", "additive ",
                   "random SR causal rectangular", "random-fixed  causal rectangular", "factorized-dense FSD",
                   "factorized-random FSR causal rectangular", "product-random ", "mixture MS",

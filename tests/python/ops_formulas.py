@@ -182,13 +182,15 @@ def attend(q, k, v, kept):
     return torch.softmax(logits, -1).masked_fill(~any_key, 0) @ v
 
 
-def full_attention(q, k, v, heads, token_mask=None, dropout=0.0, seed=0, step=0, site=0):
+def full_attention(q, k, v, heads, token_mask=None, dropout=0.0, seed=0, step=0, site=0, causal=False):
     shape = q.shape
     q, k, v = (heads_first(t.flatten(1, -2), heads) for t in (q, k, v))
     kept = torch.ones(shape[0], 1, 1, k.size(2), dtype=torch.bool)
     if token_mask is not None:
         kept = token_mask.flatten(1)[:, None, None]
     kept = kept.expand(shape[0], heads, q.size(2), k.size(2))
+    if causal:
+        kept = kept.tril()
     if dropout == 0:
         return attend(q, k, v, kept).transpose(1, 2).reshape(shape)
     scores = attend(q, k, torch.eye(k.size(2), dtype=q.dtype), kept)

@@ -317,6 +317,11 @@ def full_samples(rand):
         ((rand(2, 5, 12), rand(2, 3, 7, 12), rand(2, 3, 7, 12), 3), {}),
         ((rand(2, 3, 5, 8), rand(2, 9, 8), rand(2, 9, 8), 2, bools(2, 9)), {}),
         ((rand(2, 3, 5, 8), rand(2, 9, 8), rand(2, 9, 8), 2, bools(2, 9), 0.25, 3, 4, 20), {}),
+        # Causal; the second sample of the third begins with tokens that see nothing.
+        ((*triple(2, 17, 12), 3), dict(causal=True)),
+        ((*triple(2, 3, 5, 8), 2), dict(causal=True)),
+        ((*triple(2, 5, 12), 3, torch.tensor([[True, False, True, True, False], [False, False, True, True, True]])), dict(causal=True)),
+        ((*triple(2, 7, 8), 2, bools(2, 7), 0.25, 3, 4, 20), dict(causal=True)),
     ]
 
 
@@ -685,7 +690,9 @@ RECORDS = [
         "full_attention", full_attention, full_samples,
         small_of(lambda r: [((r(1, 3, 2, 4), r(1, 3, 2, 4), r(1, 3, 2, 4), 2), {}),
                             ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4), 2, bools(2, 3), 0.2, 1, 1, 16), {}),
-                            ((r(1, 2, 4), r(1, 3, 2, 4), r(1, 3, 2, 4), 2), {}), ((r(1, 2, 4), r(1, 5, 4), r(1, 5, 4), 2, None, 0.2, 1, 1, 16), {})]),
+                            ((r(1, 2, 4), r(1, 3, 2, 4), r(1, 3, 2, 4), 2), {}), ((r(1, 2, 4), r(1, 5, 4), r(1, 5, 4), 2, None, 0.2, 1, 1, 16), {}),
+                            ((r(1, 3, 4), r(1, 3, 4), r(1, 3, 4), 2), dict(causal=True)),
+                            ((r(1, 3, 4), r(1, 3, 4), r(1, 3, 4), 2, torch.tensor([[False, True, True]])), dict(causal=True))]),
         errors=[(lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 2, 4), 2), {}), r"full_attention: v must have the shape of k \[2, 3, 4\], got \[2, 2, 4\]"),
                 (lambda r: ((r(2, 3, 4), r(2, 5, 6), r(2, 5, 6), 2), {}), r"full_attention: k must be \[2, M_1 … M_j, 4\] for q \[2, 3, 4\], got \[2, 5, 6\]"),
                 (lambda r: ((r(2, 3, 4), r(2, 5, 4), r(2, 5, 4), 2, bools(2, 3)), {}), r"token_mask must be \[2, 5\]"),

@@ -276,6 +276,7 @@ REFUSALS = {
         (lambda r: ((r(2, 3, 4), r(3, 4), r(3, 4), 2), {}), "k must be [B, N_1 … N_k, D] with at least one mode, got [3, 4]"),
         (lambda r: ((r(2, 3, 4), r(2, 3, 4).double(), r(2, 3, 4), 2), {}), "k must have the type of q, Float, got Double"),
         (lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4).double(), 2), {}), "v must have the type of q, Float, got Double"),
+        (lambda r: ((r(2, 3, 4), r(2, 5, 4), r(2, 5, 4), 2), dict(causal=True)), "causal wants as many keys as queries, got k [2, 5, 4] for q [2, 3, 4]"),
     ],
     "axis_attention": [
         (lambda r: ((r(2, 3, 4), r(2, 3, 4), r(2, 3, 4), 2, 1), {}), "mode must be 0 … 0 for x [2, 3, 4], got 1"),

@@ -12,17 +12,17 @@ namespace modewise::tasks {
 namespace {
 
 TEST(Kinds, HaveNamesOfTheirOwn) {
-  EXPECT_THAT(kind_names(),
-              testing::ElementsAre("forecast", "classify", "segment", "language", "series", "pictures"));
+  EXPECT_THAT(kind_names(), testing::ElementsAre("forecast", "classify", "segment", "language", "series",
+                                                 "pictures", "captions"));
   for (const Kind* kind : kinds()) EXPECT_EQ(&kind_of(kind->name), kind);
   try {
     kind_of("clasify");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_STREQ(
-        error.what(),
-        "there is no task 'clasify' (there are forecast, classify, segment, language, series, pictures)");
+    EXPECT_STREQ(error.what(),
+                 "there is no task 'clasify' (there are forecast, classify, segment, language, series, "
+                 "pictures, captions)");
   }
 }
 
@@ -55,6 +55,7 @@ TEST(Kinds, KnowTheirData) {
   EXPECT_EQ(task_of("a.TIF"), "segment");
   EXPECT_EQ(task_of("recall"), "language");
   EXPECT_EQ(task_of("motifs"), "series");
+  EXPECT_EQ(task_of("annotations/captions_train2017.json"), "captions");
   folder.write("b/readme.txt", "");
   EXPECT_EQ(task_of(folder / "b"), "forecast");
   folder.write("b/c/X_TRAIN.ts", "");

@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/commands.h"
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/folder.h"
+#include "modewise/core/output_file.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/tasks/captions/run.h"
+
+namespace modewise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct CaptionCommandOptions {
+  std::string run, out;
+  std::vector<std::string> pictures;
+  int64_t beams = 0;
+  bool force = false, allow_size = false;
+};
+
+bool named_as_picture(const fs::path& path) {
+  std::string ending = path.extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+}
+
+/// Files as they are named; of folders the pictures in them, in the order of their bytes.
+std::vector<fs::path> listed_pictures(const std::vector<std::string>& named) {
+  std::vector<fs::path> files;
+  for (const std::string& name : named) {
+    if (!fs::is_directory(name)) {
+      files.emplace_back(name);
+      continue;
+    }
+    std::vector<fs::path> inside;
+    for (const fs::path& entry : entries_of(name))
+      if (named_as_picture(entry)) inside.push_back(entry);
+    require(!inside.empty(), ErrorKind::no_input,
+            "{}: there is no picture (.png, .jpg, .jpeg) in this folder", name);
+    std::sort(inside.begin(), inside.end());
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  return files;
+}
+
+/// The digits at the end of the names, as COCO's files have them; 1, 2, … where one has none or two are
+/// alike.
+std::vector<int64_t> image_ids(const std::vector<fs::path>& files) {
+  constexpr size_t kMostDigits = 18;
+  std::vector<int64_t> ids, numbers;
+  for (const fs::path& file : files) {
+    numbers.push_back(std::ssize(numbers) + 1);
+    const std::string stem = file.stem().string();
+    const size_t begin = stem.find_last_not_of("0123456789") + 1;  // 0 where all are digits
+    const std::string digits = stem.substr(begin);
+    if (digits.empty() || digits.size() > kMostDigits) continue;
+    ids.push_back(std::stoll(digits));
+  }
+  const bool distinct = std::set<int64_t>(ids.begin(), ids.end()).size() == files.size();
+  if (!distinct) spdlog::info("not every picture's name ends in a number of its own: image_id counts from 1");
+  return distinct ? ids : numbers;
+}
+
+void caption(const Program& program, const CaptionCommandOptions& options) {
+  install_stop_handlers();
+  require_new(options.out, options.force);
+  const std::vector<fs::path> files = listed_pictures(options.pictures);
+  tasks::CaptionRun run = tasks::open_caption_run(options.run);
+  require(run.config.data.features.empty(), ErrorKind::usage,
+          "{} was trained on features in place of pixels, and cannot caption pictures", options.run);
+  models::BeamOptions search = run.search();
+  if (options.beams > 0) search.beams = options.beams;
+  const std::vector<int64_t> ids = image_ids(files);
+  const int64_t size = run.config.data.size;
+  Json results = Json::array();
+  std::string text;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (stop_signal() != 0) throw Stopped{stop_signal()};
+    const io::Picture picture = io::read_picture(files[i], {size, size, options.allow_size});
+    std::string words = tasks::caption_of(run, picture, search);
+    text += fmt::format("{}: {}\n", files[i].string(), words);
+    results.push_back(
+        {{"image_id", ids[i]}, {"caption", std::move(words)}, {"file_name", files[i].filename().string()}});
+  }
+  if (!options.out.empty()) write_file_atomically(options.out, tasks::json_text(results) + "\n");
+  program.print(tasks::Result(std::move(results), options.out.empty() ? std::move(text) : std::string()));
+}
+
+}  // namespace
+
+void add_caption(Program& program) {
+  const auto [command, options] = program.add_command<CaptionCommandOptions>(
+      program.app(), "caption", "Tells in words what pictures show, by a run of captions.",
+      "modewise caption runs/captions_train2017-transformer-dense photo.jpg", caption);
+  command->add_option("run,--run", options.run, "run folder")->required();
+  command->add_option("pictures", options.pictures, "PNG and JPEG files, and folders of them")->required();
+  add_positive(*command, "--beams", options.beams, "beginnings kept in the search; the run's own without");
+  command->add_option("--out", options.out, ".json to write: captions as COCO's results");
+  command->add_flag("--force", options.force, "overwrite that file");
+  command->add_flag("--allow-size", options.allow_size, "decode pictures of any size");
+}
+
+}  // namespace modewise::cli

@@ -1,0 +1,31 @@
+#pragma once
+// The long short-term memory (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000).
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <cstdint>
+
+#include "modewise/nn/initializer.h"
+
+namespace modewise::nn {
+
+/// Both [B, D].
+struct LstmState {
+  at::Tensor hidden, cell;
+};
+
+/// Names in its state, the order of the gates (input, forget, candidate, output) and the first weights,
+/// uniform in ±1/√D, are those of torch.nn.LSTMCell.
+class LstmCell : public torch::nn::Module {
+ public:
+  LstmCell(Initializer& init, int64_t in, int64_t width);
+
+  /// x [B, in]: c' = σ(f) c + σ(i) tanh(g), h' = σ(o) tanh(c').
+  LstmState forward(const at::Tensor& x, const LstmState& state) const;
+
+ private:
+  at::Tensor input_weight_, hidden_weight_, input_bias_, hidden_bias_;  // [4·D, in], [4·D, D], [4·D], [4·D]
+};
+
+}  // namespace modewise::nn

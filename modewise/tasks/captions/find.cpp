@@ -1,0 +1,68 @@
+#include "modewise/tasks/captions/find.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/log_softmax.h>
+
+#include <algorithm>
+
+#include "modewise/core/stop_signal.h"
+#include "modewise/nn/evaluation_mode.h"
+#include "modewise/train/task.h"
+
+namespace modewise::tasks {
+
+const std::vector<int64_t>& judged_pictures(const data::CaptionSet& set, const std::string& part) {
+  return set.part(part == "validation" && set.validation.empty() ? "train" : part);
+}
+
+std::vector<models::FoundCaption> find_captions(models::Captioner& model, const at::Tensor& cells,
+                                                const models::BeamOptions& options) {
+  return options.beams == 1 ? models::greedy_captions(model, cells)
+                            : models::beam_captions(model, cells, options);
+}
+
+void CaptionFinder::for_batches(std::span<const int64_t> samples,
+                                const std::function<void(std::span<const int64_t>)>& visit) const {
+  const at::NoGradGuard no_grad;
+  const nn::EvaluationMode evaluation(model);
+  const auto size = static_cast<size_t>(batch);
+  for (size_t begin = 0; begin < samples.size(); begin += size) {
+    if (stop_signal() != 0) throw train::EvaluationInterrupted{};
+    visit(samples.subspan(begin, std::min(size, samples.size() - begin)));
+  }
+}
+
+io::ImageTexts CaptionFinder::captions(std::span<const int64_t> samples,
+                                       const models::BeamOptions& options) const {
+  io::ImageTexts texts;
+  for_batches(samples, [&](std::span<const int64_t> part) {
+    const auto found = find_captions(model, model.encode(data::gather_images(set, part)), options);
+    for (size_t i = 0; i < part.size(); ++i)
+      texts.add(set.pictures[static_cast<size_t>(part[i])].id, set.vocabulary.text(found[i].words));
+  });
+  texts.sort();
+  return texts;
+}
+
+double CaptionFinder::loss(std::span<const int64_t> samples) const {
+  double sum = 0;
+  int64_t words = 0;
+  for_batches(samples, [&](std::span<const int64_t> part) {
+    const at::Tensor cells = model.encode(data::gather_images(set, part));
+    for (size_t i = 0; i < part.size(); ++i) {
+      std::vector<std::vector<int64_t>> captions;
+      for (const auto& one : set.pictures[static_cast<size_t>(part[i])].words)
+        captions.push_back(set.vocabulary.numbers(one));
+      const data::CaptionTokens tokens = data::caption_tokens(captions, model.max_words());
+      const at::Tensor own = model.logits(cells.narrow(0, static_cast<int64_t>(i), 1), tokens.inputs);
+      const at::Tensor scores =
+          at::log_softmax(own.to(at::kDouble), -1).gather(2, tokens.targets.unsqueeze(2)).squeeze(2);
+      const at::Tensor counted = tokens.targets.ne(data::Vocabulary::kPadding);
+      sum -= scores.mul(counted).sum(1).sum().item<double>();
+      words += counted.sum().item<int64_t>();
+    }
+  });
+  return sum / static_cast<double>(words);
+}
+
+}  // namespace modewise::tasks

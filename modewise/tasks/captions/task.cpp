@@ -1,0 +1,188 @@
+#include "modewise/tasks/captions/task.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "modewise/core/random.h"
+#include "modewise/nn/dropout.h"
+#include "modewise/nn/evaluation_mode.h"
+#include "modewise/tasks/captions/find.h"
+#include "modewise/tasks/captions/judge.h"
+#include "modewise/tasks/captions/loss.h"
+
+namespace modewise::tasks {
+namespace {
+
+using data::Vocabulary;
+using WordNumbersOf = std::vector<std::vector<int64_t>>;
+
+/// The captions of each picture side by side as many rows: `each` a picture, without targets where it has
+/// fewer.
+WordNumbersOf rows_of(const data::CaptionSet& set, const std::vector<int64_t>& pictures, int64_t most,
+                      const RandomStream& stream) {
+  int64_t each = 0;
+  for (const int64_t i : pictures)
+    each = std::max(each, std::ssize(set.pictures[static_cast<size_t>(i)].words));
+  each = std::min(each, most);
+  WordNumbersOf rows;
+  for (size_t row = 0; row < pictures.size(); ++row) {
+    const auto& captions = set.pictures[static_cast<size_t>(pictures[row])].words;
+    const int64_t count = std::ssize(captions);
+    // Chosen without repeats: place k takes one of those from k on.
+    std::vector<int64_t> order(static_cast<size_t>(count));
+    std::iota(order.begin(), order.end(), int64_t{0});
+    for (int64_t k = 0; k < each; ++k) {
+      if (k >= count) {
+        rows.emplace_back();
+        continue;
+      }
+      if (count > most) {
+        const double draw = stream.uniform(row * static_cast<uint64_t>(most) + static_cast<uint64_t>(k));
+        std::swap(
+            order[static_cast<size_t>(k)],
+            order[static_cast<size_t>(k + static_cast<int64_t>(draw * static_cast<double>(count - k)))]);
+      }
+      rows.push_back(set.vocabulary.numbers(captions[static_cast<size_t>(order[static_cast<size_t>(k)])]));
+    }
+  }
+  return rows;
+}
+
+std::vector<int32_t> with_end(const std::vector<int64_t>& words, bool ended) {
+  std::vector<int32_t> out(words.begin(), words.end());
+  if (ended) out.push_back(static_cast<int32_t>(Vocabulary::kEnd));
+  return out;
+}
+
+/// A seed of its own for each step.
+uint64_t step_seed(uint64_t seed, uint64_t step) {
+  const RandomStream stream{seed, RandomSite::sampled_text, step};
+  return uint64_t{stream.word(0)} << 32 | stream.word(1);
+}
+
+}  // namespace
+
+CaptionReward::CaptionReward(const data::CaptionSet& set) {
+  std::map<std::string, int32_t> unknown;
+  for (const int64_t i : set.train) {
+    auto& references = references_.emplace_back();
+    for (const auto& words : set.pictures[static_cast<size_t>(i)].words) {
+      std::vector<int64_t> numbers = set.vocabulary.numbers(words);
+      for (size_t t = 0; t < words.size(); ++t)
+        if (numbers[t] == Vocabulary::kUnknown)
+          numbers[t] = set.vocabulary.size() +
+                       unknown.emplace(words[t], static_cast<int32_t>(unknown.size())).first->second;
+      references.push_back(with_end(numbers, true));
+    }
+  }
+  std::vector<metrics::CaptionCase> cases;
+  for (const auto& references : references_) cases.push_back({{}, {references.begin(), references.end()}});
+  scorer_.emplace(cases);
+}
+
+double CaptionReward::of(int64_t sample, const models::FoundCaption& caption) const {
+  const std::vector<int32_t> words = with_end(caption.words, caption.ended);
+  const auto& references = references_[static_cast<size_t>(sample)];
+  return scorer_->score({words, {references.begin(), references.end()}});
+}
+
+struct CaptionTask::Batch final : train::Batch {
+  std::vector<int64_t> samples;  // of the training pictures
+  at::Tensor images;             // [B, …]
+  data::CaptionTokens tokens;    // [B · captions, T]
+};
+
+CaptionTask::CaptionTask(const CaptionsConfig& config, const data::CaptionSet& set)
+    : config_(config),
+      set_(set),
+      hash_(hash_of(set)),
+      model_(models::make_captioner(config.model, caption_shape(set),
+                                    static_cast<uint64_t>(config.train.seed))) {
+  const int64_t samples = training_samples(), size = config.train.batch_size;
+  batches_per_epoch_ = config.train.drop_last ? samples / size : (samples + size - 1) / size;
+  if (config.captions.self_critical_epochs > 0) reward_.emplace(set);
+}
+
+std::unique_ptr<train::Batch> CaptionTask::load(std::span<const int64_t> samples) const {
+  return load_batch(samples, 0);
+}
+
+std::unique_ptr<train::Batch> CaptionTask::load_batch(std::span<const int64_t> samples,
+                                                      int64_t number) const {
+  auto batch = std::make_unique<Batch>();
+  batch->samples.assign(samples.begin(), samples.end());
+  std::vector<int64_t> pictures;
+  for (const int64_t i : samples) pictures.push_back(set_.train[static_cast<size_t>(i)]);
+  batch->images = data::gather_images(set_, pictures);
+  const RandomStream stream{static_cast<uint64_t>(config_.train.seed), RandomSite::augmentation,
+                            static_cast<uint64_t>(number)};
+  WordNumbersOf rows = rows_of(set_, pictures, config_.captions.captions_per_picture, stream);
+  batch->tokens = data::caption_tokens(rows, config_.model.max_words);
+  for (size_t row = 0; row < rows.size(); ++row)  // of no caption
+    if (rows[row].empty()) batch->tokens.targets.select(0, static_cast<int64_t>(row)).zero_();
+  return batch;
+}
+
+at::Tensor CaptionTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
+  const int64_t epoch = static_cast<int64_t>(step) / batches_per_epoch_;
+  const bool rewarded = epoch >= config_.train.epochs - config_.captions.self_critical_epochs;
+  nn::set_dropout_step(*model_, seed, step);
+  const auto& captions = static_cast<const Batch&>(batch);
+  return rewarded ? reward_loss(captions, seed, step) : word_loss(captions, seed, step);
+}
+
+at::Tensor CaptionTask::word_loss(const Batch& batch, uint64_t seed, uint64_t step) {
+  const CaptionOptions& options = config_.captions;
+  const at::Tensor cells = model_->encode(batch.images);
+  at::Tensor inputs = batch.tokens.inputs;
+  if (options.scheduled_sampling > 0) {
+    const int64_t steps = (config_.train.epochs - options.self_critical_epochs) * batches_per_epoch_;
+    const double share = options.scheduled_sampling * static_cast<double>(step) / static_cast<double>(steps);
+    const at::NoGradGuard no_grad;
+    inputs = mixed_inputs(inputs, model_->logits(cells, inputs), share, seed, step);
+  }
+  return caption_loss(model_->logits(cells, inputs), batch.tokens.targets, options.smoothing);
+}
+
+at::Tensor CaptionTask::reward_loss(const Batch& batch, uint64_t seed, uint64_t step) {
+  const int64_t each = config_.captions.drawn;
+  std::vector<models::FoundCaption> likeliest, drawn;
+  {
+    const at::NoGradGuard no_grad;
+    const nn::EvaluationMode evaluation(*model_);
+    const at::Tensor cells = model_->encode(batch.images);
+    likeliest = models::greedy_captions(*model_, cells);
+    drawn = models::sample_captions(*model_, cells, step_seed(seed, step), each);
+  }
+  std::vector<double> advantages;
+  WordNumbersOf rows;
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    const size_t picture = i / static_cast<size_t>(each);
+    advantages.push_back(reward_->of(batch.samples[picture], drawn[i]) -
+                         reward_->of(batch.samples[picture], likeliest[picture]));
+    rows.push_back(drawn[i].words);
+  }
+  const data::CaptionTokens tokens = data::caption_tokens(rows, config_.model.max_words);
+  return self_critical_loss(model_->logits(model_->encode(batch.images), tokens.inputs), tokens.targets,
+                            at::tensor(advantages, at::kDouble));
+}
+
+train::Metrics CaptionTask::evaluate() {
+  const std::vector<int64_t>& judged = judged_pictures(set_, "validation");
+  const CaptionFinder finder{*model_, set_, config_.captions.evaluation_batch};
+  const CaptionJudgement judgement =
+      judge_captions(finder.likeliest(judged), "the captions found", set_.references(judged), set_.source);
+  return {{"val_cider_d", judgement.evaluation.all.cider_d},
+          {"val_bleu_4", judgement.evaluation.all.bleu.back()},
+          {"val_loss", finder.loss(judged)}};
+}
+
+train::Criterion CaptionTask::criterion() const {
+  return {"val_" + config_.captions.select, config_.captions.select == "loss"};
+}
+
+}  // namespace modewise::tasks

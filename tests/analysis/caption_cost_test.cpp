@@ -1,0 +1,63 @@
+// What captioners cost by formula, against the models themselves.
+
+#include "modewise/analysis/caption_cost.h"
+
+#include <gtest/gtest.h>
+
+#include "modewise/nn/attention_zoo.h"
+
+namespace modewise::analysis {
+namespace {
+
+models::CaptionModelConfig small_config() {
+  models::CaptionModelConfig config;
+  config.max_words = 7;
+  config.encoder.widths = {4, 6};
+  config.encoder.heads = config.decoder.heads = 2;
+  config.decoder.width = 8;
+  return config;
+}
+
+int64_t parameters_of(const models::CaptionModelConfig& config, const models::CaptionShape& shape) {
+  int64_t count = 0;
+  for (const at::Tensor& one : models::make_captioner(config, shape, 1)->parameters()) count += one.numel();
+  return count;
+}
+
+TEST(CaptionCost, HasTheParametersOfTheModel) {
+  const models::CaptionShape pictures{3, 17, 13, 31, 0}, features{3, 3, 5, 31, 9};
+  for (const models::CaptionShape& shape : {pictures, features})
+    for (const char* name : {"transformer", "lstm"}) {
+      models::CaptionModelConfig config = small_config();
+      config.name = name;
+      EXPECT_EQ(caption_cost(config, shape).parameters(), parameters_of(config, shape)) << name;
+      config.encoder.attention = "none";
+      config.decoder.layers = 3;
+      EXPECT_EQ(caption_cost(config, shape).parameters(), parameters_of(config, shape)) << name;
+    }
+  for (const char* form : {"dense", "random", "factorized-random"}) {
+    models::CaptionModelConfig config = small_config();
+    config.encoder.attention = config.decoder.attention = config.decoder.cross_attention = form;
+    EXPECT_EQ(caption_cost(config, pictures).parameters(), parameters_of(config, pictures)) << form;
+  }
+}
+
+TEST(CaptionCost, CountsTheMultiplyAddsOfASmallModelByHand) {
+  models::CaptionModelConfig config = small_config();
+  config.encoder.attention = "none";
+  config.decoder.layers = 1;
+  config.decoder.feed_forward = 2;
+  const ModelCost cost = caption_cost(config, {3, 17, 13, 31, 0});
+  // 17 × 13 pixels become 9 × 7, then 5 × 4 cells; kernels of 3 × 3.
+  EXPECT_EQ(cost.multiply_adds_of({"convolutions"}), 63 * 27 * 4 + 20 * 36 * 6);
+  EXPECT_EQ(cost.multiply_adds_of({"embedding"}), 20 * 6 * 8);
+  // Values and outputs of 7 words among themselves, and of 20 cells for 7 words.
+  EXPECT_EQ(cost.multiply_adds_of({"value and output"}), (7 + 7 + 20 + 7) * 64);
+  EXPECT_EQ(cost.multiply_adds_of({"scores and mixing"}),
+            (7 + 7) * 64 + 2 * 7 * 7 * 8 + (7 + 20) * 64 + 2 * 7 * 20 * 8);
+  EXPECT_EQ(cost.multiply_adds_of({"feed-forward"}), 2 * 7 * 8 * 16);
+  EXPECT_EQ(cost.multiply_adds_of({"head"}), 7 * 8 * 31);
+}
+
+}  // namespace
+}  // namespace modewise::analysis

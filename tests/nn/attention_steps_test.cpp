@@ -1,0 +1,193 @@
+// Attention one token after another, and to a memory that was projected once, against the whole at once.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/randn_like.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "modewise/nn/attention_zoo.h"
+
+namespace modewise::nn {
+namespace {
+
+constexpr int64_t kTokens = 7, kKeys = 15, kWidth = 14, kHeads = 2;
+
+double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  EXPECT_EQ(a.sizes(), b.sizes());
+  return (a - b).abs().max().item<double>();
+}
+
+std::shared_ptr<Attention> make(const ZooForm& form, int64_t keys, bool causal) {
+  Initializer init(5);
+  ZooOptions options;
+  options.causal = causal;
+  auto out = form.make(init, {{kTokens}, keys, kWidth, kHeads}, options);
+  out->to(at::kDouble);
+  // θ and biases begin at 0, where many mistakes agree.
+  for (const auto& p : out->named_parameters())
+    if (p.value().abs().max().item<double>() == 0) p.value().set_data(at::randn_like(p.value()));
+  return out;
+}
+
+std::string said(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const c10::ValueError& error) {
+    return error.what_without_backtrace();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+TEST(AttentionSteps, AreTheRowsOfCausalAttention) {
+  size_t forms = 0;
+  for (const ZooForm& form : zoo_forms()) {
+    if (!form.causal) continue;
+    ++forms;
+    const auto attention = make(form, 0, true);
+    const at::Tensor x = at::randn({3, kTokens, kWidth}, at::kDouble), whole = attention->forward(x, {});
+    TokenCache cache;
+    for (int64_t place = 0; place < kTokens; ++place)
+      EXPECT_LT(largest_difference(attention->step(x.narrow(1, place, 1), cache), whole.narrow(1, place, 1)),
+                1e-13)
+          << form.name << ", place " << place;
+    EXPECT_EQ(cache.values.sizes().vec(), (std::vector<int64_t>{3, kTokens, kWidth})) << form.name;
+    EXPECT_EQ(cache.keys.defined(), form.name == "dot-product");
+  }
+  EXPECT_EQ(forms, 6);
+}
+
+TEST(AttentionSteps, ToAMemoryAreTheRowsOfTheirPlace) {
+  size_t forms = 0;
+  for (const ZooForm& form : zoo_forms()) {
+    if (!form.rectangular) continue;
+    ++forms;
+    const auto attention = make(form, kKeys, false);
+    const at::Tensor cells = at::randn({2, 3, 5, kWidth}, at::kDouble);
+    const TokenCache memory = attention->remembered(cells);
+    // Nine sequences a memory: more than the tokens that a synthesizer was made for.
+    const at::Tensor x = at::randn({9, 2, kTokens, kWidth}, at::kDouble);
+    for (int64_t place = 0; place < kTokens; ++place) {
+      const at::Tensor rows = attention->attend_step(x.select(2, place).transpose(0, 1), memory, place);
+      ASSERT_EQ(rows.sizes().vec(), (std::vector<int64_t>{2, 9, kWidth})) << form.name;
+      for (int64_t sequence : {0, 1, 8})
+        EXPECT_LT(largest_difference(rows.select(1, sequence),
+                                     attention->attend(x[sequence], {cells, {}}).select(1, place)),
+                  1e-13)
+            << form.name << ", place " << place;
+    }
+  }
+  EXPECT_EQ(forms, 7);
+}
+
+TEST(AttentionSteps, WeighTheKeysOfAMemory) {
+  for (const ZooForm& form : zoo_forms()) {
+    if (!form.rectangular) continue;
+    const auto attention = make(form, kKeys, false);
+    const at::Tensor x = at::randn({2, kTokens, kWidth}, at::kDouble),
+                     cells = at::randn({2, 3, 5, kWidth}, at::kDouble);
+    const at::Tensor weights = attention->attend_matrix(x, {cells, {}});
+    if (form.name == "linformer") {
+      EXPECT_FALSE(weights.defined());
+      continue;
+    }
+    ASSERT_EQ(weights.sizes().vec(), (std::vector<int64_t>{2, kHeads, kTokens, kKeys})) << form.name;
+    const auto parameters = attention->named_parameters();
+    const auto linear = [&](const std::string& name, const at::Tensor& t) {
+      return at::linear(t, parameters[name + ".weight"], parameters[name + ".bias"]);
+    };
+    const at::Tensor values =
+        linear("value_proj", cells.flatten(1, 2)).unflatten(-1, {kHeads, -1}).transpose(1, 2);
+    const at::Tensor mixed = at::matmul(weights, values).transpose(1, 2).flatten(-2);
+    EXPECT_LT(largest_difference(linear("out_proj", mixed), attention->attend(x, {cells, {}})), 1e-12)
+        << form.name;
+    EXPECT_LT(largest_difference(weights.sum(-1), at::ones({2, kHeads, kTokens}, at::kDouble)), 1e-12)
+        << form.name;
+    const at::Tensor mask = at::tensor(std::vector<int64_t>{1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1})
+                                .to(at::kBool)
+                                .view({1, 3, 5})
+                                .expand({2, -1, -1});
+    const at::Tensor kept = weights * mask.flatten(1).unsqueeze(1).unsqueeze(1).to(at::kDouble);
+    EXPECT_LT(largest_difference(attention->attend_matrix(x, {cells, mask}), kept / kept.sum(-1, true)),
+              1e-12)
+        << form.name;
+  }
+}
+
+TEST(CausalDotProduct, IsItsFormula) {
+  const auto attention = make(*find_zoo_form("dot-product"), 0, true);
+  const at::Tensor x = at::randn({2, kTokens, kWidth}, at::kDouble);
+  const auto parameters = attention->named_parameters();
+  const auto linear = [&](const std::string& name, const at::Tensor& t) {
+    return at::linear(t, parameters[name + ".weight"], parameters[name + ".bias"]);
+  };
+  const auto heads = [&](const std::string& name) {
+    return linear(name, x).unflatten(-1, {kHeads, -1}).transpose(1, 2);
+  };
+  const at::Tensor seen = at::ones({kTokens, kTokens}, at::kBool).tril();
+  const at::Tensor logits =
+      at::matmul(heads("query_proj"), heads("key_proj").transpose(-1, -2)) / std::sqrt(7.0);
+  const at::Tensor weights = at::softmax(logits.masked_fill(seen.logical_not(), -INFINITY), -1);
+  const auto out = [&](const at::Tensor& w) {
+    return linear("out_proj", at::matmul(w, heads("value_proj")).transpose(1, 2).flatten(-2));
+  };
+  EXPECT_LT(largest_difference(attention->forward(x, {}), out(weights)), 1e-12);
+  EXPECT_LT(largest_difference(attention->full_matrix(x, {}), weights), 1e-12);
+  // Tokens that see nothing get no values: of the second sample the first two.
+  at::Tensor mask = at::ones({2, kTokens}, at::kBool);
+  mask[0][3].fill_(false);
+  mask[1].narrow(0, 0, 2).fill_(false);
+  const at::Tensor kept = weights * mask.unsqueeze(1).unsqueeze(1).to(at::kDouble);
+  const at::Tensor masked = kept / kept.sum(-1, true).clamp_min(1e-300);
+  EXPECT_LT(largest_difference(attention->forward(x, mask), out(masked)), 1e-12);
+  EXPECT_LT(largest_difference(attention->full_matrix(x, mask), masked), 1e-12);
+}
+
+TEST(AttentionSteps, RefuseInWholeSentences) {
+  Initializer init(1);
+  const at::Tensor x = at::randn({1, 1, kWidth}, at::kDouble);
+  TokenCache cache;
+  for (const char* name : {"dot-product", "dense", "linformer", "kronecker"}) {
+    const auto attention = make(*find_zoo_form(name), 0, false);
+    EXPECT_EQ(said([&] { attention->step(x, cache); }),
+              "this form of attention is not causal: it cannot take tokens one after another")
+        << name;
+  }
+  const auto kronecker = make(*find_zoo_form("kronecker"), 0, false);
+  const std::string elsewhere =
+      "this form of attention mixes the tokens of one tensor: it has no keys from elsewhere";
+  EXPECT_EQ(said([&] { kronecker->remembered(x); }), elsewhere);
+  EXPECT_EQ(said([&] { kronecker->attend_step(x, cache, 0); }), elsewhere);
+  EXPECT_FALSE(kronecker->attend_matrix(x, {x, {}}).defined());
+  const auto random = make(*find_zoo_form("random"), kKeys, false);
+  const TokenCache memory = random->remembered(at::randn({1, kKeys, kWidth}, at::kDouble));
+  EXPECT_EQ(said([&] { random->attend_step(x, memory, kTokens); }),
+            "a synthesizer made for 7 tokens has no place 7");
+  const std::string bounds = "causal attention reaches all tokens, by softmax and without rotary codes";
+  for (const TokenAttentionOptions& options :
+       {TokenAttentionOptions{.reach = Reach::temporal, .causal = true},
+        TokenAttentionOptions{.rotary_modes = {0}, .causal = true},
+        TokenAttentionOptions{.features = 0, .causal = true}})
+    EXPECT_EQ(said([&] { TokenAttention(init, 8, 2, options); }), bounds);
+  TokenAttention features(init, kWidth, kHeads, {.features = 0});
+  features.to(at::kDouble);
+  const TokenCache drawn = features.remembered(at::randn({1, 5, kWidth}, at::kDouble));
+  EXPECT_EQ(said([&] { features.attend_step(x, drawn, 0); }),
+            "random features are drawn for tokens that come together");
+}
+
+}  // namespace
+}  // namespace modewise::nn
