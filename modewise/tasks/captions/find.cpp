@@ -15,6 +15,15 @@ const std::vector<int64_t>& judged_pictures(const data::CaptionSet& set, const s
   return set.part(part == "validation" && set.validation.empty() ? "train" : part);
 }
 
+io::ImageTexts caption_texts(const data::CaptionSet& set, std::span<const int64_t> samples,
+                             std::span<const std::vector<int64_t>> words) {
+  io::ImageTexts texts;
+  for (size_t i = 0; i < samples.size(); ++i)
+    texts.add(set.pictures[static_cast<size_t>(samples[i])].id, set.vocabulary.text(words[i]));
+  texts.sort();
+  return texts;
+}
+
 std::vector<models::FoundCaption> find_captions(models::Captioner& model, const at::Tensor& cells,
                                                 const models::BeamOptions& options) {
   return options.beams == 1 ? models::greedy_captions(model, cells)
@@ -32,21 +41,24 @@ void CaptionFinder::for_batches(std::span<const int64_t> samples,
   }
 }
 
-io::ImageTexts CaptionFinder::captions(std::span<const int64_t> samples,
-                                       const models::BeamOptions& options) const {
-  io::ImageTexts texts;
+std::vector<std::vector<int64_t>> CaptionFinder::words(std::span<const int64_t> samples,
+                                                       const models::BeamOptions& options) const {
+  std::vector<std::vector<int64_t>> words;
   for_batches(samples, [&](std::span<const int64_t> part) {
-    const auto found = find_captions(model, model.encode(data::gather_images(set, part)), options);
-    for (size_t i = 0; i < part.size(); ++i)
-      texts.add(set.pictures[static_cast<size_t>(part[i])].id, set.vocabulary.text(found[i].words));
+    for (models::FoundCaption& one :
+         find_captions(model, model.encode(data::gather_images(set, part)), options))
+      words.push_back(std::move(one.words));
   });
-  texts.sort();
-  return texts;
+  return words;
 }
 
-double CaptionFinder::loss(std::span<const int64_t> samples) const {
-  double sum = 0;
-  int64_t words = 0;
+io::ImageTexts CaptionFinder::captions(std::span<const int64_t> samples,
+                                       const models::BeamOptions& options) const {
+  return caption_texts(set, samples, words(samples, options));
+}
+
+WordLoss CaptionFinder::loss(std::span<const int64_t> samples) const {
+  WordLoss loss;
   for_batches(samples, [&](std::span<const int64_t> part) {
     const at::Tensor cells = model.encode(data::gather_images(set, part));
     for (size_t i = 0; i < part.size(); ++i) {
@@ -58,11 +70,11 @@ double CaptionFinder::loss(std::span<const int64_t> samples) const {
       const at::Tensor scores =
           at::log_softmax(own.to(at::kDouble), -1).gather(2, tokens.targets.unsqueeze(2)).squeeze(2);
       const at::Tensor counted = tokens.targets.ne(data::Vocabulary::kPadding);
-      sum -= scores.mul(counted).sum(1).sum().item<double>();
-      words += counted.sum().item<int64_t>();
+      loss.sum -= scores.mul(counted).sum(1).sum().item<double>();
+      loss.words += counted.sum().item<int64_t>();
     }
   });
-  return sum / static_cast<double>(words);
+  return loss;
 }
 
 }  // namespace modewise::tasks

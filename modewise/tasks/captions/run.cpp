@@ -86,7 +86,7 @@ JudgedCaptions judge_samples(const CaptionFinder& finder, std::span<const int64_
                                     finder.set.source);
   judged.json = {{"split", split}};
   judged.json.update(to_json(judged.judgement));
-  judged.json["loss"] = finder.loss(samples);
+  judged.json["loss"] = finder.loss(samples).mean();
   judged.json["beams"] = search.beams;
   return judged;
 }

@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <map>
@@ -171,14 +172,38 @@ at::Tensor CaptionTask::reward_loss(const Batch& batch, uint64_t seed, uint64_t 
                             at::tensor(advantages, at::kDouble));
 }
 
-train::Metrics CaptionTask::evaluate() {
-  const std::vector<int64_t>& judged = judged_pictures(set_, "validation");
+at::Tensor CaptionTask::sums(const train::Share& share) {
+  const std::span<const int64_t> judged = judged_pictures(set_, "validation");
+  const int64_t count = std::ssize(judged), most = model_->max_words();
+  const int64_t first = share.first(count), last = share.last(count);
+  const auto own = judged.subspan(static_cast<size_t>(first), static_cast<size_t>(last - first));
   const CaptionFinder finder{*model_, set_, config_.captions.evaluation_batch};
-  const CaptionJudgement judgement =
-      judge_captions(finder.likeliest(judged), "the captions found", set_.references(judged), set_.source);
+  at::Tensor sums = at::zeros({count * most + 2}, at::kDouble);
+  double* place = sums.mutable_data_ptr<double>() + first * most;
+  for (const std::vector<int64_t>& words : finder.words(own, {.beams = 1})) {
+    std::ranges::copy(words, place);
+    place += most;
+  }
+  const WordLoss loss = finder.loss(own);
+  sums[-2] = loss.sum;
+  sums[-1] = loss.words;
+  return sums;
+}
+
+train::Metrics CaptionTask::metrics_of(const at::Tensor& sums) {
+  const std::vector<int64_t>& judged = judged_pictures(set_, "validation");
+  const double* place = sums.const_data_ptr<double>();
+  std::vector<std::vector<int64_t>> words(judged.size());
+  for (std::vector<int64_t>& one : words) {
+    for (int64_t i = 0; i < model_->max_words() && place[i] != 0; ++i)
+      one.push_back(static_cast<int64_t>(place[i]));
+    place += model_->max_words();
+  }
+  const CaptionJudgement judgement = judge_captions(caption_texts(set_, judged, words), "the captions found",
+                                                    set_.references(judged), set_.source);
   return {{"val_cider_d", judgement.evaluation.all.cider_d},
           {"val_bleu_4", judgement.evaluation.all.bleu.back()},
-          {"val_loss", finder.loss(judged)}};
+          {"val_loss", place[0] / place[1]}};
 }
 
 train::Criterion CaptionTask::criterion() const {
