@@ -10,13 +10,13 @@ namespace {
 using models::CaptionModelConfig;
 using models::CaptionShape;
 
-double product(const std::vector<int64_t>& sizes) {
+double count_of(const std::vector<int64_t>& sizes) {
   double out = 1;
   for (const int64_t size : sizes) out *= static_cast<double>(size);
   return out;
 }
 
-void add_feed_forward(CostAccount& account, const CaptionModelConfig& config, double rows) {
+void add_network(CostAccount& account, const CaptionModelConfig& config, double rows) {
   const int64_t width = config.decoder.width, hidden = width * config.decoder.feed_forward;
   account.norm(width, rows);
   account.linear("feed-forward", width, hidden, rows);
@@ -24,7 +24,7 @@ void add_feed_forward(CostAccount& account, const CaptionModelConfig& config, do
   account.keep(rows * static_cast<double>(width + 2 * hidden));
 }
 
-void add_encoder(CostAccount& account, const CaptionModelConfig& config, const CaptionShape& shape) {
+void add_caption_encoder(CostAccount& account, const CaptionModelConfig& config, const CaptionShape& shape) {
   const models::CaptionEncoderConfig& encoder = config.encoder;
   const int64_t width = config.decoder.width;
   int64_t channels = shape.features;
@@ -35,7 +35,7 @@ void add_encoder(CostAccount& account, const CaptionModelConfig& config, const C
     part.encoder.widths.clear();
     for (const int64_t next : encoder.widths) {
       part.encoder.widths.push_back(next);
-      const double places = product(models::caption_cells(part, shape));
+      const double places = count_of(models::caption_cells(part, shape));
       account.linear("convolutions", encoder.kernel * encoder.kernel * channels, next, places, false);
       account.norm(next, places);
       account.keep(2 * places * static_cast<double>(next));
@@ -43,7 +43,7 @@ void add_encoder(CostAccount& account, const CaptionModelConfig& config, const C
     }
   }
   const std::vector<int64_t> cells = models::caption_cells(config, shape);
-  const double count = product(cells);
+  const double count = count_of(cells);
   account.linear("embedding", channels, width, count);
   account.add("embedding", cells[0] * cells[1] * width, 0);
   account.keep(count * static_cast<double>(width));
@@ -53,7 +53,7 @@ void add_encoder(CostAccount& account, const CaptionModelConfig& config, const C
     nn::ZooOptions options;
     options.factors = encoder.factors;
     add_zoo_attention(account, encoder.attention, {cells, 0, width, encoder.heads}, options);
-    add_feed_forward(account, config, count);
+    add_network(account, config, count);
   }
   account.norm(width, count);
 }
@@ -61,7 +61,7 @@ void add_encoder(CostAccount& account, const CaptionModelConfig& config, const C
 void add_transformer(CostAccount& account, const CaptionModelConfig& config, const CaptionShape& shape) {
   const models::CaptionDecoderConfig& decoder = config.decoder;
   const auto words = static_cast<double>(config.max_words);
-  const auto cells = static_cast<int64_t>(product(models::caption_cells(config, shape)));
+  const auto cells = static_cast<int64_t>(count_of(models::caption_cells(config, shape)));
   account.layer("words");
   account.add("embedding", (shape.vocabulary + config.max_words) * decoder.width, 0);
   for (int64_t layer = 0; layer < decoder.layers; ++layer) {
@@ -75,7 +75,7 @@ void add_transformer(CostAccount& account, const CaptionModelConfig& config, con
     account.norm(decoder.width, words);
     add_zoo_attention(account, decoder.cross_attention,
                       {{config.max_words}, cells, decoder.width, decoder.heads}, rectangular);
-    add_feed_forward(account, config, words);
+    add_network(account, config, words);
   }
   account.layer("head");
   account.norm(decoder.width, words);
@@ -87,7 +87,7 @@ void add_lstm(CostAccount& account, const CaptionModelConfig& config, const Capt
   const models::CaptionDecoderConfig& decoder = config.decoder;
   const int64_t width = decoder.width;
   const auto words = static_cast<double>(config.max_words);
-  const double cells = product(models::caption_cells(config, shape));
+  const double cells = count_of(models::caption_cells(config, shape));
   account.layer("words");
   account.add("embedding", shape.vocabulary * width, 0);
   account.linear("first states", width, 2 * decoder.layers * width, 1);
@@ -110,7 +110,7 @@ void add_lstm(CostAccount& account, const CaptionModelConfig& config, const Capt
 ModelCost caption_cost(const CaptionModelConfig& config, const CaptionShape& shape) {
   models::validate(config, shape);
   CostAccount account;
-  add_encoder(account, config, shape);
+  add_caption_encoder(account, config, shape);
   if (config.name == "lstm")
     add_lstm(account, config, shape);
   else
