@@ -141,19 +141,19 @@ TEST(Shares, OfRecall) {
 }
 
 TEST(Shares, OfAreas) {
-  const data::ScratchFolder folder;
+  const ScratchFolder folder;
   for (int i = 0; i < 10; ++i) {
     const std::string name = fmt::format("{}.npy", i);
-    data::write_image(folder, "images/" + name, 8, 8, 2);
-    data::write_mask(folder, "masks/" + name, 8, 8, [&](int64_t r, int64_t c) { return (r + i * c) % 2; });
+    data::write_image(folder, "images/" + name, 32, 32, 2);
+    data::write_mask(folder, "masks/" + name, 32, 32, [&](int64_t r, int64_t c) { return (r + i * c) % 2; });
   }
   SegmentConfig config;
   config.data = data::plain(folder.path("images"), folder.path("masks"));
   config.data.validation = 0.5;
   config.data.test = 0;
-  config.data.window = 8;
+  config.data.window = 32;
   config.model.use_model("unet");
-  const data::SceneSet set(config.data, 8);
+  const data::SceneSet set(config.data, 32);
   SegmentTask task(config, set);
   expect_shares_add_up(task);
 }
