@@ -6,6 +6,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -90,6 +91,10 @@ at::Tensor SynthesizerAttention::attend(const at::Tensor& x, const Memory& memor
 
 at::Tensor SynthesizerAttention::attend_matrix(const at::Tensor& x, const Memory& memory) {
   return mixed(x, units(memory.tokens, heads_), memory.mask, false).transpose(1, 2);
+}
+
+bool SynthesizerAttention::reads_queries() const {
+  return std::any_of(sources_.begin(), sources_.end(), [](const auto& one) { return one->reads_tokens(); });
 }
 
 TokenCache SynthesizerAttention::remembered(const at::Tensor& tokens) {

@@ -28,7 +28,8 @@ class CaptionLayer : public torch::nn::Module {
                            init, decoder.width, decoder.width * decoder.feed_forward, decoder.dropout));
     for (int i = 0; i < 3; ++i) {
       const std::string number = std::to_string(i + 1);
-      norms_[i] = register_module("norm" + number, std::make_shared<nn::LayerNorm>(decoder.width));
+      if (i != 1 || cross_->reads_queries())
+        norms_[i] = register_module("norm" + number, std::make_shared<nn::LayerNorm>(decoder.width));
       dropouts_[i] =
           register_module("dropout" + number, std::make_shared<nn::Dropout>(init, decoder.dropout));
     }
@@ -37,11 +38,11 @@ class CaptionLayer : public torch::nn::Module {
   /// x [R, T, D], cells [R, N, D]
   at::Tensor forward(const at::Tensor& x, const at::Tensor& cells) const {
     const at::Tensor told = after_self(x);
-    return fed(dropouts_[1]->add_to(told, cross_->attend(norms_[1]->forward(told), {cells, {}})));
+    return fed(dropouts_[1]->add_to(told, cross_->attend(asking(told), {cells, {}})));
   }
   /// [R, H, T, N]; undefined where no cells are weighed.
   at::Tensor looked(const at::Tensor& x, const at::Tensor& cells) const {
-    return cross_->attend_matrix(norms_[1]->forward(after_self(x)), {cells, {}});
+    return cross_->attend_matrix(asking(after_self(x)), {cells, {}});
   }
 
   nn::TokenCache remembered(const at::Tensor& cells) const { return cross_->remembered(cells); }
@@ -49,7 +50,7 @@ class CaptionLayer : public torch::nn::Module {
   at::Tensor step(const at::Tensor& x, nn::TokenCache& words, const nn::TokenCache& cells,
                   int64_t place) const {
     const at::Tensor told = dropouts_[0]->add_to(x, self_->step(norms_[0]->forward(x), words));
-    const at::Tensor asked = norms_[1]->forward(told).view({cells.values.size(0), -1, x.size(-1)});
+    const at::Tensor asked = asking(told).view({cells.values.size(0), -1, x.size(-1)});
     return fed(dropouts_[1]->add_to(told, cross_->attend_step(asked, cells, place).view(x.sizes())));
   }
 
@@ -57,13 +58,14 @@ class CaptionLayer : public torch::nn::Module {
   at::Tensor after_self(const at::Tensor& x) const {
     return dropouts_[0]->add_to(x, self_->forward(norms_[0]->forward(x), {}));
   }
+  at::Tensor asking(const at::Tensor& x) const { return norms_[1] ? norms_[1]->forward(x) : x; }
   at::Tensor fed(const at::Tensor& x) const {
     return dropouts_[2]->add_to(x, feed_forward_->forward(norms_[2]->forward(x)));
   }
 
   std::shared_ptr<nn::Attention> self_, cross_;
   std::shared_ptr<nn::FeedForward> feed_forward_;
-  std::shared_ptr<nn::LayerNorm> norms_[3];
+  std::shared_ptr<nn::LayerNorm> norms_[3];  // the second is null where attention to cells does not read x
   std::shared_ptr<nn::Dropout> dropouts_[3];
 };
 

@@ -169,8 +169,9 @@ TEST(Captioner, BeginsWithWeightsOfItsSeed) {
   const auto transformer = make_captioner(small_config(), small_shape(), 3),
              lstm = make_captioner(small_config("lstm"), small_shape(), 3);
   for (const auto& p : transformer->named_parameters())
-    if (p.key().starts_with("encoder."))
+    if (p.key().starts_with("encoder.")) {
       EXPECT_TRUE(at::equal(p.value(), lstm->named_parameters()[p.key()])) << p.key();
+    }
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ TEST(Captioner, RefusesOptionsThatItDoesNotHave) {
   CaptionModelConfig config = small_config("lstm");
   config.decoder.cross_attention = "random";
   EXPECT_EQ(said([&] { validate(config, small_shape(), "run.toml"); }),
-            "run.toml: decoder.cross_attention = \"random\" has no effect, model 'lstm' has no such option "
+            "run.toml: decoder.cross_attention = 'random' has no effect, model 'lstm' has no such option "
             "(it is an "
             "option of transformer)");
 }
