@@ -7,6 +7,7 @@
 
 #include "modewise/core/stop_signal.h"
 #include "modewise/nn/evaluation_mode.h"
+#include "modewise/tasks/captions/loss.h"
 #include "modewise/train/task.h"
 
 namespace modewise::tasks {
@@ -60,19 +61,21 @@ io::ImageTexts CaptionFinder::captions(std::span<const int64_t> samples,
 WordLoss CaptionFinder::loss(std::span<const int64_t> samples) const {
   WordLoss loss;
   for_batches(samples, [&](std::span<const int64_t> part) {
-    const at::Tensor cells = model.encode(data::gather_images(set, part));
-    for (size_t i = 0; i < part.size(); ++i) {
-      std::vector<std::vector<int64_t>> captions;
-      for (const auto& one : set.pictures[static_cast<size_t>(part[i])].words)
-        captions.push_back(set.vocabulary.numbers(one));
-      const data::CaptionTokens tokens = data::caption_tokens(captions, model.max_words());
-      const at::Tensor own = model.logits(cells.narrow(0, static_cast<int64_t>(i), 1), tokens.inputs);
-      const at::Tensor scores =
-          at::log_softmax(own.to(at::kDouble), -1).gather(2, tokens.targets.unsqueeze(2)).squeeze(2);
-      const at::Tensor counted = tokens.targets.ne(data::Vocabulary::kPadding);
-      loss.sum -= scores.mul(counted).sum(1).sum().item<double>();
-      loss.words += counted.sum().item<int64_t>();
+    int64_t each = 0;
+    std::vector<std::vector<std::vector<int64_t>>> captions;
+    for (const int64_t i : part) {
+      auto& own = captions.emplace_back();
+      for (const auto& one : set.pictures[static_cast<size_t>(i)].words)
+        own.push_back(set.vocabulary.numbers(one));
+      each = std::max(each, std::ssize(own));
     }
+    const data::CaptionTokens tokens = side_by_side(captions, each, model.max_words());
+    const at::Tensor logits = model.logits(model.encode(data::gather_images(set, part)), tokens.inputs);
+    const at::Tensor scores =
+        at::log_softmax(logits.to(at::kDouble), -1).gather(2, tokens.targets.unsqueeze(2)).squeeze(2);
+    const at::Tensor counted = tokens.targets.ne(data::Vocabulary::kPadding);
+    loss.sum -= scores.mul(counted).sum(1).sum().item<double>();
+    loss.words += counted.sum().item<int64_t>();
   });
   return loss;
 }

@@ -37,6 +37,20 @@ int64_t drawn_word(const double* probabilities, int64_t words, double uniform) {
 
 }  // namespace
 
+data::CaptionTokens side_by_side(std::span<const std::vector<std::vector<int64_t>>> of_pictures, int64_t each,
+                                 int64_t max_words) {
+  std::vector<std::vector<int64_t>> rows;
+  std::vector<int64_t> without;
+  for (const auto& captions : of_pictures)
+    for (size_t k = 0; k < static_cast<size_t>(each); ++k) {
+      if (k >= captions.size()) without.push_back(std::ssize(rows));
+      rows.push_back(k < captions.size() ? captions[k] : std::vector<int64_t>());
+    }
+  data::CaptionTokens tokens = data::caption_tokens(rows, max_words);
+  for (const int64_t row : without) tokens.targets.select(0, row).zero_();
+  return tokens;
+}
+
 at::Tensor caption_loss(const at::Tensor& logits, const at::Tensor& targets, double smoothing) {
   const at::Tensor log_scores = at::log_softmax(logits, -1);
   at::Tensor each = log_scores.gather(2, targets.unsqueeze(2)).squeeze(2);

@@ -5,8 +5,17 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <span>
+#include <vector>
+
+#include "modewise/data/captions/caption_set.h"
 
 namespace modewise::tasks {
+
+/// Captions of pictures side by side, `each` a picture: `of_pictures` [picture, caption, word]. Where a
+/// picture has fewer, rows without targets stand in; where it has more, the first are taken.
+data::CaptionTokens side_by_side(std::span<const std::vector<std::vector<int64_t>>> of_pictures, int64_t each,
+                                 int64_t max_words);
 
 /// logits [n, T, V], targets [n, T] int64, 0 where there is none -> scalar: the mean over the targets of
 /// −Σ_v t_v log p_v with t = (1 − smoothing) · one-hot + smoothing / V.

@@ -21,36 +21,26 @@ namespace {
 using data::Vocabulary;
 using WordNumbersOf = std::vector<std::vector<int64_t>>;
 
-/// The captions of each picture side by side as many rows: `each` a picture, without targets where it has
-/// fewer.
-WordNumbersOf rows_of(const data::CaptionSet& set, const std::vector<int64_t>& pictures, int64_t most,
-                      const RandomStream& stream) {
-  int64_t each = 0;
-  for (const int64_t i : pictures)
-    each = std::max(each, std::ssize(set.pictures[static_cast<size_t>(i)].words));
-  each = std::min(each, most);
-  WordNumbersOf rows;
+/// The captions of pictures, of more than `most` so many that are drawn without repeats.
+std::vector<WordNumbersOf> chosen_captions(const data::CaptionSet& set, const std::vector<int64_t>& pictures,
+                                           int64_t most, const RandomStream& stream) {
+  std::vector<WordNumbersOf> chosen;
   for (size_t row = 0; row < pictures.size(); ++row) {
     const auto& captions = set.pictures[static_cast<size_t>(pictures[row])].words;
-    const int64_t count = std::ssize(captions);
-    // Chosen without repeats: place k takes one of those from k on.
+    const int64_t count = std::ssize(captions), wanted = std::min(count, most);
     std::vector<int64_t> order(static_cast<size_t>(count));
     std::iota(order.begin(), order.end(), int64_t{0});
-    for (int64_t k = 0; k < each; ++k) {
-      if (k >= count) {
-        rows.emplace_back();
-        continue;
-      }
-      if (count > most) {
+    WordNumbersOf& own = chosen.emplace_back();
+    for (int64_t k = 0; k < wanted; ++k) {
+      if (count > most) {  // place k takes one of those from k on
         const double draw = stream.uniform(row * static_cast<uint64_t>(most) + static_cast<uint64_t>(k));
-        std::swap(
-            order[static_cast<size_t>(k)],
-            order[static_cast<size_t>(k + static_cast<int64_t>(draw * static_cast<double>(count - k)))]);
+        const int64_t from = k + static_cast<int64_t>(draw * static_cast<double>(count - k));
+        std::swap(order[static_cast<size_t>(k)], order[static_cast<size_t>(from)]);
       }
-      rows.push_back(set.vocabulary.numbers(captions[static_cast<size_t>(order[static_cast<size_t>(k)])]));
+      own.push_back(set.vocabulary.numbers(captions[static_cast<size_t>(order[static_cast<size_t>(k)])]));
     }
   }
-  return rows;
+  return chosen;
 }
 
 std::vector<int32_t> with_end(const std::vector<int64_t>& words, bool ended) {
@@ -121,10 +111,10 @@ std::unique_ptr<train::Batch> CaptionTask::load_batch(std::span<const int64_t> s
   batch->images = data::gather_images(set_, pictures);
   const RandomStream stream{static_cast<uint64_t>(config_.train.seed), RandomSite::augmentation,
                             static_cast<uint64_t>(number)};
-  WordNumbersOf rows = rows_of(set_, pictures, config_.captions.captions_per_picture, stream);
-  batch->tokens = data::caption_tokens(rows, config_.model.max_words);
-  for (size_t row = 0; row < rows.size(); ++row)  // of no caption
-    if (rows[row].empty()) batch->tokens.targets.select(0, static_cast<int64_t>(row)).zero_();
+  const auto captions = chosen_captions(set_, pictures, config_.captions.captions_per_picture, stream);
+  int64_t each = 0;
+  for (const WordNumbersOf& own : captions) each = std::max(each, std::ssize(own));
+  batch->tokens = side_by_side(captions, each, config_.model.max_words);
   return batch;
 }
 

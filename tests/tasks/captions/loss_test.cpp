@@ -51,6 +51,15 @@ TEST(CaptionLoss, IsTheMeanOverWordsOfSmoothedCrossEntropy) {
   }
 }
 
+TEST(CaptionsSideBySide, HaveRowsWithoutTargetsWhereAPictureHasFewer) {
+  const std::vector<std::vector<std::vector<int64_t>>> pictures = {{{7}, {8, 9}, {6}}, {{5}}};
+  const data::CaptionTokens tokens = side_by_side(pictures, 2, 9);
+  const at::Tensor inputs = at::tensor({1, 7, 0, 1, 8, 9, 1, 5, 0, 1, 0, 0}, at::kLong).view({4, 3});
+  const at::Tensor wanted = at::tensor({7, 2, 0, 8, 9, 2, 5, 2, 0, 0, 0, 0}, at::kLong).view({4, 3});
+  EXPECT_TRUE(tokens.inputs.equal(inputs)) << tokens.inputs;
+  EXPECT_TRUE(tokens.targets.equal(wanted)) << tokens.targets;
+}
+
 TEST(SelfCriticalLoss, WeighsTheWordsOfACaptionByItsAdvantage) {
   const at::Tensor logits = some_logits().requires_grad_();
   const std::vector<double> advantages = {0.7, -1.5};
