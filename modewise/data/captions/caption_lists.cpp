@@ -101,12 +101,11 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, con
   LeftOutCaptions missing, wordless, without;
   std::vector<int64_t> added;
   for (size_t image = 0; image < read.images.size(); ++image) {
-    const std::string_view file = read.images.text(image);
-    if (!folder.empty() && !std::filesystem::is_regular_file(std::filesystem::path(folder) / file)) {
-      missing.add(fmt::format("{} (image {})", file, read.images.image(image)));
+    CaptionedPicture picture = captioned(read, image, wordless);
+    if (!folder.empty() && !std::filesystem::is_regular_file(std::filesystem::path(folder) / picture.file)) {
+      missing.add(fmt::format("{} (image {})", picture.file, picture.id));
       continue;
     }
-    CaptionedPicture picture = captioned(read, image, wordless);
     if (picture.captions.empty()) {
       without.add(fmt::format("image {}", picture.id));
       continue;
