@@ -10,8 +10,8 @@ int main(int argc, char** argv) {
   modewise::keep_freed_memory();
   Program program(argc, argv);
   for (const auto add : {add_train, add_evaluate, add_predict, add_backtest, add_compare, add_report,
-                         add_data, add_config, add_info, add_explain, add_caption, add_score, add_tokenize, add_generate,
-                         add_convert, add_sweep, add_decompose, add_cost, add_demo})
+                         add_data, add_config, add_info, add_explain, add_caption, add_score, add_tokenize,
+                         add_generate, add_convert, add_sweep, add_decompose, add_cost, add_demo})
     add(program);
   return program.run();
 }

@@ -72,7 +72,7 @@ void add_transformer(CostAccount& account, const CaptionModelConfig& config, con
     account.norm(decoder.width, words);
     add_zoo_attention(account, decoder.attention, {{config.max_words}, 0, decoder.width, decoder.heads},
                       causal);
-    account.norm(decoder.width, words);
+    if (nn::find_zoo_form(decoder.cross_attention)->reads_tokens) account.norm(decoder.width, words);
     add_zoo_attention(account, decoder.cross_attention,
                       {{config.max_words}, cells, decoder.width, decoder.heads}, rectangular);
     add_network(account, config, words);

@@ -53,9 +53,6 @@ class Attention : public torch::nn::Module {
   /// The weights of `attend`, [B, H, N, M]; undefined where it weighs no tokens.
   virtual at::Tensor attend_matrix(const at::Tensor& x, const Memory& memory);
 
-  /// Whether the weights of `attend` depend on x; if not, a norm of x before it would learn nothing.
-  virtual bool reads_queries() const { return true; }
-
   /// x [B, 1, D] joins the tokens in `cache`: the last row of `forward` over all of them. Throws a ValueError
   /// unless the form was made causal.
   virtual at::Tensor step(const at::Tensor& x, TokenCache& cache);

@@ -32,6 +32,8 @@ struct ZooForm {
   bool rectangular = false;
   std::shared_ptr<Attention> (*make)(Initializer& init, const SynthesizerShape& shape,
                                      const ZooOptions& options) = nullptr;
+  /// Whether the weights depend on the tokens that ask; if not, a norm of those alone would learn nothing.
+  bool reads_tokens = true;
 };
 
 std::span<const ZooForm> zoo_forms();

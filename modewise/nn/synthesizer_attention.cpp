@@ -93,10 +93,6 @@ at::Tensor SynthesizerAttention::attend_matrix(const at::Tensor& x, const Memory
   return mixed(x, units(memory.tokens, heads_), memory.mask, false).transpose(1, 2);
 }
 
-bool SynthesizerAttention::reads_queries() const {
-  return std::any_of(sources_.begin(), sources_.end(), [](const auto& one) { return one->reads_tokens(); });
-}
-
 TokenCache SynthesizerAttention::remembered(const at::Tensor& tokens) {
   return {{}, value_->forward(tokens).flatten(1, -2)};
 }

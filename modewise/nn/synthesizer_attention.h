@@ -26,7 +26,6 @@ class SynthesizerAttention : public Attention {
   at::Tensor attend(const at::Tensor& x, const Memory& memory) override;
   at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
   at::Tensor attend_matrix(const at::Tensor& x, const Memory& memory) override;
-  bool reads_queries() const override;
   /// Keeps values alone: a row of logits needs no other token.
   at::Tensor step(const at::Tensor& x, TokenCache& cache) override;
   TokenCache remembered(const at::Tensor& tokens) override;

@@ -137,7 +137,6 @@ class RandomLogits : public LogitSource {
     check_tokens(shape_, x, columns);
     return {{}, {}, cast_like(values_, x).narrow(2, 0, columns), at::ones({shape_.heads, 1, 1}, x.options())};
   }
-  bool reads_tokens() const override { return false; }
 
  private:
   SynthesizerShape shape_;
@@ -171,7 +170,6 @@ class FactorizedLogits : public LogitSource {
     check_tokens(shape_, x, columns);
     return {{}, {}, factors_->joined(0, split_, x), factors_->joined(split_, factors_->factors().size(), x)};
   }
-  bool reads_tokens() const override { return false; }
 
  private:
   SynthesizerShape shape_;
@@ -204,9 +202,6 @@ class MixedLogits : public LogitSource {
     }
     if (!left.empty()) sum.left = at::cat(left, -1), sum.right = at::cat(right, -1);
     return sum;
-  }
-  bool reads_tokens() const override {
-    return std::any_of(sources_.begin(), sources_.end(), [](const auto& one) { return one->reads_tokens(); });
   }
 
  private:

@@ -34,8 +34,6 @@ class LogitSource : public torch::nn::Module {
   /// rows and the first columns ≤ M may be asked for; a grid must be the one that the source was made for.
   /// Throws a ValueError that says which sizes fit.
   virtual ops::SynthesizedLogits logits(const at::Tensor& x, int64_t columns) const = 0;
-  /// Whether the logits depend on x.
-  virtual bool reads_tokens() const { return true; }
 };
 
 /// Tay's dense form: Z_i = W_2 relu(W_1 x_i + b_1) + b_2, W_1 [D, D], W_2 [M, D]; row i sees token i alone.

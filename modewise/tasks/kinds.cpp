@@ -35,7 +35,8 @@ const Kind* owner_of(const fs::path& data) {
 
 const std::vector<const Kind*>& kinds() {
   static const std::vector<const Kind*> all = {&forecast_kind, &volumes_kind,         &scenes_kind,
-                                               &language_kind, &labelled_series_kind, &pictures_kind, &captions_kind};
+                                               &language_kind, &labelled_series_kind, &pictures_kind,
+                                               &captions_kind};
   return all;
 }
 

@@ -36,14 +36,14 @@ TEST(AttentionZoo, IsThisTable) {
   std::vector<std::string> rows;
   for (const ZooForm& form : zoo_forms())
     rows.push_back(std::string(form.name) + " " + std::string(form.code) + (form.causal ? " causal" : "") +
-                   (form.rectangular ? " rectangular" : ""));
+                   (form.rectangular ? " rectangular" : "") + (form.reads_tokens ? "" : " blind"));
   EXPECT_THAT(rows, ElementsAre("dot-product CT causal rectangular", "linformer CL rectangular",
                                 "dense SD causal rectangular", "tensor STT", "tensor-height STTH",
-                                "tensor-width STTW", "additive ", "random SR causal rectangular",
-                                "random-fixed  causal rectangular", "factorized-dense FSD",
-                                "factorized-random FSR causal rectangular", "product-random ", "mixture MS",
-                                "mixture-dense  causal rectangular", "mixture-printed ", "kronecker ",
-                                "kronecker-sum "));
+                                "tensor-width STTW", "additive ", "random SR causal rectangular blind",
+                                "random-fixed  causal rectangular blind", "factorized-dense FSD",
+                                "factorized-random FSR causal rectangular blind", "product-random  blind",
+                                "mixture MS", "mixture-dense  causal rectangular", "mixture-printed ",
+                                "kronecker ", "kronecker-sum "));
 }
 
 std::set<std::string> parameters_of(const std::string& name, const ZooOptions& options = {}) {

@@ -9,9 +9,9 @@ namespace {
 using Names = std::vector<std::string>;
 
 const std::map<std::string, Names>& sets() {
-  static const Names organs = {"bladder",      "femur-left", "femur-right", "heart",      "kidney-left",
-                               "kidney-right", "liver",      "lung-left",   "lung-right", "pancreas",
-                               "spleen"};
+  static const Names organs = {"bladder",     "femur-left",   "femur-right", "heart",
+                               "kidney-left", "kidney-right", "liver",       "lung-left",
+                               "lung-right",  "pancreas",     "spleen"};
   static const std::map<std::string, Names> all = {
       {"pathmnist",
        {"adipose", "background", "debris", "lymphocytes", "mucus", "smooth muscle", "normal colon mucosa",

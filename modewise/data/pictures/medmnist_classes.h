@@ -1,5 +1,6 @@
 #pragma once
-// The names of the classes of MedMNIST's 2D sets (Yang et al., Scientific Data 2023), which their files do not hold.
+// The names of the classes of MedMNIST's 2D sets (Yang et al., Scientific Data 2023), which their files do
+// not hold.
 
 #include <string>
 #include <vector>

@@ -28,7 +28,7 @@ class CaptionLayer : public torch::nn::Module {
                            init, decoder.width, decoder.width * decoder.feed_forward, decoder.dropout));
     for (int i = 0; i < 3; ++i) {
       const std::string number = std::to_string(i + 1);
-      if (i != 1 || cross_->reads_queries())
+      if (i != 1 || nn::find_zoo_form(decoder.cross_attention)->reads_tokens)
         norms_[i] = register_module("norm" + number, std::make_shared<nn::LayerNorm>(decoder.width));
       dropouts_[i] =
           register_module("dropout" + number, std::make_shared<nn::Dropout>(init, decoder.dropout));

@@ -39,8 +39,8 @@ class CaptionTask final : public train::ModuleTask {
   /// Of pictures with more than captions_per_picture captions, others in each batch.
   std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
-  /// The words [n, max_words] of the caption of each picture, 0 behind their end and for those of other shares;
-  /// then the sum and the number of WordLoss.
+  /// The words [n, max_words] of the caption of each picture, 0 behind their end and for those of other
+  /// shares; then the sum and the number of WordLoss.
   at::Tensor sums(const train::Share& share) override;
   /// val_cider_d and val_bleu_4 of the likeliest words, and val_loss, nats a word without smoothing; of the
   /// training pictures where there are no others.
