@@ -225,8 +225,9 @@ def dropped_statements(source):
 CHECK = r"(?:require|fail|TORCH_CHECK\w*|check_\w+|expect_\w+)\("
 SPEED = re.compile(r"grain|tile|chunk|ahead|buffer|capacity|kPiece|kRows|kLanes|kFew", re.I)  # sizes that change no result
 # Lines that change no result: how much work a task is said to have, into how many tasks it is cut and from how much on
-# threads are woken (each task writes its own part of the result), memory taken beforehand, logs, registrations.
-SKIPPED = re.compile(r"(?:task|all)_work \+?= |= parts_wanted\(|int64_t grain = |kFew|kAtOnce|kAhead|reserve\(|prefetch|log_\w+\(|spdlog|progress|static_assert|TORCH_LIBRARY|m\.impl|m\.def|__builtin_cpu|shrink_to_fit|assert\(")
+# threads are woken (each task writes its own part of the result), what a cache may hold, memory taken beforehand, logs,
+# registrations.
+SKIPPED = re.compile(r"(?:task|all)_work \+?= |= parts_wanted\(|int64_t grain = |budget|kept_bytes_|kFew|kAtOnce|kAhead|reserve\(|prefetch|log_\w+\(|spdlog|progress|static_assert|TORCH_LIBRARY|m\.impl|m\.def|__builtin_cpu|shrink_to_fit|assert\(")
 
 
 def mutants_of(layer, file, text):
