@@ -142,9 +142,10 @@ exchange("product", [(" * ", " / "), (" *= ", " /= ")], r" [*/]=? ")
 exchange("bound", [(" < ", " <= "), (" > ", " >= ")], r" [<>]=? ")
 exchange("equality", [(" == ", " != ")], r" [!=]= ")
 exchange("logic", [(" && ", " || ")], r" (?:&&|\|\|) ")
+# `x == floor(x)` is left out: it says the same as `x == ceil(x)`.
 exchange("extreme", [("std::min", "std::max"), ("at::minimum", "at::maximum"), ("clamp_min", "clamp_max"), ("std::floor", "std::ceil"),
                      ("front()", "back()"), ("lower_bound", "upper_bound")],
-         r"\b(?:std::(?:min|max|floor|ceil)|at::(?:minimum|maximum)|clamp_(?:min|max)|(?:lower|upper)_bound|front\(\)|back\(\))(?!\w)")
+         r"\b(?:std::(?:min|max)|(?<![!=]= )std::(?:floor|ceil)|at::(?:minimum|maximum)|clamp_(?:min|max)|(?:lower|upper)_bound|front\(\)|back\(\))(?!\w)")
 exchange("truth", [("true", "false")], r"\b(?:true|false)\b(?![^(;]*>\()")  # not the flag of a faster form
 
 
@@ -185,7 +186,7 @@ def terms(source):
 @kind("arguments")
 def arguments(source):
     for m in source.matches(r"(?:(?<=[({])|(?<=, ))([\w.]+), ([\w.]+)(?=[,)}])"):
-        if m[1] != m[2]:
+        if m[1] != m[2] and not re.search(r"std::(?:min|max)<u?int\d+_t>\($", source.code[: m.start()]):  # in either order the same
             yield m.start(), m.end(), f"{m[2]}, {m[1]}"
 
 
@@ -223,7 +224,10 @@ def dropped_statements(source):
 
 CHECK = r"(?:require|fail|TORCH_CHECK\w*|check_\w+|expect_\w+)\("
 SPEED = re.compile(r"grain|tile|chunk|ahead|buffer|capacity|kPiece|kRows|kLanes|kFew", re.I)  # sizes that change no result
-SKIPPED = re.compile(r"kFew|kAtOnce|kAhead|reserve\(|prefetch|log_\w+\(|spdlog|progress|static_assert|TORCH_LIBRARY|m\.impl|m\.def|__builtin_cpu|shrink_to_fit|assert\(")
+# Lines that change no result: how much work a task is said to have, into how many tasks it is cut and from how much on
+# threads are woken (each task writes its own part of the result), what a cache may hold, memory taken beforehand, logs,
+# registrations.
+SKIPPED = re.compile(r"(?:task|all)_work \+?= |= parts_wanted\(|int64_t grain = |budget|kept_bytes_|kFew|kAtOnce|kAhead|reserve\(|prefetch|log_\w+\(|spdlog|progress|static_assert|TORCH_LIBRARY|m\.impl|m\.def|__builtin_cpu|shrink_to_fit|assert\(")
 
 
 def mutants_of(layer, file, text):

@@ -78,7 +78,8 @@ class Bench:
         self.headers = {}  # of a layer and its flags
         self.seconds = {}  # what each stage took on the unchanged library
         data = next((p for p in (ROOT.parent / "shared" / "data", ROOT / "data") if p.exists()), ROOT / "data")
-        self.environment = {"MODEWISE_DATA": str(data), "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", **os.environ,
+        self.environment = {"MODEWISE_DATA": str(data), "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive",
+                            "MALLOC_PERTURB_": "85", **os.environ,
                             "MODEWISE_BUILD": str(self.shadow), "LD_LIBRARY_PATH": str(self.shadow / "lib"),
                             "CCACHE_DISABLE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 

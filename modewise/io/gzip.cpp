@@ -22,7 +22,6 @@ GzipReader::GzipReader(std::span<const std::byte> bytes, std::string source)
   require(is_gzip(bytes), ErrorKind::data, "{}: not compressed by gzip: it does not begin with 1f 8b",
           source_);
   require(inflateInit2(&stream_, kGzipOnly) == Z_OK, ErrorKind::internal, "zlib cannot start inflating");
-  within_ = true;
 }
 
 GzipReader::~GzipReader() {

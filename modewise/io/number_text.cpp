@@ -66,7 +66,7 @@ bool parse_number(std::string_view text, char decimal, double& value) {
   }
   if (at != end && *at != 'e' && *at != 'E') return false;
   if (decimal == '.') return parse_long_number(text, value);
-  if (text.find('.') != std::string_view::npos) return false;
+  // No point stands before the exponent, and behind it none makes a number.
   std::string pointed(text);
   std::replace(pointed.begin(), pointed.end(), decimal, '.');
   return parse_long_number(pointed, value);

@@ -92,6 +92,8 @@ TEST(Memory, IsBoundedForTables) {
   expect_bounded(parse_table, "\"" + repeated("\n", size), "one open quote");
   expect_bounded(parse_table, repeated("x", size), "one long word");
   expect_bounded(parse_table, "a\n1\n2\n" + repeated("x", size), "one long word in a number column");
+  const std::string cell = std::string(100, '0') + "7\n";
+  expect_bounded(parse_table, "x\n" + repeated(cell, size / 4), "long numbers");
   expect_bounded(parse_table, repeated("x", 1000) + "\n" + repeated("5\n,", size), "ragged rows");
   std::string wide = "c";
   for (int column = 0; column < 1000; ++column) wide += ",c" + std::to_string(column);

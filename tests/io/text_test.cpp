@@ -37,6 +37,8 @@ TEST(ParseNumber, RefusesWhatIsNoFiniteNumber) {
   double value;
   EXPECT_FALSE(parse_number("1.5", ',', value));
   EXPECT_FALSE(parse_number("1.234,5e1", ',', value));
+  for (const char* text : {"1e5.5", "1,5e.5", "1,5e5.", "1e1.", "1e5,5", "1,e,5", "12345678901234567890.5"})
+    EXPECT_FALSE(parse_number(text, ',', value)) << text;
 }
 
 TEST(TextCells, GivesBackItsTexts) {

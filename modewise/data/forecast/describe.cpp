@@ -63,11 +63,11 @@ std::vector<Gap> gaps_of(const Series& series) {
   return gaps;
 }
 
-SplitLine line_of(const std::string& name, SplitRange range, WindowShape shape, bool reach_back,
-                  const Series& series) {
+// The first split begins at row 0, so that none reaches farther back than the data.
+SplitLine line_of(const std::string& name, SplitRange range, WindowShape shape, const Series& series) {
   SplitLine line{name, range.rows(), 0, series.time.text_at(range.begin), series.time.text_at(range.end - 1)};
   try {
-    line.windows = WindowSet(name, range, shape, reach_back).size();
+    line.windows = WindowSet(name, range, shape, true).size();
   } catch (const Error&) {  // not one fits: the table says so, training would refuse
   }
   return line;
@@ -97,9 +97,9 @@ Description describe(const Series& series, const SeriesConfig& config, WindowSha
   try {
     const Splits splits = make_splits(config, series);
     d.split_rule = splits.rule;
-    d.splits = {line_of("training", splits.train, shape, false, series),
-                line_of("validation", splits.validation, shape, true, series),
-                line_of("test", splits.test, shape, true, series)};
+    d.splits = {line_of("training", splits.train, shape, series),
+                line_of("validation", splits.validation, shape, series),
+                line_of("test", splits.test, shape, series)};
   } catch (const Error& error) {
     d.split_problem = error.what();
   }

@@ -73,8 +73,7 @@ WindowSet::WindowSet(const std::string& name, SplitRange range, WindowShape shap
   require(stride >= 1, ErrorKind::config, "window stride must be at least 1, got {}", stride);
   require(fraction > 0 && fraction <= 1, ErrorKind::config,
           "fraction of windows must be above 0 and at most 1, got {}", fraction);
-  first_ =
-      reach_back ? std::max<int64_t>(0, range.begin - std::min(shape.lookback, range.begin)) : range.begin;
+  first_ = range.begin - (reach_back ? std::min(shape.lookback, range.begin) : 0);
   const int64_t have = range.end - first_;
   const bool fits = shape.lookback <= have && shape.horizon <= have - shape.lookback;
   const std::string before =

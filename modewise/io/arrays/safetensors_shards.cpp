@@ -99,7 +99,7 @@ std::vector<size_t> shard_starts(std::span<const TensorSource> tensors, uint64_t
   uint64_t used = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const uint64_t size = tensors[i].size();
-    if (i > starts.back() && used + size > shard_bytes) {
+    if (i > 0 && used + size > shard_bytes) {
       starts.push_back(i);
       used = 0;
     }

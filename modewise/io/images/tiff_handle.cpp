@@ -17,7 +17,8 @@ struct FreeOptions {
 using Options = std::unique_ptr<TIFFOpenOptions, FreeOptions>;
 
 Options make_options() {
-  // Some messages come before a handle knows where its messages go.
+  // Nothing is printed: errors go to their handle, except for some that come before it knows where; warnings
+  // nowhere.
   static const bool silenced = [] {
     TIFFSetErrorHandler(nullptr);
     TIFFSetWarningHandler(nullptr);
@@ -37,7 +38,6 @@ TiffHandle::TiffHandle(const ByteSource& bytes, const std::string& source) : byt
   TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(),
                                       static_cast<tmsize_t>(2 * bytes.size() + (uint64_t{64} << 20)));
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), remember, this);
-  TIFFOpenOptionsSetWarningHandlerExtR(options.get(), ignore, nullptr);
   const auto write = [](thandle_t, void*, tmsize_t) -> tmsize_t { return -1; };
   const auto close = [](thandle_t) { return 0; };
   // m: no mapping; c: strips as they are in the file; D and O: tables of blocks are read where they are
@@ -50,7 +50,6 @@ TiffHandle::TiffHandle(const ByteSource& bytes, const std::string& source) : byt
 TiffHandle::TiffHandle(int descriptor, const std::string& source, bool big) {
   const Options options = make_options();
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), remember, this);
-  TIFFOpenOptionsSetWarningHandlerExtR(options.get(), ignore, nullptr);
   tiff_ = TIFFFdOpenExt(descriptor, source.c_str(), big ? "w8" : "w", options.get());
   require(tiff_ != nullptr, ErrorKind::io, "cannot write {}: {}", source, reason());
 }

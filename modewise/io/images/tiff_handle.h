@@ -28,7 +28,6 @@ class TiffHandle {
 
  private:
   static int remember(TIFF*, void* handle, const char* module, const char* format, va_list arguments);
-  static int ignore(TIFF*, void*, const char*, const char*, va_list) { return 1; }
   static tmsize_t read(thandle_t handle, void* buffer, tmsize_t size);
   static toff_t seek(thandle_t handle, toff_t offset, int whence);
   static toff_t size(thandle_t handle);

@@ -43,26 +43,25 @@ int64_t ceil_of(int64_t value, int64_t by) {
   return (value + by - 1) / by;
 }
 
-int64_t cost_of(const Task& task, int64_t panel) {
-  return (task.row_end - task.row) * (task.unit.p_end - task.unit.p) * panel * task.unit.plan->depth /
-         kMultiplyAdds;
+int64_t multiply_adds(const Task& task, int64_t panel) {
+  return (task.row_end - task.row) * (task.unit.p_end - task.unit.p) * panel * task.unit.plan->depth;
 }
 
 template <class T>
 void run_tasks(const GemmLoops<T>& loops, const std::vector<Task>& tasks) {
   if (tasks.empty()) return;
-  int64_t cost = 0;
-  for (const Task& task : tasks) cost += cost_of(task, loops.panel);
-  for_tasks(static_cast<int64_t>(tasks.size()), cost / static_cast<int64_t>(tasks.size()),
-            [&](int64_t begin, int64_t end) {
-              for (int64_t i = begin; i < end; ++i) {
-                const Task& task = tasks[static_cast<size_t>(i)];
-                const GemmPlan& plan = *task.unit.plan;
-                const int64_t rows = task.row_end - task.row, panels = task.unit.p_end - task.unit.p;
-                loops.multiply(plan, task.row, task.row_end, task.unit.p, task.unit.p_end, task.packed,
-                               thread_scratch(loops.scratch(plan, rows, panels)));
-              }
-            });
+  int64_t all_work = 0;
+  for (const Task& task : tasks) all_work += multiply_adds(task, loops.panel);
+  const int64_t task_work = all_work / static_cast<int64_t>(tasks.size()) / kMultiplyAdds;
+  for_tasks(static_cast<int64_t>(tasks.size()), task_work, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const Task& task = tasks[static_cast<size_t>(i)];
+      const GemmPlan& plan = *task.unit.plan;
+      const int64_t rows = task.row_end - task.row, panels = task.unit.p_end - task.unit.p;
+      loops.multiply(plan, task.row, task.row_end, task.unit.p, task.unit.p_end, task.packed,
+                     thread_scratch(loops.scratch(plan, rows, panels)));
+    }
+  });
 }
 
 /// Tasks to cut the work into; the sharing changes no bit, so it may follow the threads.
@@ -95,13 +94,13 @@ void run_round(const GemmLoops<T>& loops, const std::vector<Unit>& units) {
   }
   const auto memory = c10::GetCPUAllocator()->allocate(static_cast<size_t>(bytes));
   auto* packed = static_cast<char*>(memory.get());
-  for_tasks(static_cast<int64_t>(packing.size()), loops.panel * units.front().plan->depth,
-            [&](int64_t begin, int64_t end) {
-              for (int64_t i = begin; i < end; ++i) {
-                const Packing& one = packing[static_cast<size_t>(i)];
-                loops.pack(*one.plan, one.p, packed + one.at);
-              }
-            });
+  const int64_t task_work = loops.panel * units.front().plan->depth;
+  for_tasks(static_cast<int64_t>(packing.size()), task_work, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const Packing& one = packing[static_cast<size_t>(i)];
+      loops.pack(*one.plan, one.p, packed + one.at);
+    }
+  });
   std::vector<Task> tasks;
   int64_t blocks = 0;
   for (const Unit& unit : units) blocks += ceil_of(unit.plan->rows, kBlockRows);

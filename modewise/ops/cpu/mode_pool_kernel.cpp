@@ -74,14 +74,14 @@ std::vector<at::Tensor> pool_strided(const at::Tensor& x, Pooling pooling,
   dispatch_floating(x.scalar_type(), "mode_pool", [&]<class T>() {
     const auto& table = *loops().of<T>().pool;
     const int64_t bytes = table.scratch(plan);
-    for_tasks(batch * chunks, plan.cells * std::min(channels, kPoolChannels),
-              [&](int64_t begin, int64_t end) {
-                void* scratch = thread_scratch(bytes);
-                for (int64_t task = begin; task < end; ++task) {
-                  const int64_t first = task % chunks * kPoolChannels;
-                  table.pool(plan, task / chunks, first, std::min(first + kPoolChannels, channels), scratch);
-                }
-              });
+    const int64_t task_work = plan.cells * std::min(channels, kPoolChannels);
+    for_tasks(batch * chunks, task_work, [&](int64_t begin, int64_t end) {
+      void* scratch = thread_scratch(bytes);
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t first = task % chunks * kPoolChannels;
+        table.pool(plan, task / chunks, first, std::min(first + kPoolChannels, channels), scratch);
+      }
+    });
   });
   return pooled;
 }
@@ -131,7 +131,8 @@ at::Tensor mode_pool_backward_cpu(at::TensorList grads, c10::SymIntArrayRef sym_
   if (out.numel() == 0) return out;
   dispatch_floating(type, "mode_pool_backward", [&]<class T>() {
     const auto& table = *loops().of<T>().pool;
-    for_tasks(sizes[0] * sizes[1], plan.cells / sizes[1] * plan.channels, [&](int64_t begin, int64_t end) {
+    const int64_t task_work = plan.cells / sizes[1] * plan.channels;
+    for_tasks(sizes[0] * sizes[1], task_work, [&](int64_t begin, int64_t end) {
       void* scratch = thread_scratch(plan.channels * 8);
       for (int64_t task = begin; task < end; ++task)
         table.backward(plan, task / sizes[1], task % sizes[1], scratch);

@@ -34,14 +34,6 @@ std::vector<int64_t> fibre_offsets(const at::Tensor& t, int64_t mode) {
   return offsets;
 }
 
-// Parts into which the fibres of one (sample, head) are cut: enough tasks for many threads, whatever their
-// number is.
-int64_t fibre_parts(int64_t groups, int64_t fibres) {
-  constexpr int64_t kTasks = 64, kFewest = 16;
-  return std::clamp<int64_t>((kTasks + groups - 1) / std::max<int64_t>(groups, 1), 1,
-                             std::max<int64_t>(fibres / kFewest, 1));
-}
-
 at::Tensor product_strided(const at::Tensor& x, const at::Tensor& factor, int64_t mode) {
   auto sizes = x.sizes().vec();
   sizes[static_cast<size_t>(mode) + 1] = factor.size(-2);
@@ -74,9 +66,10 @@ at::Tensor product_strided(const at::Tensor& x, const at::Tensor& factor, int64_
     const auto run = factor.scalar_type() == x.scalar_type() ? table.product : table.product_wide;
     const int64_t bytes = table.product_scratch(plan), group = table.product_heads(plan),
                   groups = heads / group;
-    const int64_t parts = fibre_parts(batch * groups, fibres), step = (fibres + parts - 1) / parts;
-    const int64_t cells = plan.cols * step * plan.width * group;
-    for_tasks(batch * groups * parts, cells * plan.rows / 8 + cells, [&](int64_t begin, int64_t end) {
+    const int64_t parts = parts_wanted(64, batch * groups, fibres);
+    const int64_t step = (fibres + parts - 1) / parts;
+    const int64_t task_work = plan.cols * step * plan.width * group * (plan.rows + 8) / 8;
+    for_tasks(batch * groups * parts, task_work, [&](int64_t begin, int64_t end) {
       void* scratch = thread_scratch(bytes);
       for (int64_t task = begin; task < end; ++task) {
         const int64_t sample = task / parts, first = task % parts * step;
@@ -112,22 +105,20 @@ at::Tensor contract_strided(const at::Tensor& a, const at::Tensor& x, int64_t mo
                              .x_fibre = x_fibres.data()};
   // Few (sample, head) pairs: rows are shared out too; every entry is still summed by one thread in one
   // order.
-  const int64_t parts = std::clamp<int64_t>((32 + batch * groups - 1) / std::max<int64_t>(batch * groups, 1),
-                                            1, std::max<int64_t>(rows / 16, 1));
+  const int64_t parts = parts_wanted(32, batch * groups, rows);
   const int64_t step = (rows + parts - 1) / parts;
   dispatch_floating(x.scalar_type(), "mode_contract", [&]<class T>() {
     const auto& table = *loops().of<T>().product;
     const int64_t bytes = table.contract_scratch(plan);
-    for_tasks(batch * groups * parts,
-              step * cols * plan.fibres * plan.width / 8 + cols * plan.fibres * plan.width,
-              [&](int64_t begin, int64_t end) {
-                void* scratch = thread_scratch(bytes);
-                for (int64_t task = begin; task < end; ++task) {
-                  const int64_t group = task / parts, first = task % parts * step;
-                  table.contract(plan, group / groups, group % groups, std::min(first, rows),
-                                 std::min(first + step, rows), scratch);
-                }
-              });
+    const int64_t task_work = (step + 8) * cols * plan.fibres * plan.width / 8;
+    for_tasks(batch * groups * parts, task_work, [&](int64_t begin, int64_t end) {
+      void* scratch = thread_scratch(bytes);
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t group = task / parts, first = task % parts * step;
+        table.contract(plan, group / groups, group % groups, std::min(first, rows),
+                       std::min(first + step, rows), scratch);
+      }
+    });
   });
   if (heads == 0) out = at::sum(out, at::IntArrayRef{0, 1});
   return out.to(x.scalar_type());

@@ -59,7 +59,8 @@ at::Tensor scores_fused(const at::Tensor& queries, const at::Tensor& keys, int64
   dispatch_floating(q.scalar_type(), "mode_scores", [&]<class T>() {
     const auto& table = *loops().of<T>().score;
     const int64_t scratch_bytes = table.scratch(plan, false);
-    for_tasks(q.size(0) * heads, plan.n * plan.m * (plan.width / 4 + 2), [&](int64_t begin, int64_t end) {
+    const int64_t task_work = plan.n * plan.m * (plan.width / 4 + 2);
+    for_tasks(q.size(0) * heads, task_work, [&](int64_t begin, int64_t end) {
       void* scratch = thread_scratch(scratch_bytes);
       for (int64_t task = begin; task < end; ++task) table.forward(plan, task / heads, task % heads, scratch);
     });
@@ -93,7 +94,8 @@ std::tuple<at::Tensor, at::Tensor> mode_scores_backward_cpu(const at::Tensor& gr
   dispatch_floating(q.scalar_type(), "mode_scores_backward", [&]<class T>() {
     const auto& table = *loops().of<T>().score;
     const int64_t scratch_bytes = table.scratch(plan, true);
-    for_tasks(q.size(0) * heads, plan.n * plan.m * (plan.width / 4 + 2), [&](int64_t begin, int64_t end) {
+    const int64_t task_work = plan.n * plan.m * (plan.width / 4 + 2);
+    for_tasks(q.size(0) * heads, task_work, [&](int64_t begin, int64_t end) {
       void* scratch = thread_scratch(scratch_bytes);
       for (int64_t task = begin; task < end; ++task)
         table.backward(plan, task / heads, task % heads, scratch);

@@ -19,11 +19,18 @@ inline int64_t chunk_rows(int64_t width, int64_t multiple = 1) {
 }
 
 /// body(begin, end) for ranges of [0, tasks); on the calling thread alone when waking others would cost more
-/// than the work, of about `cost` multiply-adds or elements a task.
+/// than `task_work`, about as many multiply-adds or elements as a task has. Callers give it that name too.
 template <class Body>
-void for_tasks(int64_t tasks, int64_t cost, const Body& body) {
+void for_tasks(int64_t tasks, int64_t task_work, const Body& body) {
   constexpr int64_t kWorthAThread = 32768;
-  at::parallel_for(0, tasks, std::max<int64_t>(kWorthAThread / std::max<int64_t>(cost, 1), 1), body);
+  at::parallel_for(0, tasks, std::max<int64_t>(kWorthAThread / std::max<int64_t>(task_work, 1), 1), body);
+}
+
+/// Into how many parts `pieces` of each of `groups` are cut, so that there are about `tasks` in all whatever
+/// the number of threads is; a part has 16 pieces at least.
+inline int64_t parts_wanted(int64_t tasks, int64_t groups, int64_t pieces) {
+  return std::clamp<int64_t>((tasks + groups - 1) / std::max<int64_t>(groups, 1), 1,
+                             std::max<int64_t>(pieces / 16, 1));
 }
 
 /// body(first, last) for consecutive chunks of [0, rows); chunk borders do not depend on the number of

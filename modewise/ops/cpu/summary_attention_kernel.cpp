@@ -128,11 +128,11 @@ class Work {
 /// body(b, g, piece) for the pieces of every (sample, key head). The heads of a piece follow each other,
 /// since their rows lie side by side in memory; the pieces are scattered, since later ones see more slots.
 template <class Body>
-void for_pieces(const Work& work, int64_t pieces, int64_t cost, const Body& body) {
+void for_pieces(const Work& work, int64_t pieces, int64_t task_work, const Body& body) {
   const int64_t heads = work.plan.kv_heads;
   int64_t step = std::max<int64_t>(pieces * 5 / 8, 1);  // about the golden section
   while (std::gcd(step, pieces) > 1) ++step;
-  for_tasks(work.key_heads() * pieces, cost, [&](int64_t begin, int64_t end) {
+  for_tasks(work.key_heads() * pieces, task_work, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task)
       body(task / heads / pieces, task % heads, task / heads % pieces * step % pieces);
   });
@@ -150,11 +150,11 @@ void make_slots(const Work& work, const SummaryLoops<T>& table) {
     const SlotLevel& level = plan.level[l];
     const int64_t blocks = blocks_of_task(level), pieces = (level.finished + blocks - 1) / blocks;
     const int64_t bytes = table.slot_scratch(plan, l);
-    for_pieces(work, pieces, blocks * level.children * plan.slots * plan.d,
-               [&](int64_t b, int64_t g, int64_t piece) {
-                 table.summarise(plan, l, b, g, piece * blocks,
-                                 std::min((piece + 1) * blocks, level.finished), thread_scratch(bytes));
-               });
+    const int64_t task_work = blocks * level.children * plan.slots * plan.d;
+    for_pieces(work, pieces, task_work, [&](int64_t b, int64_t g, int64_t piece) {
+      table.summarise(plan, l, b, g, piece * blocks, std::min((piece + 1) * blocks, level.finished),
+                      thread_scratch(bytes));
+    });
   }
 }
 
@@ -175,11 +175,11 @@ Forward summary_attention_tiled(const at::Tensor& q, const at::Tensor& k, const 
     const auto& table = *loops().of<T>().summary;
     make_slots(work, table);
     const int64_t strips = (plan.n + plan.strip - 1) / plan.strip, bytes = table.attend_scratch(plan, false);
-    for_pieces(work, strips, std::min(plan.strip, plan.n) * plan.d * 64,
-               [&](int64_t b, int64_t g, int64_t strip) {
-                 table.attend(plan, b, g, strip * plan.strip, std::min((strip + 1) * plan.strip, plan.n),
-                              thread_scratch(bytes));
-               });
+    const int64_t task_work = std::min(plan.strip, plan.n) * plan.d * 64;
+    for_pieces(work, strips, task_work, [&](int64_t b, int64_t g, int64_t strip) {
+      table.attend(plan, b, g, strip * plan.strip, std::min((strip + 1) * plan.strip, plan.n),
+                   thread_scratch(bytes));
+    });
   });
   return {out, sums};
 }
@@ -218,12 +218,12 @@ at::Tensor slots_backward(Work& work, const auto& table, const at::Tensor& laten
     auto* rows = static_cast<std::byte*>(parts.mutable_data_ptr());
     const int64_t row_bytes = plan.slots * plan.d_row * parts.element_size(),
                   bytes = table.slot_scratch(plan, l);
-    for_pieces(work, pieces, blocks * level.children * plan.slots * plan.d * 4,
-               [&](int64_t b, int64_t g, int64_t piece) {
-                 table.summarise_backward(
-                     plan, l, b, g, piece * blocks, std::min((piece + 1) * blocks, level.finished),
-                     rows + ((b * plan.kv_heads + g) * pieces + piece) * row_bytes, thread_scratch(bytes));
-               });
+    const int64_t task_work = blocks * level.children * plan.slots * plan.d * 4;
+    for_pieces(work, pieces, task_work, [&](int64_t b, int64_t g, int64_t piece) {
+      table.summarise_backward(plan, l, b, g, piece * blocks, std::min((piece + 1) * blocks, level.finished),
+                               rows + ((b * plan.kv_heads + g) * pieces + piece) * row_bytes,
+                               thread_scratch(bytes));
+    });
     auto sum = parts.select(0, 0).select(1, 0).clone();
     for (int64_t b = 0; b < work.batch; ++b)
       for (int64_t piece = b == 0 ? 1 : 0; piece < pieces; ++piece)
@@ -270,18 +270,18 @@ Gradients backward_tiled(const at::Tensor& grad, const at::Tensor& q, const at::
     const auto& table = *loops().of<T>().summary;
     make_slots(work, table);
     const int64_t bytes = table.attend_scratch(plan, true), strips = (plan.n + plan.strip - 1) / plan.strip;
-    const int64_t cost = std::min(plan.strip, plan.n) * plan.d;
+    const int64_t task_work = std::min(plan.strip, plan.n) * plan.d, chunk_task_work = task_work * 64;
     const auto strip_end = [&](int64_t strip) { return std::min((strip + 1) * plan.strip, plan.n); };
-    for_pieces(work, plan.chunks, cost * 64, [&](int64_t b, int64_t g, int64_t chunk) {
+    for_pieces(work, plan.chunks, chunk_task_work, [&](int64_t b, int64_t g, int64_t chunk) {
       table.attend_backward(plan, b, g, chunk, thread_scratch(bytes));
     });
-    for_pieces(work, strips, cost, [&](int64_t b, int64_t g, int64_t strip) {
+    for_pieces(work, strips, task_work, [&](int64_t b, int64_t g, int64_t strip) {
       table.gather_tokens(plan, b, g, strip * plan.strip, strip_end(strip));
     });
-    for_pieces(work, plan.levels, cost,
+    for_pieces(work, plan.levels, task_work,
                [&](int64_t b, int64_t g, int64_t l) { table.gather_slots(plan, static_cast<int>(l), b, g); });
     if (latents) grad_latents = slots_backward(work, table, *latents);
-    for_pieces(work, strips, cost, [&](int64_t b, int64_t g, int64_t strip) {
+    for_pieces(work, strips, task_work, [&](int64_t b, int64_t g, int64_t strip) {
       table.store_tokens(plan, b, g, strip * plan.strip, strip_end(strip));
     });
   });

@@ -147,12 +147,12 @@ void take_tokens(const StepArguments& a, const at::Tensor& out) {
                   accumulate_type(a.q.scalar_type()));
   const StepPlan plan = step_plan(a, codes);
   const bool has_first = attends && sinks > 0;
-  int64_t cost = 0;
-  for (int p = 0; p < plan.parts; ++p) cost += plan.part[p].count;
-  cost *= (d + e) * heads / groups * tokens;
+  int64_t all_work = 0;
+  for (int p = 0; p < plan.parts; ++p) all_work += plan.part[p].count;
+  const int64_t task_work = all_work * (d + e) * heads / groups * tokens;
   const OpenPlan open = open_plan({a.k, a.v}, a.open);
   const void *k = a.k.const_data_ptr(), *v = a.v.const_data_ptr(), *turned = a.turned.const_data_ptr();
-  for_tasks(batch * groups, cost, [&](int64_t task, int64_t last) {
+  for_tasks(batch * groups, task_work, [&](int64_t task, int64_t last) {
     StepPlan mine = plan;
     void* scratch = attends ? thread_scratch(step.attend_scratch(plan)) : nullptr;
     for (; task < last; ++task) {

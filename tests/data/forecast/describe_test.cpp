@@ -1,5 +1,6 @@
 #include "modewise/data/forecast/describe.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -70,6 +71,16 @@ TEST(Describe, BecomesJson) {
       R"({"first":"8","last":"9","name":"test","rows":2,"windows":2}],)"
       R"("variables":[{"deviation":1.0,"max":2.0,"mean":1.0,"min":0.0,"missing":4,"name":"v0"},)"
       R"({"deviation":1.0,"max":3.0,"mean":2.0,"min":1.0,"missing":4,"name":"v1"}]})");
+}
+
+TEST(Describe, ListsGapsOfSeveralRows) {
+  Series s = make_series({12, 2}, [](int64_t i) { return static_cast<double>(i); });
+  s.observed = s.values.ge(0);
+  for (const int64_t row : {1, 2, 5, 6, 7, 9}) s.observed[row].fill_(false);
+  std::string gaps;
+  for (const Gap& gap : describe(s, {}, {1, 1}).gaps)
+    gaps += fmt::format("{} from {}, {} to {}; ", gap.rows, gap.first_row, gap.first_time, gap.last_time);
+  EXPECT_EQ(gaps, "2 from 1, 1 to 2; 3 from 5, 5 to 7; 1 from 9, 9 to 9; ");
 }
 
 TEST(Describe, StatisticsOfTheLastModeGoOverTheOthers) {

@@ -64,6 +64,12 @@ TEST(TimeAxis, MonthEndsStayAtTheEnd) {
   EXPECT_EQ(quarters.text_at(3), "2020-03-31");
   const TimeAxis months = lay_out({"2019-02-28", "2019-03-31", "2019-04-30"}).axis;
   EXPECT_EQ(months.text_at(12), "2020-02-29");
+  const TimeAxis years =
+      lay_out({"2017-02-28", "2018-02-28", "2019-02-28"}).axis;  // no month longer than 28 days
+  EXPECT_EQ(years.months, 12);
+  EXPECT_EQ(years.text_at(3), "2020-02-29");
+  EXPECT_EQ(lay_out({"2019-06-30", "2019-09-30"}).axis.text_at(2), "2019-12-31");
+  EXPECT_EQ(lay_out({"2019-06-30", "2019-09-30", "2019-12-30"}).axis.text_at(5), "2020-09-30");
   // The 30th of each month, cut in February only.
   const TimeAxis thirtieth = lay_out({"2019-01-30", "2019-02-28", "2019-03-30", "2019-05-30"}).axis;
   EXPECT_EQ(thirtieth.months, 1);

@@ -104,6 +104,11 @@ TEST(Perturbations, RefuseOtherNamesAndStrengths) {
   EXPECT_EQ(refusal("gaussian_noise", -0.1), "gaussian_noise: expected a variance from 0 to 100, got -0.1");
   EXPECT_EQ(refusal("gaussian_noise", std::nan("")),
             "gaussian_noise: expected a variance from 0 to 100, got nan");
+  EXPECT_EQ(refusal("gaussian_noise", 100.5), "gaussian_noise: expected a variance from 0 to 100, got 100.5");
+  for (const double strength : {0.0, 100.0}) EXPECT_NO_THROW(changed("gaussian_noise", strength, one));
+  for (const double strength : {-1e6, 1e6}) EXPECT_NO_THROW(changed("rotation", strength, one));
+  for (const double strength : {1.0, 5.0}) EXPECT_NO_THROW(changed("jpeg", strength, one));
+  EXPECT_EQ(refusal("rotation", -1e6 - 1), "rotation: expected degrees within a million, got -1000001");
   EXPECT_EQ(refusal("flip_both", 1), "flip_both: expected no strength (0), got 1");
   EXPECT_EQ(refusal("rotation", 1e9), "rotation: expected degrees within a million, got 1000000000");
 }

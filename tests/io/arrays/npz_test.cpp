@@ -133,6 +133,16 @@ TEST(Npz, ReadsSizesOfZip64) {
   expect_flips_are_clean(parse, with_zip64_entry(24));
 }
 
+TEST(Npz, RefusesAnEmptyFieldOfZip64) {
+  std::string archive = valid_archive();
+  const size_t entry = directory_entry(archive, 0);
+  archive.replace(entry + 24, 4, "\xFF\xFF\xFF\xFF");
+  archive[entry + 30] = 4;
+  archive.insert(entry + 46 + 5, std::string("\x01\0\0\0", 4));
+  archive[archive.size() - 10] = static_cast<char>(archive[archive.size() - 10] + 4);
+  EXPECT_EQ(message_of(parse, archive), "file: member 'a.npy': its zip64 sizes are damaged");
+}
+
 TEST(Npz, LeavesOutOtherMembers) {
   const auto arrays = parse_npz(
       to_bytes(zip_of({{"a.npy", format_npy(example().at("a"))}, {"readme.txt", "hello"}, {"folder/", ""}})),
@@ -191,6 +201,10 @@ TEST(Npz, RefusesCorruptions) {
       {"zip64 without room for a locator",
        patched(archive.substr(archive.size() - 22), -12, std::string_view("\xFF\xFF", 2)),
        "file: the archive is damaged: it has no zip64 locator"},
+      {"zip64 with nothing but a locator",
+       std::string("PK\x06\x07", 4) + std::string(16, '\0') +
+           patched(archive.substr(archive.size() - 22), -12, std::string_view("\xFF\xFF", 2)),
+       "file: the archive is damaged: the zip64 end of the directory at byte 0 lies beyond its end (42 bytes)"},
       {"entry signature", patched(archive, entry, "PK\x01\x03"),
        "file: the archive is damaged: no directory entry at byte 358"},
       {"encrypted", patched(archive, entry + 8, std::string_view("\1\0", 2)),

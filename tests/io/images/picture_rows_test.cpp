@@ -75,7 +75,8 @@ TEST(PictureRows, DivideByAsLittleAsTheMemoryAsks) {
     return message_of([&](std::span<const std::byte>) { choose_reduction(size, memory, options, "file"); },
                       "");
   };
-  EXPECT_NE(refusal(more, plain, none), "");
+  for (const PictureOptions& unknown : {none, PictureOptions{32, 0, false}, PictureOptions{0, 32, false}})
+    EXPECT_NE(refusal(more, plain, unknown), "");
   EXPECT_THAT(refusal(fits, {1000, 2001, false, "it is interlaced"}, small),
               testing::EndsWith("64 MiB: it is interlaced; --allow-size reads it all the same"));
   EXPECT_EQ(refusal(fits, {1000, 2000, false, ""}, small), "");

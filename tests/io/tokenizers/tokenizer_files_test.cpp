@@ -198,6 +198,18 @@ std::string changed(const std::function<void(nlohmann::json&)>& change) {
 TEST(TokenizerJsonFile, RefusesWhatIsWrong) {
   using Json = nlohmann::json;
   EXPECT_EQ(message_of(parse_json, json_file().dump()), "");
+  const auto in_order = [](bool digits_first) {
+    return changed([&](Json& json) {
+      const Json digits = {{"type", "Digits"}, {"individual_digits", true}}, bytes = json["pre_tokenizer"];
+      json["pre_tokenizer"] = {
+          {"type", "Sequence"},
+          {"pretokenizers", digits_first ? Json::array({digits, bytes}) : Json::array({bytes, digits})}};
+    });
+  };
+  EXPECT_EQ(message_of(parse_json, in_order(true)), "");
+  EXPECT_EQ(message_of(parse_json, in_order(false)),
+            "file: the tokenizer.json is wrong at byte 5494: the pre_tokenizer 'Digits' follows ByteLevel, "
+            "which must be the last");
   const std::string deep(100'000, '[');
   expect_refused(
       parse_json,
