@@ -169,6 +169,11 @@ TEST(Csv, AllowsAColumnThatIsMissingThroughout) {
 TEST(Csv, DropsTheEmptyColumnThatATrailingDelimiterLeaves) {
   EXPECT_EQ(table_of("a,b,\n1,2,\n3,4,\n").columns.size(), 2u);
   EXPECT_EQ(table_of("a,b,\n1,2,\n3,4,5\n").columns.size(), 3u);
+  CsvOptions options;
+  options.header = CsvOptions::no;
+  EXPECT_EQ(names_of(table_of("1,2,\n3,4,\n", options)), (Names{"1", "2", "3"}));
+  options.header = CsvOptions::yes;
+  EXPECT_EQ(names_of(table_of("\"\"\nNA\n", options)), Names{"column 1"});
 }
 
 // The first hundred rows mislead; the whole file decides.
