@@ -102,26 +102,6 @@ TEST(SceneAugment, ResizesThePartItCutsOut) {
   EXPECT_GT(lefts.size(), 20U);
 }
 
-TEST(SceneAugment, RepeatsTheOutermostPixelsOfATileThatGrows) {
-  const SceneWindow tile = places();
-  // All of the tile but for a trillionth: the first and the last middles lie beyond the tile's outermost
-  // ones.
-  const SceneWindow window =
-      varied(tile, cutting(1 - 1e-12, 1), 3 * kWidth, {7, RandomSite::augmentation, 1}, 0);
-  const auto place_of = [](int64_t i, int64_t length) {
-    const double of = static_cast<double>(length);
-    return std::clamp((static_cast<double>(i) + 0.5) * of / (3 * kWidth) - 0.5, 0.0, of - 1);
-  };
-  for (int64_t r = 0; r < window.height; ++r)
-    for (int64_t c = 0; c < window.width; ++c) {
-      const auto pixel = static_cast<size_t>(r * window.width + c);
-      ASSERT_NEAR(window.image[2 * pixel], place_of(r, kHeight), 1e-4) << r << " " << c;
-      ASSERT_NEAR(window.image[2 * pixel + 1], place_of(c, kWidth), 1e-4) << r << " " << c;
-    }
-  EXPECT_EQ(window.labels.front(), 0);
-  EXPECT_EQ(window.labels.back(), kHeight * kWidth - 1);
-}
-
 TEST(SceneAugment, ResizesAmongValidNeighboursAlone) {
   SceneWindow tile = places();
   for (int64_t row = 0; row < kHeight; ++row)
