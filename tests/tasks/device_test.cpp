@@ -15,6 +15,8 @@
 #include <gmock/gmock.h>
 
 #include "modewise/core/error.h"
+#include "modewise/models/captions/captioner.h"
+#include "modewise/models/captions/config.h"
 #include "modewise/models/forecast/forecaster.h"
 #include "modewise/models/grids/config.h"
 #include "modewise/models/grids/grid_classifier.h"
@@ -27,6 +29,7 @@
 #include "modewise/ops/attention_forms.h"
 #include "modewise/ops/language_loss.h"
 #include "modewise/ops/sum_of_squares.h"
+#include "modewise/tasks/captions/loss.h"
 #include "modewise/tasks/forecast/task.h"
 #include "modewise/tasks/labelled/class_loss.h"
 #include "modewise/tasks/scenes/task.h"
@@ -257,6 +260,32 @@ TEST(AnyDevice, EveryClassifierOfSeries) {
         try_model(
             fmt::format("{}, {}, padded {}", name, what, padded), what == "as it is",
             [&] { return models::make_series_classifier(config, shape, 1); }, losses);
+      }
+    }
+}
+
+TEST(AnyDevice, EveryCaptioner) {
+  for (const std::string& name : models::names_of(models::captioners()))
+    for (const int64_t features : {0, 5}) {
+      models::CaptionModelConfig start;
+      start.name = name;
+      start.max_words = 6;
+      start.encoder.widths = {4, 4};
+      start.decoder.width = 8;
+      const models::CaptionShape shape = {
+          .channels = 3, .height = 8, .width = 12, .vocabulary = 11, .features = features};
+      const auto losses = [&](models::Captioner& model) -> std::vector<std::function<at::Tensor()>> {
+        const at::Tensor images =
+            features > 0 ? on_meta({kBatch, 8, 12, features}) : on_meta({kBatch, 3, 8, 12});
+        return {[&model, images] {
+          const auto tokens = [] { return on_meta({2 * kBatch, 5}, at::kLong); };  // two captions a picture
+          return caption_loss(model.logits(model.encode(images), tokens()), tokens(), 0.1);
+        }};
+      };
+      for (const auto& [what, config] : variants(start)) {
+        try_model(
+            fmt::format("{}, {}, {} features", name, what, features), what == "as it is",
+            [&] { return models::make_captioner(config, shape, 1); }, losses);
       }
     }
 }
