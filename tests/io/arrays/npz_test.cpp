@@ -204,7 +204,8 @@ TEST(Npz, RefusesCorruptions) {
       {"zip64 with nothing but a locator",
        std::string("PK\x06\x07", 4) + std::string(16, '\0') +
            patched(archive.substr(archive.size() - 22), -12, std::string_view("\xFF\xFF", 2)),
-       "file: the archive is damaged: the zip64 end of the directory at byte 0 lies beyond its end (42 bytes)"},
+       "file: the archive is damaged: the zip64 end of the directory at byte 0 lies beyond its end (42 "
+       "bytes)"},
       {"entry signature", patched(archive, entry, "PK\x01\x03"),
        "file: the archive is damaged: no directory entry at byte 358"},
       {"encrypted", patched(archive, entry + 8, std::string_view("\1\0", 2)),
