@@ -1,6 +1,6 @@
 """What the steps of causal attention refuse, word by word, as ops_refusals.py has it for the other operators."""
 
-from ops_records import in_schema_order, open_blocks, step_case
+from ops_sequence_samples import in_schema_order, open_blocks, step_case
 
 Q, K, V, TURNED, RING_KEYS, RING_VALUES, FIRST_KEYS, FIRST_VALUES, SLOT_KEYS, SLOT_VALUES, PLACES, EXCESS = range(12)
 LATENTS, HIGH, TOTAL, SUM_KEYS, SUM_VALUES, FREQUENCIES = range(12, 18)

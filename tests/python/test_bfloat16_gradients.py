@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from ops_records import drawer, ops
+from ops_records import ops
+from ops_samples import drawer
 
 
 def gradients(call, leaves, weights):

@@ -10,8 +10,9 @@ import sys
 import pytest
 import torch
 
-from ops_records import BUILD, RECORDS, drawer, ops, outputs
+from ops_records import BUILD, RECORDS, ops
 from ops_refusals import REFUSALS
+from ops_samples import drawer, outputs
 from ops_step_refusals import STEP_REFUSALS
 
 ALL = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)

@@ -8,7 +8,8 @@ import scipy.special
 import torch
 
 import ops_formulas as formulas
-from ops_records import attention_arguments, bools, drawer, ops
+from ops_records import ops
+from ops_samples import attention_arguments, bools, drawer
 
 
 def random_factors(shape, heads, seed=0):

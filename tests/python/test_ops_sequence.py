@@ -5,7 +5,9 @@ import math
 import pytest
 import torch
 
-from ops_records import drawer, frequency_rows, ops, sequences
+from ops_records import ops
+from ops_samples import drawer
+from ops_sequence_samples import frequency_rows, sequences
 
 
 def reach(form, fold, n, slots=0, **options):

@@ -7,76 +7,26 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <set>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/core/stop_signal.h"
 #include "modewise/train/checkpoint.h"
-#include "modewise/train/folder_lock.h"
 #include "modewise/train/tensor_file.h"
 #include "modewise/train/thread_check.h"
 #include "tests/scratch_folder.h"
 #include "toy_task.h"
+#include "trainer_fixture.h"
 
 namespace modewise::train {
 namespace {
-
-using testing::HasSubstr;
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 /// One thread unless a test asks for more: the machine may be busy.
 class OneThread : public testing::Environment {
   void SetUp() override { at::set_num_threads(1); }
 };
 [[maybe_unused]] const auto* const one_thread = testing::AddGlobalTestEnvironment(new OneThread);
-
-TrainConfig small_config() {
-  TrainConfig config;
-  config.epochs = 3;
-  config.batch_size = 30;  // 5 steps an epoch
-  config.patience = 0;
-  return config;
-}
-
-class TrainerTest : public testing::Test {
- protected:
-  void TearDown() override { set_stop_signal(0); }
-  TrainResult train(const TrainConfig& config, bool resume = false, bool accept_changes = false) {
-    return train::train(task, config, run, resume, accept_changes);
-  }
-  Error error_of(const TrainConfig& config, bool resume = false) {
-    try {
-      train(config, resume);
-    } catch (const Error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "no error";
-    return {ErrorKind::general, ""};
-  }
-
-  ScratchFolder scratch;
-  RunFolder run = RunFolder::create(scratch / "run");
-  ToyTask task;
-};
-
-TEST_F(TrainerTest, WantsSamplesWhereItTrains) {
-  TrainConfig config = small_config();
-  config.batch_size = 151;
-  config.drop_last = true;
-  EXPECT_THAT(error_of(config).what(), HasSubstr("150 training samples do not fill one batch of 151"));
-  class Nothing final : public ToyTask {
-    int64_t training_samples() const override { return 0; }
-  };
-  Nothing nothing;
-  config.drop_last = false;
-  EXPECT_THROW(train::train(nothing, config, run, false), Error);
-  config.epochs = 0;
-  config.drop_last = true;
-  EXPECT_EQ(train::train(nothing, config, run, false).steps, 0);
-}
 
 TEST_F(TrainerTest, LearnsAndWritesALineAnEvaluation) {
   TrainConfig config = small_config();
@@ -350,131 +300,11 @@ TEST_F(TrainerTest, AveragedWeightsAreEvaluatedWithAveragedStatistics) {
   EXPECT_FALSE(at::equal(raw.net->hidden_mean, evaluated));
 }
 
-TEST_F(TrainerTest, NanInAGradientNamesTheStepAndTheParameter) {
-  TrainConfig config = small_config();
-  config.checkpoint_every_steps = 2;
-  task.on_loss = [&](uint64_t step) {
-    if (step == 7)
-      task.net->norm_weight.register_hook([](const at::Tensor& gradient) { return gradient * kNan; });
-  };
-  const Error error = error_of(config);
-  EXPECT_EQ(error.exit_code(), 1);
-  EXPECT_THAT(error.what(), HasSubstr("diverged at step 8"));
-  EXPECT_THAT(error.what(), HasSubstr("gradient of parameter 'norm_weight' is not finite"));
-  EXPECT_THAT(error.what(), HasSubstr("checkpoint of step 6 is intact"));
-  EXPECT_EQ(load_weights(*task.net, run, false), 6);
-  for (const at::Tensor& parameter : task.net->parameters())
-    EXPECT_TRUE(std::isfinite(parameter.detach().abs().max().item<float>()));
-}
-
-TEST_F(TrainerTest, NanInTheLossNamesTheStepAndTheParameterBehindIt) {
-  task.on_loss = [&](uint64_t step) {
-    if (step == 3) task.net->second_bias.mutable_data_ptr<float>()[4] = kNan;
-  };
-  const Error error = error_of(small_config());
-  EXPECT_EQ(error.exit_code(), 1);
-  EXPECT_THAT(error.what(), HasSubstr("diverged at step 4: the loss is nan and parameter 'second_bias'"));
-  EXPECT_THAT(error.what(), HasSubstr("no checkpoint was saved yet"));
-}
-
-TEST_F(TrainerTest, NanInTheCriterionIsAnErrorBeforeAnythingIsSaved) {
-  task.on_evaluate = [&](Metrics& metrics) {
-    if (task.evaluations == 2) metrics.set("val_mse", kNan);
-  };
-  EXPECT_THAT(error_of(small_config()).what(), HasSubstr("val_mse is nan at the evaluation of step 10"));
-  EXPECT_EQ(run.read_metric_lines().size(), 1U);
-  EXPECT_EQ(load_weights(*task.net, run, false), 5);
-}
-
 TEST_F(TrainerTest, AnotherMetricThatIsNotFiniteIsNull) {
   task.on_evaluate = [&](Metrics& metrics) { metrics.set("val_mae", kNan); };
   const TrainResult result = train(small_config());
   EXPECT_TRUE(run.read_metric_lines()[0].at("val_mae").is_null());
   EXPECT_TRUE(std::isnan(result.last.at("val_mae")));
-}
-
-TEST_F(TrainerTest, LoaderErrorsReachTheCaller) {
-  int count = 0;
-  task.on_load = [&](std::span<const int64_t>) {
-    if (++count == 4) fail(ErrorKind::data, "sample is damaged");
-  };
-  const Error error = error_of(small_config());
-  EXPECT_EQ(error.kind(), ErrorKind::data);
-  EXPECT_STREQ(error.what(), "sample is damaged");
-}
-
-TEST_F(TrainerTest, RefusesAFolderWithCheckpointsUnlessResuming) {
-  train(small_config());
-  const Error error = error_of(small_config());
-  EXPECT_EQ(error.kind(), ErrorKind::cannot_create);
-  EXPECT_THAT(error.what(), HasSubstr("--resume"));
-}
-
-TEST_F(TrainerTest, RefusesAFolderInUse) {
-  run.write_config("");
-  const RunFolder other = run;  // holds the lock
-  run = RunFolder::open(other.path());
-  EXPECT_THAT(error_of(small_config()).what(), HasSubstr("another process is training"));
-}
-
-TEST_F(TrainerTest, ResumeNeedsTheLinesThatTheCheckpointKnows) {
-  train(small_config());
-  const std::filesystem::path path = run.file("metrics.jsonl");
-  const std::string lines = read_file(path);
-  std::filesystem::resize_file(path, lines.size() - 1);  // that of step 15, not that of step 10
-  ToyTask other;
-  EXPECT_EQ(train::train(other, small_config(), run, true).steps, 15);
-  EXPECT_EQ(other.evaluations, 3);
-  EXPECT_EQ(read_file(path), lines);
-  std::filesystem::remove(path);
-  const Error error = error_of(small_config(), true);
-  EXPECT_EQ(error.kind(), ErrorKind::data);
-  EXPECT_THAT(error.what(), HasSubstr("metrics.jsonl is shorter than the checkpoint of step 15 recorded"));
-}
-
-TEST_F(TrainerTest, ResumeWithOtherSettingsNamesThem) {
-  TrainConfig config = small_config();
-  train(config);
-  config.optimizer.learning_rate = 0.5;
-  config.keep_checkpoints = 7;  // changes no number
-  const Error error = error_of(config, true);
-  EXPECT_EQ(error.kind(), ErrorKind::config);
-  EXPECT_THAT(error.what(), HasSubstr("optimizer.learning_rate was 0.001, is 0.5"));
-  EXPECT_THAT(error.what(), testing::Not(HasSubstr("keep_checkpoints")));
-  config.epochs = 4;
-  EXPECT_EQ(train(config, true, true).steps, 20);
-}
-
-TEST_F(TrainerTest, ResumeWithOtherDataOrAnotherModelIsADataError) {
-  train(small_config());
-  ToyTask fewer(149, 1);
-  EXPECT_THROW(train::train(fewer, small_config(), run, true), Error);
-  class Wider : public ToyTask {
-   public:
-    Wider() { net->register_parameter("more", net->first_bias.detach().clone()); }
-  } wider;
-  try {
-    train::train(wider, small_config(), run, true);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::data);
-    EXPECT_THAT(error.what(), HasSubstr("holds no tensor 'more'"));
-  }
-}
-
-TEST_F(TrainerTest, BadSettingsAreConfigErrors) {
-  TrainConfig config = small_config();
-  config.batch_size = 0;
-  EXPECT_EQ(error_of(config).kind(), ErrorKind::config);
-  config = small_config();
-  config.optimizer.betas = {0.9};
-  EXPECT_THAT(error_of(config).what(), HasSubstr("optimizer.betas must be two numbers"));
-  config.optimizer.betas = {0.9, 1.0};
-  EXPECT_THAT(error_of(config).what(), HasSubstr("below 1"));
-  config = small_config();
-  config.drop_last = true;
-  config.batch_size = 151;
-  EXPECT_EQ(error_of(config).kind(), ErrorKind::data);
 }
 
 TEST_F(TrainerTest, EverySampleIsSeenOnceAnEpoch) {

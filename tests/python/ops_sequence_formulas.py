@@ -1,0 +1,225 @@
+"""Operators over sequences and of language as plain torch, from the definitions, beside ops_formulas.py:
+tensor attention in all its forms, the language loss, the steps and open blocks of summaries."""
+
+import math
+
+import numpy
+import torch
+
+
+def turned(x, position, frequencies, gains, level):
+    """x [..., d] with the rotary code of one position at a level."""
+    if frequencies is None:
+        return x
+    angle = float(position) * frequencies[min(level, len(frequencies) - 1)]
+    gain = gains[min(level, len(gains) - 1)] if gains else 1.0
+    cos, sin = torch.cat([angle.cos()] * 2).to(x.dtype) * gain, torch.cat([angle.sin()] * 2).to(x.dtype) * gain
+    a, b = x.chunk(2, -1)
+    return x * cos + torch.cat([-b, a], -1) * sin
+
+
+def visible_blocks(fold, t):
+    """(level, tokens in a block, blocks t sees, its own block), all counted from the group's beginning."""
+    tokens = 1
+    for level, mode in enumerate(range(len(fold) - 1, 0, -1), 1):
+        tokens *= fold[mode]
+        own = t // tokens
+        group = 0 if mode == 1 else own // fold[mode - 1] * fold[mode - 1]
+        yield level, tokens, range(group, own), own - group, group
+
+
+def tensor_attention(q, k, v, latents=None, frequencies=None, positions=None, *, form="causal", fold=(), window=0, sinks=0,
+                     causal=True, scale=0.0, gains=()):
+    """Token by token: its keys are gathered in a list, as the definitions say it."""
+    n, repeats = q.size(1), q.size(2) // k.size(2)
+    k, v = k.repeat_interleave(repeats, 2), v.repeat_interleave(repeats, 2)
+    z = None if latents is None else latents.repeat_interleave(repeats, 1)
+    scale = scale or q.size(-1) ** -0.5
+    window = window or (2 * fold[-1] if len(fold) > 1 else n)
+    if form == "full":
+        window = n
+    place = (lambda t: t) if positions is None else (lambda t: positions[t].item())
+    slots = {}
+
+    def block_slots(level, block):
+        if (level, block) not in slots:
+            size = fold[-level]
+            if level == 1:
+                keys, values = k[:, block * size : (block + 1) * size], v[:, block * size : (block + 1) * size]
+            else:
+                parts = [block_slots(level - 1, block * size + i) for i in range(size)]
+                keys, values = torch.cat([p[0] for p in parts], 1), torch.cat([p[1] for p in parts], 1)
+            a = torch.softmax((keys.unsqueeze(2) * z[level - 1].transpose(0, 1)).sum(-1), 1)  # [B, c, r, H]
+            slots[level, block] = [(a.unsqueeze(-1) * x.unsqueeze(2)).sum(1) for x in (keys, values)]
+        return slots[level, block]
+
+    rows = []
+    for t in range(n):
+        logits, values = [], []
+
+        def see(query_at, keys, key_at, level, seen, excess=0.0):
+            query = turned(q[:, t], query_at, frequencies, gains, level).unsqueeze(1)
+            logits.append((query * turned(keys, key_at, frequencies, gains, level)).sum(-1) * scale - excess)
+            values.append(seen)
+
+        last = n if form == "full" and not causal else t + 1
+        for s in range(max(0, t - window + 1), last):
+            see(place(t), k[:, s : s + 1], place(s), 0, v[:, s : s + 1])
+        for s in range(min(sinks, t - window + 1) if form == "lambda" else 0):
+            see(window, k[:, s : s + 1], 0, 0, v[:, s : s + 1])
+        if form == "causal":
+            for level, _, blocks, own, group in visible_blocks(fold, t):
+                coarsest = level == len(fold) - 1 and fold[0] > 0
+                excess = max(0.0, math.log(max(1, len(blocks)) / fold[0])) if coarsest else 0.0
+                for block in blocks:
+                    keys, seen = block_slots(level, block)
+                    see(own, keys, block - group, level, seen, excess)
+        weights = torch.softmax(torch.cat(logits, 1), 1).unsqueeze(-1)
+        rows.append((weights * torch.cat(values, 1)).sum(1))
+    return torch.stack(rows, 1)
+
+
+def along_modes(q, k, v, latents=None, frequencies=None, positions=None, *, form, fold, causal=True, scale=0.0, gains=(), **_):
+    """Forms axial and pooled with the matrices along each mode formed over all tokens."""
+    n, repeats, d = q.size(1), q.size(2) // k.size(2), q.size(-1)
+    k, out = k.repeat_interleave(repeats, 2), v.repeat_interleave(repeats, 2)
+    sizes = list(fold)
+    rest = math.prod(sizes[1:])
+    sizes[0] = sizes[0] or -(-n // rest)
+    cells = [numpy.unravel_index(t, sizes) for t in range(n)]
+    for mode in range(len(sizes)):
+        level = len(sizes) - 1 - mode
+        pairs = [(t, s) for t in range(n) for s in range(n)]
+        if form == "axial":
+            same = lambda t, s: all(a == b for i, (a, b) in enumerate(zip(cells[t], cells[s])) if i != mode)
+            mixed = []
+            for t in range(n):
+                keys = [s for s in range(n) if same(t, s) and (s <= t or not causal)]
+                query = turned(q[:, t], cells[t][mode], frequencies, gains, level)
+                logits = torch.stack([(query * turned(k[:, s], cells[s][mode], frequencies, gains, level)).sum(-1)
+                                      for s in keys], 1) * (scale or d**-0.5)
+                mixed.append((torch.softmax(logits, 1).unsqueeze(-1) * out[:, keys]).sum(1))
+            out = torch.stack(mixed, 1)
+        else:
+            width = d * math.prod(sizes) // sizes[mode]
+            logits = {}
+            for t, s in pairs:
+                if all(a == b for i, (a, b) in enumerate(zip(cells[t], cells[s])) if i != mode):
+                    a, b = int(cells[t][mode]), int(cells[s][mode])
+                    product = (turned(q[:, t], a, frequencies, gains, level) * turned(k[:, s], b, frequencies, gains, level)).sum(-1)
+                    logits[a, b] = logits.get((a, b), 0) + product * (scale or width**-0.5)
+            mixed = []
+            for t in range(n):
+                at = int(cells[t][mode])
+                zero = torch.zeros_like(q[:, 0, :, 0])
+                weights = torch.softmax(torch.stack([logits.get((at, b), zero) for b in range(sizes[mode])], 1), 1)
+                total, share = 0, 0  # empty cells are left out
+                for b in range(sizes[mode]):
+                    cell = list(cells[t])
+                    cell[mode] = b
+                    s = int(numpy.ravel_multi_index(cell, sizes))
+                    if s < n:
+                        total = total + weights[:, b].unsqueeze(-1) * out[:, s]
+                        share = share + weights[:, b].unsqueeze(-1)
+                mixed.append(total / share)
+            out = torch.stack(mixed, 1)
+    return out
+
+
+def sparse(q, k, v, latents=None, frequencies=None, positions=None, *, form, density=0.1, causal=True, scale=0.0, gains=(), **_):
+    """One token after another; the draw for tokens t and s is SplitMix64 of 2³² t + s."""
+
+    def draw(x):
+        x = x + 0x9E3779B97F4A7C15 & 2**64 - 1
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & 2**64 - 1
+        x = (x ^ x >> 27) * 0x94D049BB133111EB & 2**64 - 1
+        return ((x ^ x >> 31) >> 40) * 2.0**-24
+
+    n, repeats = q.size(1), q.size(2) // k.size(2)
+    k, v = k.repeat_interleave(repeats, 2), v.repeat_interleave(repeats, 2)
+    rows = []
+    for t in range(n):
+        query = turned(q[:, t], t, frequencies, gains, 0)
+        seen = range(t + 1) if causal else range(n)
+        logits = torch.stack([(query * turned(k[:, s], s, frequencies, gains, 0)).sum(-1) for s in seen], 1)
+        logits = logits * (scale or q.size(-1) ** -0.5)
+        if form == "random":
+            kept = [s == t or draw(2**32 * t + s) < density for s in seen]
+            logits = logits[:, kept]
+            values = v[:, [s for s, keep in zip(seen, kept) if keep]]
+        else:
+            last = torch.topk(logits, max(1, math.ceil(density * len(seen))), 1).values[:, -1:]
+            logits, values = logits.masked_fill(logits < last, -math.inf), v[:, : len(seen)]
+        rows.append((torch.softmax(logits, 1).unsqueeze(-1) * values).sum(1))
+    return torch.stack(rows, 1)
+
+
+def tensor_formula(q, k, v, *args, form="causal", **options):
+    if form in ("random", "topk"):
+        return sparse(q, k, v, *args, form=form, **options)
+    return (along_modes if form in ("axial", "pooled") else tensor_attention)(q, k, v, *args, form=form, **options)
+
+
+def language_loss(hidden, head, targets, chunk=0):
+    logits = (hidden @ head.to(hidden.dtype).T).flatten(0, -2)
+    logits = logits.float() if logits.dtype == torch.bfloat16 else logits
+    counted = (targets >= 0).sum()
+    losses = torch.nn.functional.cross_entropy(logits, targets.flatten().clamp_min(-1), ignore_index=-1, reduction="sum")
+    return (losses / counted.clamp_min(1)).to(hidden.dtype)
+
+
+def token_losses(hidden, head, targets, chunk=0):
+    logits = hidden @ head.to(hidden.dtype).T
+    scores = torch.log_softmax(logits.float() if logits.dtype == torch.bfloat16 else logits, -1)
+    own = scores.gather(-1, targets.clamp_min(0).unsqueeze(-1)).squeeze(-1)
+    return torch.where(targets < 0, 0, -own).to(hidden.dtype)
+
+
+def joined(keys, values, latents, high, total, sum_keys, sum_values):
+    """The softmax over rows [B, n, G, .] joins what the sums hold already."""
+    keys, values = keys.to(latents.dtype), values.to(latents.dtype)
+    logits = torch.einsum("grd,bngd->bgrn", latents, keys)
+    top = torch.maximum(high[..., 0], logits.amax(-1))
+    before, weights = torch.exp(high[..., 0] - top), torch.exp(logits - top[..., None])
+    return (top[..., None], (total[..., 0] * before + weights.sum(-1))[..., None],
+            sum_keys * before[..., None] + torch.einsum("bgrn,bngd->bgrd", weights, keys),
+            sum_values * before[..., None] + torch.einsum("bgrn,bnge->bgre", weights, values))
+
+
+def turned_by(x, frequencies, position):
+    a, b = x.chunk(2, -1)
+    cosine, sine = (torch.cos(position * frequencies).to(x.dtype), torch.sin(position * frequencies).to(x.dtype))
+    return torch.cat((a * cosine - b * sine, b * cosine + a * sine), -1)
+
+
+def summary_step(q, k, v, turned, ring_keys, ring_values, first_keys, first_values, latents, high, total, sum_keys, sum_values,
+                 frequencies, *, slot_keys, slot_values, places, excess, gains, first, window, scale, attends=True):
+    wide = torch.float32 if q.dtype == torch.bfloat16 else q.dtype
+    ring_keys, ring_values, first_keys, first_values = (t.clone() for t in (ring_keys, ring_values, first_keys, first_values))
+    groups, rows = k.size(2), []
+    level_of = lambda values, level: values[min(level, len(values) - 1)]
+    for i in range(q.size(1)):
+        t = first + i
+        ring_keys[:, t % window], ring_values[:, t % window] = turned[:, i], v[:, i]
+        if t < first_keys.size(1):
+            first_keys[:, t], first_values[:, t] = k[:, i], v[:, i]
+        seen = [(ring_keys[:, :min(t + 1, window)], ring_values[:, :min(t + 1, window)], 0, t, 1, 0.0)]
+        sinks = min(max(t + 1 - window, 0), first_keys.size(1))
+        seen.append((first_keys[:, :sinks], first_values[:, :sinks], 0, window, 2, 0.0))
+        for level, (keys, values, place, taken) in enumerate(zip(slot_keys, slot_values, places, excess), 1):
+            seen.append((keys, values, level, place, 1, taken))
+        logits, shown = [], []
+        for keys, values, level, position, power, taken in seen:
+            query = q[:, i].to(wide)
+            if frequencies is not None:
+                query = turned_by(query, level_of(frequencies, level), position) * (level_of(gains, level) if gains else 1.0) ** power
+            query = query.unflatten(1, (groups, -1))
+            logits.append(torch.einsum("bghd,bngd->bghn", query, keys.to(wide)) * scale - taken)
+            shown.append(values.to(wide))
+        weights = torch.softmax(torch.cat(logits, -1), -1)
+        rows.append(torch.einsum("bghn,bnge->bghe", weights, torch.cat(shown, 1)).flatten(1, 2))
+    sums = []
+    if latents is not None:
+        sums = joined(k.to(wide), v.to(wide), *(t.to(wide) for t in (latents, high, total, sum_keys, sum_values)))
+    states = [ring_keys, ring_values, first_keys, first_values, *sums]
+    return [t.to(q.dtype) for t in ([torch.stack(rows, 1)] if attends else []) + states]
