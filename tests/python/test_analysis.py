@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from test_cli import PROGRAM, fails, modewise, ok, write_csv
+from cli_helpers import PROGRAM, fails, modewise, ok, write_csv
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 

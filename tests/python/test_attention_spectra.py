@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from test_cli import PROGRAM, fails, ok
+from cli_helpers import PROGRAM, fails, ok
 from test_series import SMALL as SERIES
 from test_series import write_ts
 

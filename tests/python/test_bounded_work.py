@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from test_cli import PROGRAM, modewise
+from cli_helpers import PROGRAM, modewise
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 

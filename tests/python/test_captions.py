@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from test_cli import DATA, PROGRAM, fails, ok
+from cli_helpers import DATA, PROGRAM, fails, ok
 
 Image = pytest.importorskip("PIL.Image")
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")

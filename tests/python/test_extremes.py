@@ -8,7 +8,8 @@ import subprocess
 import time
 
 import pytest
-from test_cli import PROGRAM, QUICK, fails, modewise, ok, write_csv
+
+from cli_helpers import PROGRAM, QUICK, fails, modewise, ok, write_csv
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 LARGEST = 2**63 - 1

@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 
-from test_cli import PROGRAM, QUICK, SMALL, fails, hourly, ok
+from cli_helpers import PROGRAM, QUICK, SMALL, fails, hourly, ok
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 

@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from test_cli import DATA, PROGRAM, fails, modewise, ok
+from cli_helpers import DATA, PROGRAM, fails, modewise, ok
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 STORIES = DATA / "language" / "stories260K.bin"

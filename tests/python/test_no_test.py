@@ -7,8 +7,8 @@ import shutil
 import numpy as np
 import pytest
 
+from cli_helpers import PROGRAM, fails, modewise, ok, write_csv
 from test_classify import nifti, write_npz
-from test_cli import PROGRAM, fails, modewise, ok, write_csv
 from test_series import write_ts
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")

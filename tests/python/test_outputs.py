@@ -10,7 +10,8 @@ import subprocess
 import threading
 
 import pytest
-from test_cli import PROGRAM, QUICK, fails, ok, write_csv
+
+from cli_helpers import PROGRAM, QUICK, fails, ok, write_csv
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 SHORT = [*QUICK, "--set", "train.epochs=1"]

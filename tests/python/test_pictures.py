@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from test_cli import PROGRAM, fails, ok
+from cli_helpers import PROGRAM, fails, ok
 
 Image = pytest.importorskip("PIL.Image")
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")

@@ -10,7 +10,8 @@ import subprocess
 import time
 
 import pytest
-from test_cli import PROGRAM, fails, ok, write_csv
+
+from cli_helpers import PROGRAM, fails, ok, write_csv
 from test_outputs import needs_strace, train
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")

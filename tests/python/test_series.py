@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from test_cli import PROGRAM, fails, modewise, ok
+from cli_helpers import PROGRAM, fails, modewise, ok
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 

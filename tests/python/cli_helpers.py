@@ -1,0 +1,66 @@
+"""What the tests of the program share: where it is, runs that must succeed or fail, a small table and a run on it."""
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "modewise"
+DATA = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data"))
+
+SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "output.report=false"]
+QUICK = SMALL + ["--model", "dlinear", "--set", "train.epochs=2", "--threads", "1"]
+
+
+def modewise(*arguments, cwd=None, env=None, user=None, timeout=600):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, user=user, timeout=timeout,
+                          env={**os.environ, **(env or {})})
+
+
+def ok(*arguments, **options):
+    result = modewise(*arguments, **options)
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+def fails(code, *words, arguments, **options):
+    """Runs and expects this exit code and one sentence on stderr that holds all words; nothing on stdout."""
+    result = modewise(*arguments, **options)
+    assert result.returncode == code, (result.returncode, result.stderr)
+    assert result.stdout == ""
+    last = result.stderr.strip().splitlines()[-1]
+    assert "error: " in last
+    for word in words:
+        assert str(word) in last, f"{word!r} not in {last!r}"
+    return last
+
+
+def hourly(rows, start="2020-01-01T00"):
+    first = np.datetime64(start, "h")
+    return [str(first + np.timedelta64(i, "h")).replace("T", " ") + ":00:00" for i in range(rows)]
+
+
+def write_csv(path, rows=400, columns=("a", "b", "c"), edit=None):
+    rng = np.random.default_rng(3)
+    t = np.arange(rows)
+    values = np.stack([np.sin(2 * np.pi * t / 24 + i) + 0.1 * rng.normal(size=rows) for i in range(len(columns))], 1)
+    lines = [",".join(("date", *columns))]
+    lines += [date + "," + ",".join(f"{v:.4f}" for v in row) for date, row in zip(hourly(rows), values)]
+    if edit:
+        edit(lines)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def train(path, *more):
+    return ["train", "forecast", "--data", path, "--out", path.parent / "out", *QUICK, *more]
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("small")
+    data = write_csv(folder / "small.csv")
+    ok("train", "forecast", "--data", data, "--out", folder / "run", *QUICK)
+    return folder / "run"
