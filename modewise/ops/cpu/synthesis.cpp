@@ -62,15 +62,15 @@ int64_t block_rows(const Synthesis& a, int64_t first) {
 }
 
 KroneckerSlices::KroneckerSlices(const Synthesis& a, const RowBlock& block) {
-    const int64_t group = a.inner.size(1);
-    first_outer = block.first / group;
-    outer_rows = (block.first + block.count - 1) / group - first_outer + 1;
-    first_inner = outer_rows == 1 ? block.first % group : 0;
-    inner_rows = outer_rows == 1 ? block.count : group;
-  }
+  const int64_t group = a.inner.size(1);
+  first_outer = block.first / group;
+  outer_rows = (block.first + block.count - 1) / group - first_outer + 1;
+  first_inner = outer_rows == 1 ? block.first % group : 0;
+  inner_rows = outer_rows == 1 ? block.count : group;
+}
 
-void multiply_heads(const Synthesis& a, const HeadMatrices& left, const HeadMatrices& right, const HeadMatrices& out,
-              bool add) {
+void multiply_heads(const Synthesis& a, const HeadMatrices& left, const HeadMatrices& right,
+                    const HeadMatrices& out, bool add) {
   GemmPlan plan = {};
   plan.rows = left.rows, plan.columns = right.columns, plan.depth = left.columns;
   plan.a_row = left.row, plan.a_col = left.column;
@@ -93,7 +93,7 @@ at::Tensor block_weights(const Synthesis& a, const RowBlock& block) {
   if (a.left.defined()) {
     logits = at::empty({a.batch(), a.heads(), block.count, a.keys()}, a.wide());
     multiply_heads(a, HeadMatrices::tokens(a.left.narrow(1, block.first, block.count)),
-             HeadMatrices::tokens(a.right).transposed(), HeadMatrices::matrices(logits));
+                   HeadMatrices::tokens(a.right).transposed(), HeadMatrices::matrices(logits));
   }
   if (a.outer.defined()) {
     const auto product = kronecker_rows(a, block).unsqueeze(0);

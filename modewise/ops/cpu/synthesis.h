@@ -26,8 +26,8 @@ struct SamplePart {
 
 /// Arguments of synthesized_attention, checked.
 struct Synthesis {
-  Synthesis(const at::Tensor& values, const SynthesizedLogits& logits, int64_t row_count, const std::optional<at::Tensor>& mask,
-            bool is_causal)
+  Synthesis(const at::Tensor& values, const SynthesizedLogits& logits, int64_t row_count,
+            const std::optional<at::Tensor>& mask, bool is_causal)
       : v(values), key_mask(mask), causal(is_causal), rows(row_count) {
     const auto type = accumulate_type(v.scalar_type());
     left = logits.left;
@@ -137,8 +137,8 @@ struct HeadMatrices {
 };
 
 /// out[b, h] = left[b, h] · right[b, h], or added to what is there; out has dense rows.
-void multiply_heads(const Synthesis& a, const HeadMatrices& left, const HeadMatrices& right, const HeadMatrices& out,
-              bool add = false);
+void multiply_heads(const Synthesis& a, const HeadMatrices& left, const HeadMatrices& right,
+                    const HeadMatrices& out, bool add = false);
 
 /// softmax of the logits of a block, [B, H, rows, m], in the type of sums.
 at::Tensor block_weights(const Synthesis& a, const RowBlock& block);
