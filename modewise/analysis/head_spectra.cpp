@@ -104,7 +104,8 @@ Curves curves_of(const std::vector<HeadSpectra>& heads, size_t space) {
     const Spectrum& spectrum = one.spectra[space];
     values.push_back(&spectrum.values);
     information.push_back(&spectrum.information);
-    for (size_t i = terms.size(); i < spectrum.values.size(); ++i) terms.push_back(static_cast<double>(i) + 1);
+    for (size_t i = terms.size(); i < spectrum.values.size(); ++i)
+      terms.push_back(static_cast<double>(i) + 1);
     for (size_t i = numbers.size(); i < spectrum.ranks.size(); ++i)
       numbers.push_back(static_cast<double>(spectrum.ranks[i] * spectrum.term_parameters));
   }

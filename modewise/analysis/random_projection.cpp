@@ -61,8 +61,8 @@ at::Tensor tensor_projection(int64_t rows, const std::vector<int64_t>& modes, in
 
 double lemma_rows(double epsilon, double delta, const std::vector<int64_t>& modes, int64_t rank) {
   const auto m = static_cast<double>(modes.size()), n = static_cast<double>(columns_of(modes));
-  return std::pow(epsilon, -2) * std::pow(3, m - 1) * (1 + 2 / static_cast<double>(rank)) * std::log(n / delta) /
-         std::log(2 * m);
+  return std::pow(epsilon, -2) * std::pow(3, m - 1) * (1 + 2 / static_cast<double>(rank)) *
+         std::log(n / delta) / std::log(2 * m);
 }
 
 ProjectionStudy study_projections(const at::Tensor& input, const std::vector<int64_t>& modes, int64_t draws,
@@ -77,7 +77,8 @@ ProjectionStudy study_projections(const at::Tensor& input, const std::vector<int
   study.delta = 0.05 / static_cast<double>(n);
   study.spaces = {{n}};
   if (modes.size() > 1) study.spaces.push_back(modes);
-  for (const auto& space : study.spaces) study.asked.push_back(lemma_rows(study.epsilon, study.delta, space, 1));
+  for (const auto& space : study.spaces)
+    study.asked.push_back(lemma_rows(study.epsilon, study.delta, space, 1));
   const auto [left, values, right] = at::linalg_svd(matrix, false);
   uint64_t step = 0;
   for (int64_t k = std::min<int64_t>(16, n); k <= 4 * n; k *= 2) {
@@ -99,7 +100,8 @@ ProjectionStudy study_projections(const at::Tensor& input, const std::vector<int
     study.within.emplace_back();
     for (const auto& of_space : errors) {
       study.median.back().push_back(median_of(of_space));
-      const auto near = std::count_if(of_space.begin(), of_space.end(), [&](double e) { return e < study.epsilon; });
+      const auto near =
+          std::count_if(of_space.begin(), of_space.end(), [&](double e) { return e < study.epsilon; });
       study.within.back().push_back(static_cast<double>(near) / static_cast<double>(draws));
     }
     study.truncated.push_back(median_of(cut));
@@ -134,7 +136,11 @@ nlohmann::ordered_json projection_json(const ProjectionStudy& study) {
                     {"median", study.median[i]},
                     {"within", study.within[i]},
                     {"truncated", study.truncated[i]}});
-  return {{"epsilon", study.epsilon}, {"delta", study.delta}, {"spaces", study.spaces}, {"asked", study.asked}, {"rows", rows}};
+  return {{"epsilon", study.epsilon},
+          {"delta", study.delta},
+          {"spaces", study.spaces},
+          {"asked", study.asked},
+          {"rows", rows}};
 }
 
 }  // namespace modewise::analysis

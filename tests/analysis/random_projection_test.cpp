@@ -1,5 +1,5 @@
-// Random projections in tensor space (Tensorized Attention, Theorem 3.1 and Lemma B.1): their moments, and how often
-// they fail beside what the lemma promises with the rows that it asks for as printed.
+// Random projections in tensor space (Tensorized Attention, Theorem 3.1 and Lemma B.1): their moments, and
+// how often they fail beside what the lemma promises with the rows that it asks for as printed.
 
 #include "modewise/analysis/random_projection.h"
 
@@ -41,7 +41,8 @@ at::Tensor squares(const Modes& modes, int64_t rank, const at::Tensor& y, int64_
 
 // Of y = y_1 ⊗ … ⊗ y_m: E⟨t, y⟩⁴ = 3 + (3^m − 3)/R by counting pairs of terms.
 TEST(TensorProjection, KeepsTheLengthAndHasTheVarianceOfItsRank) {
-  for (const auto& [modes, rank] : {std::pair<Modes, int64_t>{{12}, 1}, {{3, 4}, 1}, {{3, 4}, 3}, {{2, 3, 2}, 4}}) {
+  for (const auto& [modes, rank] :
+       {std::pair<Modes, int64_t>{{12}, 1}, {{3, 4}, 1}, {{3, 4}, 3}, {{2, 3, 2}, 4}}) {
     const auto m = static_cast<double>(modes.size());
     const at::Tensor y = at::ones({12}, at::kDouble) / std::sqrt(12.0);
     const at::Tensor values = squares(modes, rank, y, 200000, 5);
@@ -55,7 +56,8 @@ TEST(TensorProjection, KeepsTheLengthAndHasTheVarianceOfItsRank) {
 
 TEST(LemmaB1, AsksForMoreRowsThanThereAreColumns) {
   // ε⁻² 3^(m−1) (1 + 2/R) ln(n/δ) / ln(2m), worked out by hand for 512 = 8 × 8 × 8, δ = .05/n.
-  EXPECT_NEAR(lemma_rows(0.5, 0.05 / 512, {8, 8, 8}, 1), 4 * 9 * 3 * std::log(512.0 * 512 / 0.05) / std::log(6.0), 1e-9);
+  EXPECT_NEAR(lemma_rows(0.5, 0.05 / 512, {8, 8, 8}, 1),
+              4 * 9 * 3 * std::log(512.0 * 512 / 0.05) / std::log(6.0), 1e-9);
   EXPECT_NEAR(lemma_rows(0.5, 0.05 / 512, {8, 8, 8}, 1), 932.6, 0.1);
   EXPECT_NEAR(lemma_rows(0.1, 0.5, {4, 4}, 2), 100 * 3 * 2 * 2.5, 1e-9);
 }
@@ -78,8 +80,8 @@ double failures(int64_t modes, int64_t rows, int64_t draws) {
   return static_cast<double>(failed) / static_cast<double>(draws);
 }
 
-// Printed: a length is off by more than ε in fewer than δ of all draws. At δ = .05/n so that, summed over the n
-// rows of A as in the proof, 90 % are left.
+// Printed: a length is off by more than ε in fewer than δ of all draws. At δ = .05/n so that, summed over the
+// n rows of A as in the proof, 90 % are left.
 TEST(LemmaB1, HoldsForTwoModes) {
   const double delta = 0.05 / 64;
   const auto rows = static_cast<int64_t>(std::ceil(lemma_rows(0.5, delta, {8, 8}, 1)));
@@ -87,8 +89,8 @@ TEST(LemmaB1, HoldsForTwoModes) {
   EXPECT_LT(failures(2, rows, 4000), delta);
 }
 
-// With δ = .05/243 the printed number of rows leaves many times the failures that it promises: numpy's generator had 18
-// in 10,164 draws, where 2.1 were allowed.
+// With δ = .05/243 the printed number of rows leaves many times the failures that it promises: numpy's
+// generator had 18 in 10,164 draws, where 2.1 were allowed.
 TEST(LemmaB1, FailsForFiveModes) {
   const double delta = 0.05 / 243;
   const auto rows = static_cast<int64_t>(std::ceil(lemma_rows(0.5, delta, {3, 3, 3, 3, 3}, 1)));
