@@ -40,6 +40,14 @@ TEST_F(TrainerTest, WantsSamplesWhereItTrains) {
   EXPECT_EQ(train::train(nothing, config, run, false).steps, 0);
 }
 
+TEST_F(TrainerTest, OpenEpochsAreForTheTaskToChoose) {
+  TrainConfig config = small_config();
+  config.epochs = TrainConfig::kOpenEpochs;
+  const Error error = error_of(config);
+  EXPECT_EQ(error.exit_code(), 78);
+  EXPECT_STREQ(error.what(), "train.epochs = -1: this task chooses none, give a number");
+}
+
 TEST_F(TrainerTest, NanInAGradientNamesTheStepAndTheParameter) {
   TrainConfig config = small_config();
   config.checkpoint_every_steps = 2;
