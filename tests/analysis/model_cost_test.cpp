@@ -63,6 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Every, VolumeParameters,
                                          std::vector<std::string>{"name=transformer", "patch.size=8"},
                                          std::vector<std::string>{"name=timesformer", "head.pooling=mean"},
                                          std::vector<std::string>{"name=mvit", "patch.embedding=linear"},
+                                         std::vector<std::string>{"name=vit", "patch.size=5"},
                                          std::vector<std::string>{"name=resnet18"},
                                          std::vector<std::string>{"name=resnet50"}));
 

@@ -152,7 +152,7 @@ TEST_P(EveryVolumeModel, StartsFromWeightsOfTheSeedAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Volumes, EveryVolumeModel,
-                         testing::Values("hot", "transformer", "timesformer", "mvit", "resnet18", "resnet50"),
+                         testing::Values("hot", "transformer", "timesformer", "mvit", "vit", "resnet18", "resnet50"),
                          [](const auto& param) { return std::string(param.param); });
 
 class MaskedVolumes : public testing::TestWithParam<const char*> {
