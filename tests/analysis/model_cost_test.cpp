@@ -63,8 +63,16 @@ INSTANTIATE_TEST_SUITE_P(Every, VolumeParameters,
                                          std::vector<std::string>{"name=transformer", "patch.size=8"},
                                          std::vector<std::string>{"name=timesformer", "head.pooling=mean"},
                                          std::vector<std::string>{"name=mvit", "patch.embedding=linear"},
+                                         std::vector<std::string>{"name=vit", "patch.size=5"},
                                          std::vector<std::string>{"name=resnet18"},
                                          std::vector<std::string>{"name=resnet50"}));
+
+TEST(VolumeCost, OfViTIsThePapers) {
+  // ViT-B/16 on 224² with 1000 classes, without the layer before the head: "86M"; by hand 86,567,656.
+  const auto config = config_of<models::GridModelConfig>(
+      {"name=vit", "width=768", "hidden=3072", "blocks=12", "heads=12", "patch.size=16"});
+  EXPECT_EQ(grid_classifier_cost(config, {{224, 224}, 3, 1000, false}).parameters(), 86567656);
+}
 
 TEST(VolumeCost, OfTheReleasedFormIsTheGridModels) {
   GridModel grid;  // whose figures are those that the paper prints
