@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "modewise/data/labelled_series/series_collection.h"
-#include "modewise/data/language/token_set.h"
+#include "modewise/data/token_set.h"
 #include "modewise/data/numpy_shuffle.h"
 #include "modewise/io/arrays/safetensors.h"
 #include "modewise/text/load_tokenizer.h"

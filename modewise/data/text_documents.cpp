@@ -1,4 +1,4 @@
-#include "modewise/data/language/text_documents.h"
+#include "modewise/data/text_documents.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -43,7 +43,7 @@ bool ends_with_any(const fs::path& path, std::initializer_list<const char*> endi
 
 class DocumentReader {
  public:
-  DocumentReader(const TextConfig& config, const std::function<void(std::string_view)>& each)
+  DocumentReader(const DocumentConfig& config, const std::function<void(std::string_view)>& each)
       : config_(config), each_(each) {}
 
   void read(const fs::path& path) {
@@ -109,7 +109,7 @@ class DocumentReader {
     }
   }
 
-  const TextConfig& config_;
+  const DocumentConfig& config_;
   const std::function<void(std::string_view)>& each_;
 };
 
@@ -137,7 +137,7 @@ std::vector<std::string_view> split_documents(std::string_view text, const std::
   return parts;
 }
 
-void for_each_document(const TextConfig& config, const std::string& path,
+void for_each_document(const DocumentConfig& config, const std::string& path,
                        const std::function<void(std::string_view text)>& each,
                        std::vector<std::string>& notes) {
   require(fs::exists(path), ErrorKind::no_input, "there is no file or folder {}", path);
