@@ -12,8 +12,8 @@
 #include <cmath>
 #include <vector>
 
-#include "modewise/nn/folded_attention.h"
 #include "modewise/nn/language_attention.h"
+#include "modewise/nn/sequence_attention.h"
 
 namespace modewise::nn {
 namespace {
@@ -231,14 +231,14 @@ TEST(AttentionMatrix, OfHalfPrecisionIsInFloat32) {
   EXPECT_LT((matrix.sum(-1) - 1).abs().max().item<double>(), 1e-6);
 }
 
-TEST(FoldedAttention, HasAMatrixWithoutWeightOnMaskedTokens) {
+TEST(SequenceAttention, HasAMatrixWithoutWeightOnMaskedTokens) {
   for (const char* form : {"full", "axial", "causal"}) {
     ops::TensorAttentionOptions options;
     options.form = form;
     options.causal = options.form == "causal";
     if (options.form != "full") options.fold = {0, 3, 2};
     Initializer init(3);
-    FoldedAttention attention(init, 12, 2, 3, options);
+    SequenceAttention attention(init, {.width = 12, .heads = 2, .slots = 3, .attention = options});
     attention.to(at::kDouble);  // barred logits of 1e4 leave float32 few digits in rows of padding
     const at::Tensor x = at::randn({2, 17, 12}, at::kDouble);
     const at::Tensor mask = at::ones({2, 17}, at::kBool);

@@ -10,13 +10,13 @@
 #include "modewise/nn/batch_norm.h"
 #include "modewise/nn/block.h"
 #include "modewise/nn/convolution.h"
-#include "modewise/nn/folded_attention.h"
 #include "modewise/nn/grid_patches.h"
 #include "modewise/nn/language_attention.h"
 #include "modewise/nn/linear.h"
 #include "modewise/nn/patch_embedding.h"
 #include "modewise/nn/pooling_attention.h"
 #include "modewise/nn/positions.h"
+#include "modewise/nn/sequence_attention.h"
 #include "modewise/nn/series_linear.h"
 #include "modewise/nn/time_head.h"
 #include "modewise/nn/window_normalization.h"
@@ -107,11 +107,11 @@ TEST(FirstWeights, OfAttentionAndHeads) {
   }
   std::vector<Wanted> folded = maps;
   folded.push_back({"latents", {2, 3, 5, 4}, n, 0.02});
-  ops::TensorAttentionOptions causal;
-  causal.fold = {0, 3, 2};
-  expect_starts<FoldedAttention>(folded, 12, 3, 5, causal);
-  causal.fold = {0};
-  expect_starts<FoldedAttention>(maps, 12, 3, 5, causal);
+  SequenceAttentionOptions options = {.width = 12, .heads = 3, .slots = 5};
+  options.attention.fold = {0, 3, 2};
+  expect_starts<SequenceAttention>(folded, options);
+  options.attention.fold = {0};
+  expect_starts<SequenceAttention>(maps, options);
   expect_starts<TimeHead>({{"2.weight", {3, 24}, u, 1 / std::sqrt(24.0)},
                            {"2.bias", {3}, u, 1 / std::sqrt(24.0)},
                            {"0.weight", {6}, c, 1},

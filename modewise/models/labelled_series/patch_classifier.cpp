@@ -4,7 +4,7 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/ones.h>
 
-#include "modewise/nn/folded_attention.h"
+#include "modewise/nn/sequence_attention.h"
 
 namespace modewise::models {
 namespace {
@@ -40,8 +40,11 @@ PatchClassifier::PatchClassifier(const SeriesModelConfig& config, const SeriesSh
   for (int64_t i = 0; i < config.blocks; ++i)
     blocks_->push_back(std::make_shared<nn::Block>(
         init, width,
-        std::make_shared<nn::FoldedAttention>(init, width, config.heads, config.attention.slots,
-                                              config.attention_options(tokens_)),
+        nn::make_sequence_attention(init, {.width = width,
+                                           .heads = config.heads,
+                                           .tokens = tokens_,
+                                           .slots = config.attention.slots,
+                                           .attention = config.attention_options(tokens_)}),
         std::make_shared<nn::GELUNetwork>(init, width, config.hidden), config.dropout, 0));
   head_ = register_module(
       "head", std::make_shared<nn::TimeHead>(init, nn::time_pooling(config.head.pooling), groups_ * tokens_,

@@ -6,98 +6,12 @@
 #include <vector>
 
 #include "modewise/core/error.h"
-#include "modewise/core/parse_json.h"
+#include "modewise/models/json_object.h"
 
 namespace modewise::models {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr size_t kMostJsonBytes = size_t{1} << 20;
 constexpr const char* kOwnArchitecture = "ModewiseForCausalLM";
-
-/// An object of config.json whose values are asked for by key and type.
-class JsonObject {
- public:
-  JsonObject(const Json& object, std::string path, const std::string& source)
-      : object_(object), path_(std::move(path)), source_(source) {
-    require(object.is_object(), ErrorKind::data, "{}: {} must be an object", source,
-            path_.empty() ? "the config" : path_);
-  }
-
-  /// Null counts as absent, as it does in transformers.
-  bool has(const char* key) const { return object_.contains(key) && !object_[key].is_null(); }
-  /// Whether the key is there, null or not.
-  bool names(const char* key) const { return object_.contains(key); }
-
-  int64_t integer(const char* key, std::optional<int64_t> otherwise = {}) const {
-    if (absent(key, otherwise.has_value())) return *otherwise;
-    const Json& value = object_[key];
-    // Beyond 2^53 a JSON number is no exact integer any more.
-    const bool fits = value.is_number() && std::abs(value.get<double>()) <= 0x1p53 &&
-                      value.get<double>() == std::floor(value.get<double>());
-    require(fits, ErrorKind::data, "{}: {} must be an integer, got {}", source_, name(key), shown(value));
-    return static_cast<int64_t>(value.get<double>());
-  }
-  double number(const char* key, std::optional<double> otherwise = {}) const {
-    if (absent(key, otherwise.has_value())) return *otherwise;
-    const Json& value = object_[key];
-    require(value.is_number() && std::isfinite(value.get<double>()), ErrorKind::data,
-            "{}: {} must be a number, got {}", source_, name(key), shown(value));
-    return value.get<double>();
-  }
-  bool boolean(const char* key, bool otherwise) const {
-    if (absent(key, true)) return otherwise;
-    require(object_[key].is_boolean(), ErrorKind::data, "{}: {} must be true or false, got {}", source_,
-            name(key), shown(object_[key]));
-    return object_[key].get<bool>();
-  }
-  std::string text(const char* key, const std::string& otherwise) const {
-    if (absent(key, true)) return otherwise;
-    require(object_[key].is_string(), ErrorKind::data, "{}: {} must be a string, got {}", source_, name(key),
-            shown(object_[key]));
-    return object_[key].get<std::string>();
-  }
-  template <class T>
-  std::vector<T> list(const char* key) const {
-    if (absent(key, true)) return {};
-    std::vector<T> out;
-    require(object_[key].is_array(), ErrorKind::data, "{}: {} must be a list, got {}", source_, name(key),
-            shown(object_[key]));
-    for (const Json& value : object_[key]) {
-      const bool fits = std::is_same_v<T, std::string> ? value.is_string() : value.is_number_integer();
-      require(fits, ErrorKind::data, "{}: {} must be a list of {}, got {}", source_, name(key),
-              std::is_same_v<T, std::string> ? "strings" : "integers", shown(value));
-      out.push_back(value.get<T>());
-    }
-    return out;
-  }
-  JsonObject object(const char* key) const { return {object_[key], name(key), source_}; }
-  const std::string& source() const { return source_; }
-
- private:
-  std::string name(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
-  static std::string shown(const Json& value) {
-    std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-    return text.size() > 60 ? text.substr(0, 57) + "…" : text;
-  }
-  bool absent(const char* key, bool has_default) const {
-    if (has(key)) return false;
-    require(has_default, ErrorKind::data, "{} lacks {}", source_, name(key));
-    return true;
-  }
-
-  const Json& object_;
-  std::string path_;
-  const std::string& source_;
-};
-
-/// Parsing builds a document of many times the text's size, so that is bounded.
-Json parse_config(std::string_view json, const std::string& source) {
-  require(json.size() <= kMostJsonBytes, ErrorKind::data,
-          "{}: {} bytes are more than the {} that a config takes", source, json.size(), kMostJsonBytes);
-  return parse_json<Json>(json, source);
-}
 
 enum class Architecture { llama, mistral, own };
 
@@ -258,7 +172,7 @@ nlohmann::ordered_json own_object(const LanguageModelConfig& config) {
 }  // namespace
 
 LanguageModelConfig parse_language_json(std::string_view json, const std::string& source) {
-  const Json document = parse_config(json, source);
+  const nlohmann::json document = parse_config_json(json, source);
   const JsonObject config(document, "", source);
   const Architecture architecture = read_architecture(config);
   refuse_what_is_missing(config);

@@ -14,8 +14,8 @@
 #include "modewise/core/file.h"
 #include "modewise/core/memory.h"
 #include "modewise/io/arrays/safetensors_shards.h"
+#include "modewise/models/file_tensors.h"
 #include "modewise/models/language/config_json.h"
-#include "modewise/models/language/give_bytes.h"
 #include "modewise/models/language/latents.h"
 #include "modewise/models/language/llama2c_model.h"
 #include "modewise/ops/attention_forms.h"
@@ -25,14 +25,6 @@ namespace modewise::models {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<at::ScalarType> float_type(const std::string& dtype) {
-  if (dtype == "F32") return at::kFloat;
-  if (dtype == "F64") return at::kDouble;
-  if (dtype == "BF16") return at::kBFloat16;
-  if (dtype == "F16") return at::kHalf;
-  return std::nullopt;
-}
 
 /// Tensors that files hold besides the parameters: tables that follow from the config, and a tied head.
 bool is_known_extra(const std::string& name, const LanguageModelConfig& config) {
@@ -67,19 +59,6 @@ std::map<std::string, io::TensorView> checked_tensors(const io::SafetensorsFolde
     require(known.contains(name) || is_known_extra(name, config), ErrorKind::data,
             "{}: the tensor '{}' belongs to no part of a model of {} layers", folder, name, config.layers);
   return found;
-}
-
-/// A part at a time: a tensor of another type than its file's is never there twice.
-void copy_view(const io::TensorView& view, const at::Tensor& into) {
-  constexpr int64_t kPart = int64_t{1} << 20;
-  const auto options = at::TensorOptions(*float_type(view.dtype));
-  const auto size = static_cast<int64_t>(options.dtype().itemsize());
-  const at::Tensor flat = into.view({-1});
-  for (int64_t first = 0; first < flat.numel(); first += kPart) {
-    const at::Tensor part = at::empty({std::min(kPart, flat.numel() - first)}, options);
-    std::memcpy(part.mutable_data_ptr(), view.bytes.data() + first * size, part.nbytes());
-    flat.narrow(0, first, part.numel()).copy_(part);
-  }
 }
 
 /// The type of a model's weights, whose memory is there.

@@ -10,7 +10,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
 #include "modewise/models/language/files.h"
-#include "modewise/models/language/give_bytes.h"
+#include "modewise/models/file_tensors.h"
 
 namespace modewise::models {
 namespace {

@@ -17,7 +17,7 @@
 #include "modewise/models/labelled_series/config.h"
 #include "modewise/models/labelled_series/convolutions.h"
 #include "modewise/nn/dropout.h"
-#include "modewise/nn/folded_attention.h"
+#include "modewise/nn/sequence_attention.h"
 #include "tests/models/noise_oracle.h"
 
 namespace modewise::models {
@@ -47,7 +47,7 @@ ClassifierInput padded_input(int64_t variables) {
   return {values.masked_fill(valid.logical_not().unsqueeze(1), 0), valid};
 }
 
-TEST(FoldedAttention, AttendsAPaddedSequenceAsTheSequenceAlone) {
+TEST(SequenceAttention, AttendsAPaddedSequenceAsTheSequenceAlone) {
   const at::NoGradGuard no_grad;
   for (const char* form : {"full", "axial", "causal"}) {
     ops::TensorAttentionOptions options;
@@ -55,7 +55,7 @@ TEST(FoldedAttention, AttendsAPaddedSequenceAsTheSequenceAlone) {
     options.causal = options.form == "causal";
     if (options.form != "full") options.fold = {0, 3, 2};
     nn::Initializer init(3);
-    nn::FoldedAttention attention(init, 12, 2, 3, options);
+    nn::SequenceAttention attention(init, {.width = 12, .heads = 2, .slots = 3, .attention = options});
     attention.to(at::kDouble);
     const at::Tensor x = noise(7, {2, 17, 12}) * 3;
     const at::Tensor mask = at::arange(17).lt(11).unsqueeze(0).expand({2, 17});

@@ -1,4 +1,4 @@
-#include "modewise/nn/folded_attention.h"
+#include "modewise/nn/sequence_attention.h"
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ones_like.h>
@@ -23,25 +23,27 @@ at::Tensor with_ones(const at::Tensor& x) {
 
 }  // namespace
 
-FoldedAttention::FoldedAttention(Initializer& init, int64_t width, int64_t heads, int64_t slots,
-                                 ops::TensorAttentionOptions options)
-    : heads_(heads), options_(std::move(options)) {
-  query_ = register_module("query_proj", std::make_shared<Linear>(init, width, width));
-  key_ = register_module("key_proj", std::make_shared<Linear>(init, width, width));
-  value_ = register_module("value_proj", std::make_shared<Linear>(init, width, width));
-  out_ = register_module("out_proj", std::make_shared<Linear>(init, width, width));
+SequenceAttention::SequenceAttention(Initializer& init, SequenceAttentionOptions options)
+    : heads_(options.heads), options_(std::move(options.attention)) {
+  const int64_t width = options.width;
+  const auto map = [&] { return std::make_shared<Linear>(init, width, width, options.bias); };
+  query_ = register_module("query_proj", map());
+  key_ = register_module("key_proj", map());
+  value_ = register_module("value_proj", map());
+  out_ = register_module("out_proj", map());
   if (const int64_t levels = ops::latent_levels(options_); levels > 0)
-    latents_ = register_parameter("latents", init.normal({levels, heads, slots, width / heads}, 0.02));
+    latents_ =
+        register_parameter("latents", init.normal({levels, heads_, options.slots, width / heads_}, 0.02));
   if (ops::attention_form(options_.form).memory && options_.scale == 0)
-    options_.scale = 1 / std::sqrt(static_cast<double>(width) / static_cast<double>(heads));
+    options_.scale = 1 / std::sqrt(static_cast<double>(width) / static_cast<double>(heads_));
 }
 
-at::Tensor FoldedAttention::split(const Linear& layer, const at::Tensor& x) const {
+at::Tensor SequenceAttention::split(const Linear& layer, const at::Tensor& x) const {
   return layer.forward(x).unflatten(-1, {heads_, x.size(-1) / heads_});
 }
 
-FoldedAttention::Compared FoldedAttention::compared(const at::Tensor& x,
-                                                    const std::optional<at::Tensor>& mask) const {
+SequenceAttention::Compared SequenceAttention::compared(const at::Tensor& x,
+                                                        const std::optional<at::Tensor>& mask) const {
   Compared out = {split(*query_, x), split(*key_, x), cast_like(latents_, x)};
   if (!mask) return out;
   // One more coordinate: 1 in the queries, in the keys 0 or what makes the logit refuse them. Every form then
@@ -55,7 +57,7 @@ FoldedAttention::Compared FoldedAttention::compared(const at::Tensor& x,
   return out;
 }
 
-at::Tensor FoldedAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+at::Tensor SequenceAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   const Compared c = compared(x, mask);
   at::Tensor v = split(*value_, x);
   // Values get a 0, since libtorch's fast kernel, whose gradients do not depend on threads, wants them as
@@ -66,9 +68,14 @@ at::Tensor FoldedAttention::forward(const at::Tensor& x, const std::optional<at:
   return out_->forward(attended.flatten(-2));
 }
 
-at::Tensor FoldedAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+at::Tensor SequenceAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   const Compared c = compared(x, mask);
   return attention_matrix(c.q, c.k, options_, c.latents);
+}
+
+std::shared_ptr<Attention> make_sequence_attention(Initializer& init,
+                                                   const SequenceAttentionOptions& options) {
+  return std::make_shared<SequenceAttention>(init, options);
 }
 
 }  // namespace modewise::nn

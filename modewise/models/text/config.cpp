@@ -1,0 +1,70 @@
+#include "modewise/models/text/config.h"
+
+#include "modewise/core/error.h"
+
+namespace modewise::models {
+
+void TextAttentionConfig::fields(Fields& f) {
+  SequenceAttentionConfig::fields(f, "full: every token attends to every token", {"full"});
+}
+
+void TextModelConfig::fields(Fields& f) {
+  f.add("from", from,
+        "folder with config.json and weights in Hugging Face's layout to start from, whose kind and sizes "
+        "then count; \"\": from scratch",
+        {.is_path = always});
+  f.add("kind", kind, "bert or roberta: how positions are counted and what the heads are",
+        {.one_of = {"bert", "roberta"}});
+  f.add("vocabulary", vocabulary, "tokens that there are; the tokenizer's size", {.min = 1, .max = 16777216});
+  f.add("width", width, "width D of a token", {.min = 1, .max = 65536});
+  f.add("hidden", hidden, "width of the feed-forward; 0: four times the width", {.min = 0, .max = 1048576});
+  f.add("layers", layers, "transformer blocks", {.min = 1, .max = 1000});
+  f.add("heads", heads, "attention heads; divide the width", {.min = 1, .max = 4096});
+  f.add("positions", positions, "tokens of the longest text, each place with a learned code",
+        {.min = 1, .max = 16777216});
+  f.add("types", types, "kinds of token, such as first and second text; 0: bert 2, roberta 1",
+        {.min = 0, .max = 65536});
+  f.add("padding_id", padding_id, "token that fills up texts; -1: bert 0, roberta 1",
+        {.min = -1, .max = 16777215});
+  f.add("dropout", dropout, "dropout of the embeddings and of what attention and feed-forward add",
+        {.min = 0, .max = 0.99});
+  f.add("attention_dropout", attention_dropout, "dropout of the attention's weights",
+        {.min = 0, .max = 0.99});
+  f.add("head_dropout", head_dropout, "dropout before the classes; -1: as dropout", {.min = -1, .max = 0.99});
+  f.add("norm_epsilon", norm_epsilon, "added to the variance in LayerNorm; 0: bert 1e-12, roberta 1e-5",
+        {.min = 0, .max = 1});
+  f.add("deviation", deviation, "of the first weights, which are normal", {.min = 0, .max = 10});
+  f.add("precision", precision, "of activations; weights, statistics and sums are float32",
+        {.one_of = {"float32", "bf16"}});
+  f.group("attention", attention);
+}
+
+void TextModelConfig::validate(const std::string& source) const {
+  TextModelConfig copy = *this;
+  fields_of(copy).validate(source);
+  require(width % heads == 0, ErrorKind::config, "{}: width = {} must be a multiple of heads = {}", source,
+          width, heads);
+  require(head_dropout >= 0 || head_dropout == -1, ErrorKind::config,
+          "{}: head_dropout = {} must be a share from 0, or -1", source, head_dropout);
+  const int64_t padding = resolved().padding_id;
+  require(padding < vocabulary, ErrorKind::config,
+          "{}: padding_id = {} is none of the {} tokens of the vocabulary", source, padding, vocabulary);
+  attention.validate(source);
+}
+
+TextModelConfig TextModelConfig::resolved() const {
+  TextModelConfig out = *this;
+  const bool bert = kind == "bert";
+  if (out.hidden == 0) out.hidden = 4 * width;
+  if (out.types == 0) out.types = bert ? 2 : 1;
+  if (out.padding_id < 0) out.padding_id = bert ? 0 : 1;
+  if (out.head_dropout < 0) out.head_dropout = dropout;
+  if (out.norm_epsilon == 0) out.norm_epsilon = bert ? 1e-12 : 1e-5;
+  return out;
+}
+
+int64_t TextModelConfig::position_rows() const {
+  return kind == "roberta" ? positions + padding_id + 1 : positions;
+}
+
+}  // namespace modewise::models

@@ -1,0 +1,45 @@
+#include "modewise/models/text/text_input_checks.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/nonzero.h>
+
+#include "modewise/core/error.h"
+
+namespace modewise::models {
+namespace {
+
+void check_numbers(const at::Tensor& numbers, int64_t count, const char* what, const char* table) {
+  const at::Tensor outside = numbers.lt(0).logical_or(numbers.ge(count));
+  if (!outside.any().item<bool>()) return;
+  const at::Tensor first = at::nonzero(outside).select(0, 0).cpu();
+  const int64_t text = first[0].item<int64_t>(), place = first[1].item<int64_t>();
+  fail(ErrorKind::data, "text {} of the batch, token {}: the {} {} is none of the {} of the model's {}", text,
+       place, what, numbers[text][place].item<int64_t>(), count, table);
+}
+
+}  // namespace
+
+void check_text_input(const TextInput& input, const TextModelConfig& config) {
+  require(input.ids.dim() == 2 && input.ids.scalar_type() == at::kLong && input.ids.size(1) > 0,
+          ErrorKind::internal, "tokens must be [B, n] int64, n at least 1");
+  require(!input.types.defined() || input.types.sizes() == input.ids.sizes(), ErrorKind::internal,
+          "types must be [B, n], as the tokens");
+  require(!input.mask || input.mask->sizes() == input.ids.sizes(), ErrorKind::internal,
+          "the mask must be [B, n], as the tokens");
+  check_numbers(input.ids, config.vocabulary, "token", "vocabulary");
+  if (input.types.defined()) check_numbers(input.types, config.types, "type", "table of types");
+  if (!input.mask) return;
+  const at::Tensor empty = input.mask->any(1).logical_not();
+  if (empty.any().item<bool>())
+    fail(ErrorKind::data, "text {} of the batch has no token: its mask leaves nothing to attend to",
+         at::nonzero(empty)[0][0].item<int64_t>());
+}
+
+void check_places(const at::Tensor& places, const TextModelConfig& config) {
+  const int64_t greatest = places.max().item<int64_t>(), rows = config.position_rows();
+  require(greatest < rows, ErrorKind::data,
+          "a text of {} tokens is longer than the {} places that the model has learned",
+          greatest + 1 - (rows - config.positions), config.positions);
+}
+
+}  // namespace modewise::models
