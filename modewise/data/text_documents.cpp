@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
-#include "modewise/core/parse_json.h"
+#include "modewise/io/json_lines.h"
 #include "modewise/io/mapped_file.h"
 
 namespace modewise::data {
@@ -91,22 +91,14 @@ class DocumentReader {
   }
 
   void read_lines(const fs::path& path, std::string_view text) {
-    int64_t number = 0;
-    for (size_t begin = 0; begin < text.size();) {
-      const size_t end = std::min(text.find('\n', begin), text.size());
-      const std::string_view line = without_trailing_space(text.substr(begin, end - begin));
-      begin = end + 1;
-      ++number;
-      if (line.empty()) continue;
-      const auto json = parse_json(line, fmt::format("{}:{}", path.string(), number));
-      require(json.is_object(), ErrorKind::data, "{}:{}: a line must be a JSON object", path.string(),
-              number);
-      const auto found = json.find(config_.field);
-      require(found != json.end() && found->is_string(), ErrorKind::data,
-              "{}:{}: the object has no text '{}' (data.field names another)", path.string(), number,
-              config_.field);
-      give(found->get_ref<const std::string&>());
-    }
+    io::for_each_json_line(
+        text, path.string(), [&](const nlohmann::ordered_json& object, int64_t line) {
+          const auto found = object.find(config_.field);
+          require(found != object.end() && found->is_string(), ErrorKind::data,
+                  "{}:{}: the object has no text '{}' (data.field names another)", path.string(), line,
+                  config_.field);
+          give(found->get_ref<const std::string&>());
+        });
   }
 
   const DocumentConfig& config_;
