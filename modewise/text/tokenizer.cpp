@@ -1,10 +1,34 @@
 #include "modewise/text/tokenizer.h"
 
+#include <limits>
+
 #include "modewise/core/error.h"
+#include "modewise/text/white_space.h"
 
 namespace modewise::text {
 
 Tokenizer::~Tokenizer() = default;
+
+std::vector<Tokenizer::Piece> Tokenizer::encode_pieces(std::string_view text) const {
+  require(text.size() < std::numeric_limits<uint32_t>::max(), ErrorKind::data,
+          "a text of {} bytes is longer than the 4 GiB that can be encoded at once", text.size());
+  std::vector<Piece> out;
+  bool start = true;
+  uint32_t at = 0;
+  for (const Id id : encode(text)) {
+    std::string bytes;
+    append(id, start, bytes);
+    std::string_view shown = bytes;
+    if (at == 0 && shown.starts_with(' ') && !text.starts_with(' ')) shown.remove_prefix(1);  // put in front
+    const bool found = text.substr(at).starts_with(shown);
+    const auto end = found ? at + static_cast<uint32_t>(shown.size()) : at;
+    const std::string_view first = text.substr(at, end - at);
+    const bool starts = white_space_after(first) > 0 || at == 0 || white_space_before(text.substr(0, at)) > 0;
+    out.push_back({id, at, end, starts});
+    at = end;
+  }
+  return out;
+}
 
 void Tokenizer::append(Id id, bool& start, std::string& text) const {
   if (id < 0 || id >= size()) [[unlikely]]

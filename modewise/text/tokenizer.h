@@ -13,16 +13,40 @@
 
 namespace modewise::text {
 
+/// What an encoder puts around texts (text_frame.h).
+struct TextFrame {
+  struct Item {
+    enum class Kind : uint8_t { mark, first, second };
+    Kind kind = Kind::mark;
+    int32_t mark = 0;  // its token
+    int32_t type = 0;  // of a mark, and of all tokens of a text
+  };
+  std::vector<Item> single, pair;
+  int32_t padding = 0;
+  std::optional<int32_t> mask = {};   // stands for a hidden token
+  std::vector<int32_t> special = {};  // tokens that are no text, padding and mask among them
+  int64_t size = 0;                   // rows of an embedding: all ids are below
+};
+
 /// Safe to use from several threads at once.
 class Tokenizer {
  public:
   using Id = int32_t;
+  /// A token and the bytes of the text that it stands for, from begin to end.
+  struct Piece {
+    Id id = 0;
+    uint32_t begin = 0, end = 0;
+    bool starts = true;  // begins a word
+  };
   virtual ~Tokenizer();
 
   /// The largest id and one: rows of an embedding.
   virtual int64_t size() const = 0;
   /// Without begin and end marks.
   virtual std::vector<Id> encode(std::string_view text) const = 0;
+  /// The same with what each token stands for: begin = end where a tokenizer changes texts so that it cannot
+  /// be said. Throws a data error for texts of 4 GiB and more.
+  virtual std::vector<Piece> encode_pieces(std::string_view text) const;
   /// Bytes. Marks such as begin and end add none, unless the tokenizer's file gives them a text
   /// (tokenizer.json). Throws data errors for an id outside 0 … size() − 1.
   std::string decode(std::span<const Id> ids) const;
@@ -33,6 +57,8 @@ class Tokenizer {
   /// The token that opens a text, and the one that closes it, where the tokenizer names them.
   virtual std::optional<Id> begin_id() const = 0;
   virtual std::optional<Id> end_id() const = 0;
+  /// What its file puts around texts, where that is an encoder's.
+  virtual std::optional<TextFrame> frame() const { return std::nullopt; }
   /// What it is, such as "byte-level BPE, 50257 tokens".
   virtual std::string name() const = 0;
   /// Of everything that defines it: equal hashes, equal tokens. 32 hexadecimal digits.

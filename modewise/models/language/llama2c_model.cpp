@@ -9,8 +9,8 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
-#include "modewise/models/language/files.h"
 #include "modewise/models/file_tensors.h"
+#include "modewise/models/language/files.h"
 
 namespace modewise::models {
 namespace {

@@ -8,11 +8,14 @@
 
 #include "modewise/core/fields.h"
 #include "modewise/models/sequence_attention_config.h"
+#include "modewise/nn/sequence_attention.h"
 
 namespace modewise::models {
 
 struct TextAttentionConfig : SequenceAttentionConfig {
   TextAttentionConfig() { form = "full"; }
+
+  double density = 0.1;  // random, topk: share of the tokens that a token sees
   void fields(Fields& fields);
 };
 
@@ -42,6 +45,7 @@ struct TextModelConfig {
   TextModelConfig resolved() const;
   /// Rows of the table of positions: RoBERTa's has padding_id + 1 before the first. Of a resolved config.
   int64_t position_rows() const;
+  nn::SequenceAttentionOptions attention_options() const;  // of a resolved config
 };
 
 }  // namespace modewise::models

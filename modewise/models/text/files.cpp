@@ -277,10 +277,10 @@ std::vector<std::string> take_text_weights(MaskedLanguageModel& model, const fs:
 }
 
 LoadedText<TextClassifier> load_text_classifier(const fs::path& path) {
-  return load_text<TextClassifier>(
-      path, TextHead::classes, [](const TextModelConfig& config, int64_t classes, nn::Initializer& init) {
-        return std::make_shared<TextClassifier>(config, classes, init);
-      });
+  return load_text<TextClassifier>(path, TextHead::classes,
+                                   [](const TextModelConfig& config, int64_t classes, nn::Initializer& init) {
+                                     return std::make_shared<TextClassifier>(config, classes, init);
+                                   });
 }
 
 LoadedText<MaskedLanguageModel> load_masked_language_model(const fs::path& path) {

@@ -7,29 +7,19 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/text/text_input_checks.h"
-#include "modewise/nn/attention.h"
 #include "modewise/nn/feed_forward.h"
+#include "modewise/nn/sequence_attention.h"
 #include "modewise/ops/layer_norm.h"
 
 namespace modewise::models {
-namespace {
-
-std::shared_ptr<nn::Attention> make_attention(const TextModelConfig& config, nn::Initializer& init) {
-  return std::make_shared<nn::TokenAttention>(
-      init, config.width, config.heads,
-      nn::TokenAttentionOptions{.query_key_norm = false, .dropout = config.attention_dropout});
-}
-
-}  // namespace
-
 /// norm(x + drop(branch(x))), for attention and feed-forward.
 class TextLayer : public torch::nn::Module {
  public:
   TextLayer(const TextModelConfig& config, nn::Initializer& init) {
-    attention_ = register_module("attention", make_attention(config, init));
+    attention_ = register_module("attention", nn::make_sequence_attention(init, config.attention_options()));
     norm1_ = register_module("norm1", std::make_shared<nn::LayerNorm>(config.width, config.norm_epsilon));
-    feed_forward_ = register_module(
-        "feed_forward", std::make_shared<nn::GELUNetwork>(init, config.width, config.hidden));
+    feed_forward_ =
+        register_module("feed_forward", std::make_shared<nn::GELUNetwork>(init, config.width, config.hidden));
     norm2_ = register_module("norm2", std::make_shared<nn::LayerNorm>(config.width, config.norm_epsilon));
     dropout1_ = register_module("dropout1", std::make_shared<nn::Dropout>(init, config.dropout));
     dropout2_ = register_module("dropout2", std::make_shared<nn::Dropout>(init, config.dropout));
@@ -60,8 +50,7 @@ class TextLayer : public torch::nn::Module {
 TextEncoder::TextEncoder(const TextModelConfig& config, bool pooler, nn::Initializer& init)
     : config_(config) {
   const auto table = [&](const char* name, int64_t rows) {
-    return register_module(name,
-                           std::make_shared<nn::Embedding>(init, rows, config.width, config.deviation));
+    return register_module(name, std::make_shared<nn::Embedding>(init, rows, config.width, config.deviation));
   };
   words_ = table("words", config.vocabulary);
   positions_ = table("positions", config.position_rows());

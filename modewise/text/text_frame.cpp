@@ -1,0 +1,84 @@
+#include "modewise/text/text_frame.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "modewise/core/error.h"
+
+namespace modewise::text {
+namespace {
+
+using Item = TextFrame::Item;
+using Pieces = std::vector<Tokenizer::Piece>;
+
+/// How many tokens of two texts are kept when both together may have `most`.
+std::pair<size_t, size_t> kept_of_pair(size_t first, size_t second, size_t most) {
+  if (first + second <= most) return {first, second};
+  const bool swapped = first > second;
+  size_t shorter = std::min(first, second);
+  size_t longer = shorter < most ? std::max(shorter, most - shorter) : shorter;
+  if (shorter + longer > most) {
+    shorter = most / 2;
+    longer = most - shorter;
+  }
+  return swapped ? std::pair(longer, shorter) : std::pair(shorter, longer);
+}
+
+}  // namespace
+
+TextFrame text_frame(const Tokenizer& tokenizer) {
+  if (std::optional<TextFrame> own = tokenizer.frame()) return *std::move(own);
+  TextFrame out;
+  out.size = tokenizer.size();
+  const auto or_new = [&](std::optional<Tokenizer::Id> id) {
+    return id ? *id : static_cast<Tokenizer::Id>(out.size++);
+  };
+  const Tokenizer::Id begin = or_new(tokenizer.begin_id()), end = or_new(tokenizer.end_id());
+  out.padding = or_new({});
+  out.mask = or_new({});
+  const auto mark = [](Tokenizer::Id id, int32_t type) { return Item{Item::Kind::mark, id, type}; };
+  out.single = {mark(begin, 0), {Item::Kind::first, 0, 0}, mark(end, 0)};
+  out.pair = out.single;
+  out.pair.push_back({Item::Kind::second, 0, 1});
+  out.pair.push_back(mark(end, 1));
+  out.special = {begin, end, out.padding, *out.mask};
+  return out;
+}
+
+FramedText frame_text(const Tokenizer& tokenizer, const TextFrame& frame, std::string_view first,
+                      std::optional<std::string_view> second, int64_t most) {
+  const std::vector<Item>& items = second ? frame.pair : frame.single;
+  const auto marks = std::count_if(items.begin(), items.end(),
+                                   [](const Item& item) { return item.kind == Item::Kind::mark; });
+  const int64_t room = most - marks;
+  require(room >= (second ? 2 : 1), ErrorKind::config,
+          "{} tokens are too few: {} of them are marks, and each text needs one", most, marks);
+  Pieces pieces[2] = {tokenizer.encode_pieces(first), second ? tokenizer.encode_pieces(*second) : Pieces()};
+  require(!pieces[0].empty() && (!second || !pieces[1].empty()), ErrorKind::data, "the {}text has no tokens",
+          !second             ? ""
+          : pieces[0].empty() ? "first "
+                              : "second ");
+  const auto [kept_first, kept_second] =
+      kept_of_pair(pieces[0].size(), pieces[1].size(), static_cast<size_t>(room));
+  const size_t kept[2] = {kept_first, kept_second};
+  FramedText out;
+  out.left_out =
+      static_cast<int64_t>(pieces[0].size() + pieces[1].size()) - static_cast<int64_t>(kept[0] + kept[1]);
+  const auto add = [&](const Tokenizer::Piece& piece, int32_t type, int text) {
+    out.ids.push_back(piece.id);
+    out.types.push_back(type);
+    out.pieces.push_back(piece);
+    out.texts.push_back(static_cast<int8_t>(text));
+  };
+  for (const Item& item : items) {
+    if (item.kind == Item::Kind::mark) {
+      add({.id = item.mark, .begin = 0, .end = 0, .starts = true}, item.type, -1);
+      continue;
+    }
+    const size_t which = item.kind == Item::Kind::first ? 0 : 1;
+    for (size_t i = 0; i < kept[which]; ++i) add(pieces[which][i], item.type, static_cast<int>(which));
+  }
+  return out;
+}
+
+}  // namespace modewise::text
