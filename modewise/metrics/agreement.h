@@ -8,8 +8,8 @@
 namespace modewise::metrics {
 
 /// Matthews' correlation of K classes, from confusion [K, K] (row true, column predicted), −1 … 1:
-/// (c s − Σ p_k t_k) / √(s² − Σ p_k²) / √(s² − Σ t_k²), c right of s samples, p_k predicted and t_k true ones of
-/// class k. 0 where all samples are of one class, or all are called one (scikit-learn's rule).
+/// (c s − Σ p_k t_k) / √(s² − Σ p_k²) / √(s² − Σ t_k²), c right of s samples, p_k predicted and t_k true ones
+/// of class k. 0 where all samples are of one class, or all are called one (scikit-learn's rule).
 double matthews(std::span<const int64_t> confusion, int64_t classes);
 
 /// 2 TP / (2 TP + FP + FN) of one class against the rest, from confusion [K, K]. 0 where the class neither

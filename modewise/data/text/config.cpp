@@ -8,10 +8,11 @@
 namespace modewise::data {
 
 void TextDataConfig::fields(Fields& f) {
-  f.add("path", path,
-        "a folder of GLUE (CoLA, SST-2, …); a folder with train, validation and test as .jsonl, .csv or .tsv; "
-        "one such file; for masked training text, a folder of texts or a .jsonl",
-        {.is_path = always});
+  f.add(
+      "path", path,
+      "a folder of GLUE (CoLA, SST-2, …); a folder with train, validation and test as .jsonl, .csv or .tsv; "
+      "one such file; for masked training text, a folder of texts or a .jsonl",
+      {.is_path = always});
   f.add("validation", validation, "file to validate on; empty: that of the folder, or a part of training",
         {.is_path = always});
   f.add("test", test, "file to test on; empty: that of the folder, or a part of a single file",
@@ -23,8 +24,7 @@ void TextDataConfig::fields(Fields& f) {
         "chosen by it too, as papers do: an upper bound)",
         {.one_of = {"test", "both"}});
   f.add("text", text, "column or field of the text, in data of one's own");
-  f.add("pair", pair, "column or field of the second text; auto: text2 or pair where there is one; none",
-        {});
+  f.add("pair", pair, "column or field of the second text; auto: text2 or pair where there is one; none", {});
   f.add("label", label, "column or field of the class, or of the number");
   f.add("delimiter", delimiter, "of tables: auto (comma of .csv, tab of .tsv), comma, semicolon, tab or bar",
         {.one_of = {"auto", "comma", "semicolon", "tab", "bar"}});
@@ -37,10 +37,11 @@ void TextDataConfig::fields(Fields& f) {
   f.add("split_ratios", split_ratios, "shares of training, validation and test of a single file",
         {.min = 0, .max = 1});
   f.add("split_seed", split_seed, "which texts go where", {.min = 0, .max = kAnyInteger});
-  f.add("separator", separator,
-        "masked: what stands between the documents of a file: lines <|endoftext|> where there are any (auto), "
-        "always (endoftext), blank lines (blank), nothing (none)",
-        {.one_of = {"auto", "endoftext", "blank", "none"}});
+  f.add(
+      "separator", separator,
+      "masked: what stands between the documents of a file: lines <|endoftext|> where there are any (auto), "
+      "always (endoftext), blank lines (blank), nothing (none)",
+      {.one_of = {"auto", "endoftext", "blank", "none"}});
   f.add("length", length, "tokens of a text, its marks included; longer ones are cut; 0: the model's",
         {.min = 0, .max = 1 << 24});
 }

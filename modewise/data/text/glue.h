@@ -8,9 +8,9 @@
 namespace modewise::data {
 
 struct GlueLayout {
-  std::string name, title, folder;  // "cola", "CoLA", and how folders are called
-  std::string first, second;        // columns of the texts; second "": single texts
-  std::string label;                // of training and dev; test files lack it
+  std::string name, title, folder;   // "cola", "CoLA", and how folders are called
+  std::string first, second;         // columns of the texts; second "": single texts
+  std::string label;                 // of training and dev; test files lack it
   std::vector<std::string> classes;  // as in the files, in their usual order; empty: a number
   bool header = true;                // of training and dev; test files have one
   size_t columns = 0;                // of files without header: how many, and which

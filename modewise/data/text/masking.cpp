@@ -39,7 +39,8 @@ MaskedRows mask_rows(const at::Tensor& ids, const MaskingVocabulary& vocabulary,
     if (fate < config.hidden)
       inputs[i] = vocabulary.mask;
     else if (fate < config.hidden + config.exchanged)
-      inputs[i] = static_cast<int64_t>((uint64_t{stream.word(4 * at + 2)} * static_cast<uint64_t>(vocabulary.tokens)) >> 32);
+      inputs[i] = static_cast<int64_t>(
+          (uint64_t{stream.word(4 * at + 2)} * static_cast<uint64_t>(vocabulary.tokens)) >> 32);
   };
   bool any = false, word = false;  // word: whether the word that i is of is asked for
   for (int64_t i = 0; i < ids.numel(); ++i) {

@@ -19,7 +19,8 @@ struct MaskingVocabulary {
   std::vector<bool> is_mark;      // [W]: never asked for
   std::vector<bool> starts_word;  // [W]: stands at the beginning of a word
 };
-/// A token begins a word where a space stands before it when it is decoded. Data error for a frame without mask.
+/// A token begins a word where a space stands before it when it is decoded. Data error for a frame without
+/// mask.
 MaskingVocabulary masking_vocabulary(const text::Tokenizer& tokenizer, const text::TextFrame& frame);
 
 struct MaskedRows {
@@ -29,8 +30,8 @@ struct MaskedRows {
 
 /// Each token that is no mark (each word, with whole_words) is asked for with probability `share`; of those
 /// asked for `hidden` become the mask, `exchanged` any token, drawn one by one. A batch in which nothing was
-/// drawn asks for its first token that is no mark. A function of the ids and the streams, one a row:
-/// stream.step is the same, and row r draws from its numbers 4·r·n … 4·(r + 1)·n − 1.
+/// drawn asks for its first token that is no mark. A function of the ids and the stream: token i, counted
+/// through all rows, draws from its words 4·i … 4·i + 2.
 MaskedRows mask_rows(const at::Tensor& ids, const MaskingVocabulary& vocabulary, const MaskingConfig& config,
                      const RandomStream& stream);
 

@@ -84,10 +84,10 @@ io::TextTableOptions table_options(bool allow_broken) {
 TextRows read_own_table(const std::string& path, const TextDataConfig& config, bool tab) {
   const std::string& delimiter = config.delimiter;
   io::TextTableOptions options = table_options(config.allow_broken);
-  options.delimiter = delimiter == "comma" || (delimiter == "auto" && !tab)  ? ','
-                      : delimiter == "semicolon"                             ? ';'
-                      : delimiter == "bar"                                   ? '|'
-                                                                             : '\t';
+  options.delimiter = delimiter == "comma" || (delimiter == "auto" && !tab) ? ','
+                      : delimiter == "semicolon"                            ? ';'
+                      : delimiter == "bar"                                  ? '|'
+                                                                            : '\t';
   options.quotes = options.delimiter != '\t';
   bool pairs = false, labelled = false;
   io::TextTable table = io::read_text_table(path, options, [&](const std::vector<std::string>& names) {
@@ -162,8 +162,8 @@ class JsonRows {
     require(found != object.end() && found->is_string(), ErrorKind::data,
             "{}: the object has no text '{}' (data.text and data.pair name others)", place, name);
     const auto& text = found->get_ref<const std::string&>();
-    require(text.size() <= kLongestText, ErrorKind::data, "{}: a text of {} bytes; at most {} are taken", place,
-            text.size(), kLongestText);
+    require(text.size() <= kLongestText, ErrorKind::data, "{}: a text of {} bytes; at most {} are taken",
+            place, text.size(), kLongestText);
     return text;
   }
 
@@ -187,8 +187,9 @@ TextRows read_glue_rows(const std::string& path, const GlueLayout& layout, bool 
   bool labelled = !test;
   io::TextTable table = io::read_text_table(path, options, [&](const std::vector<std::string>& names) {
     if (!options.header) {
-      require(names.size() == layout.columns, ErrorKind::data, "{}:1: {} cells, but {} has {} without a header",
-              path, names.size(), layout.title, layout.columns);
+      require(names.size() == layout.columns, ErrorKind::data,
+              "{}:1: {} cells, but {} has {} without a header", path, names.size(), layout.title,
+              layout.columns);
       return std::vector<size_t>{layout.text_column, layout.label_column};
     }
     const std::string rule = fmt::format("the layout of {} needs it, and the header has", layout.title);
@@ -208,8 +209,8 @@ const std::vector<std::string>& own_endings() {
 
 TextRows read_own_rows(const std::string& path, const TextDataConfig& config) {
   const std::string ending = std::filesystem::path(path).extension().string();
-  require(std::find(own_endings().begin(), own_endings().end(), ending) != own_endings().end(), ErrorKind::data,
-          "{}: texts come as {}", path, fmt::join(own_endings(), ", "));
+  require(std::find(own_endings().begin(), own_endings().end(), ending) != own_endings().end(),
+          ErrorKind::data, "{}: texts come as {}", path, fmt::join(own_endings(), ", "));
   if (ending == ".txt") return read_lines(path, config.allow_broken);
   if (ending != ".jsonl")
     return without_empty(read_own_table(path, config, ending == ".tsv"), config.allow_broken);

@@ -1,6 +1,6 @@
 #pragma once
-// Texts, pairs of them and what is said of each, as the rows of one file: GLUE's TSV, a table or JSON lines of
-// one's own.
+// Texts, pairs of them and what is said of each, as the rows of one file: GLUE's TSV, a table or JSON lines
+// of one's own.
 
 #include <cstdint>
 #include <string>

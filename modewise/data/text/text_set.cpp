@@ -85,7 +85,8 @@ TextFiles files_of(const TextDataConfig& config) {
 /// Whole numbers by their size, other names by their characters.
 std::vector<std::string> sorted_classes(const std::set<std::string>& names) {
   std::vector<std::string> out(names.begin(), names.end());
-  const bool numbers = std::all_of(out.begin(), out.end(), [](const std::string& s) { return number_in(s).has_value(); });
+  const bool numbers =
+      std::all_of(out.begin(), out.end(), [](const std::string& s) { return number_in(s).has_value(); });
   if (numbers)
     std::stable_sort(out.begin(), out.end(), [](const std::string& a, const std::string& b) {
       return *number_in(a) < *number_in(b);
@@ -116,8 +117,8 @@ class TextSetBuilder {
       set_.notes.insert(set_.notes.begin() + static_cast<std::ptrdiff_t>(set_.warnings++),
                         fmt::format("{}: {} broken rows left out", path, rows.left_out));
     }
-    require(set_.labels.empty() || rows.pairs() == set_.pairs(), ErrorKind::data, "{}: {}, but {} holds {}", path,
-            rows.pairs() ? "pairs of texts" : "single texts", config_.path,
+    require(set_.labels.empty() || rows.pairs() == set_.pairs(), ErrorKind::data, "{}: {}, but {} holds {}",
+            path, rows.pairs() ? "pairs of texts" : "single texts", config_.path,
             rows.pairs() ? "single texts" : "pairs");
     if (learnt && !numbers_ && set_.classes.empty()) find_classes(rows);
     std::vector<int64_t> samples;
@@ -140,8 +141,8 @@ class TextSetBuilder {
     for (const std::string_view label : rows.labels) {
       if (!label.empty()) names.emplace(label);
       require(names.size() <= kMostClasses, ErrorKind::data,
-              "{}: more than {} classes in '{}': for numbers there is text.objective = \"regress\"", rows.source,
-              kMostClasses, config_.label);
+              "{}: more than {} classes in '{}': for numbers there is text.objective = \"regress\"",
+              rows.source, kMostClasses, config_.label);
     }
     require(!names.empty(), ErrorKind::data,
             "{}: no text has a class in '{}'; data.label names another column", rows.source, config_.label);

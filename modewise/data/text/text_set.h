@@ -15,10 +15,10 @@ namespace modewise::data {
 struct TextSet : LabelledSamples {
   TextSet() : LabelledSamples("text", "texts") {}
 
-  io::TextCells first, second;       // second: of pairs, else empty
-  std::vector<double> targets;       // numbers to be told, NaN where unknown; empty: the labels count
-  std::vector<int64_t> further;      // of MNLI: the mismatched test pairs
-  std::string layout;                // of GLUE: its name, else ""
+  io::TextCells first, second;   // second: of pairs, else empty
+  std::vector<double> targets;   // numbers to be told, NaN where unknown; empty: the labels count
+  std::vector<int64_t> further;  // of MNLI: the mismatched test pairs
+  std::string layout;            // of GLUE: its name, else ""
 
   int64_t count() const { return std::ssize(labels); }
   bool pairs() const { return !second.empty(); }
@@ -30,9 +30,9 @@ struct TrainedTexts {
   bool pairs = false;
 };
 
-/// What `config` names: classes, or with `numbers` what is to be told of each text. Data errors name file, line
-/// and rule: a label that training (or GLUE) does not have, a number that is none, single texts in one file and
-/// pairs in another. Without `with_test` the test file is not read (it need not be there).
+/// What `config` names: classes, or with `numbers` what is to be told of each text. Data errors name file,
+/// line and rule: a label that training (or GLUE) does not have, a number that is none, single texts in one
+/// file and pairs in another. Without `with_test` the test file is not read (it need not be there).
 TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test = true);
 
 /// A file of GLUE or of one's own for a trained model, all of whose texts are test texts.

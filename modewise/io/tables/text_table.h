@@ -1,6 +1,6 @@
 #pragma once
-// Tables whose cells stay the texts that they are: of delimited files those columns that are asked for. What a
-// quotation mark means the caller says: in GLUE's TSV nothing.
+// Tables whose cells stay the texts that they are: of delimited files those columns that are asked for. What
+// a quotation mark means the caller says: in GLUE's TSV nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,10 +34,10 @@ struct TextTable {
 /// The columns to keep, by the names of all.
 using ChooseColumns = std::function<std::vector<size_t>(const std::vector<std::string>& names)>;
 
-/// Throws data errors with file and line: empty input, a header without rows, a row of another number of cells
-/// than the first, an open quote, a cell longer than it may be, bytes that are not UTF-8, NUL bytes, rows so
-/// short that they would take more memory than twice the file's size and 64 MiB. Memory: each kept cell's
-/// characters and 4 bytes, and 4 bytes a row.
+/// Throws data errors with file and line: empty input, a header without rows, a row of another number of
+/// cells than the first, an open quote, a cell longer than it may be, bytes that are not UTF-8, NUL bytes,
+/// rows so short that they would take more memory than twice the file's size and 64 MiB. Memory: each kept
+/// cell's characters and 4 bytes, and 4 bytes a row.
 TextTable parse_text_table(std::span<const std::byte> bytes, const std::string& source,
                            const TextTableOptions& options, const ChooseColumns& choose);
 TextTable read_text_table(const std::string& path, const TextTableOptions& options,

@@ -98,8 +98,7 @@ train::Metrics ClassTask::metrics_of(const at::Tensor& sums) {
     table.labels.push_back(run_.set().labels[static_cast<size_t>(sample)]);
   const metrics::ClassMetrics judged = metrics::class_metrics(table);
   train::Metrics metrics;
-  for (const std::string& name : run_.figures())
-    metrics.set("val_" + name, figure_of(name, table, judged));
+  for (const std::string& name : run_.figures()) metrics.set("val_" + name, figure_of(name, table, judged));
   if (run_.training().tracks("stable_rank")) {
     std::vector<int64_t> samples;
     const models::ClassifierInput input = run_.spread_input("validation", kTrackedSamples, samples);

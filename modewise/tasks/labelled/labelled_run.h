@@ -103,7 +103,8 @@ class LabelledRun {
   }
 
   // Judging.
-  /// Metrics of each evaluation in order, of auc, accuracy, matthews, f1 (of the last of two classes) and loss.
+  /// Metrics of each evaluation in order, of auc, accuracy, matthews, f1 (of the last of two classes) and
+  /// loss.
   virtual std::vector<std::string> figures() const = 0;
   /// What else the evaluation of a part holds.
   virtual void add_figures(nlohmann::ordered_json& /*evaluation*/, const metrics::ClassMetrics& /*metrics*/,
