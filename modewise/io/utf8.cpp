@@ -25,6 +25,13 @@ size_t utf8_length(std::string_view text) {
   return length;
 }
 
+char32_t utf8_code_point(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  char32_t code = character.size() == 1 ? first : first & (0x7Fu >> character.size());
+  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
+  return code;
+}
+
 size_t find_invalid_utf8(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {

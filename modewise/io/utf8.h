@@ -11,6 +11,9 @@ namespace modewise::io {
 /// Bytes of the valid character at the front of `text`; 0 where none stands, or the text is empty.
 size_t utf8_length(std::string_view text);
 
+/// The code point of `character`, which is one valid character.
+char32_t utf8_code_point(std::string_view character);
+
 /// Where the first byte stands that is not part of valid UTF-8, or npos.
 size_t find_invalid_utf8(std::string_view text);
 

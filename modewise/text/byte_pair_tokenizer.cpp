@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "modewise/core/error.h"
 #include "modewise/io/utf8.h"
-#include "modewise/text/white_space.h"
+#include "modewise/text/text_frame.h"
 
 namespace modewise::text {
 namespace {
 
-using AddedToken = io::TokenizerJson::AddedToken;
+using Pass = AddedTokens::Pass;
 
 // What opens and closes texts where the post-processor names nothing, in the order of preference.
 constexpr std::array<std::string_view, 4> kBeginNames = {"<|begin_of_text|>", "<s>", "<bos>",
@@ -35,33 +34,19 @@ BytePairTokenizer::BytePairTokenizer(io::TokenizerJson json, const std::string& 
     : Tokenizer(std::move(hash), std::move(file)),
       size_(json.size),
       vocabulary_(std::move(json.vocabulary)),
-      added_(std::move(json.added)),
+      added_(std::move(json.added), [](const std::string& content) { return content; }),
       merges_(json.merges),
       splitter_(std::move(json.steps), source),
       ignore_merges_(json.ignore_merges),
       begin_(json.begin),
-      end_(json.end) {
+      end_(json.end),
+      template_(std::move(json.around)) {
   for (size_t byte = 0; byte < byte_ids_.size(); ++byte) {
     const char text = static_cast<char>(byte);
     byte_ids_[byte] = vocabulary_.find({&text, 1}).value();
   }
-  std::array<std::vector<int32_t>, 2> of_pass;
-  for (size_t i = 0; i < added_.size(); ++i) {
-    of_pass[added_[i].normalized ? 1 : 0].push_back(static_cast<int32_t>(i));
-    added_by_id_.push_back(i);
-  }
-  for (size_t pass = 0; pass < passes_.size(); ++pass)
-    passes_[pass] = PrefixIndex(std::move(of_pass[pass]), [this](int32_t i) { return content_of(i); });
-  std::sort(added_by_id_.begin(), added_by_id_.end(),
-            [&](size_t a, size_t b) { return added_[a].id < added_[b].id; });
-  const auto special = [&](std::string_view content) -> std::optional<Id> {
-    for (const AddedToken& token : added_) {
-      if (token.special && token.content == content) return token.id;
-    }
-    return std::nullopt;
-  };
-  for (const std::string_view content : kBeginNames) begin_ = begin_ ? begin_ : special(content);
-  for (const std::string_view content : kEndNames) end_ = end_ ? end_ : special(content);
+  for (const std::string_view content : kBeginNames) begin_ = begin_ ? begin_ : added_.special(content);
+  for (const std::string_view content : kEndNames) end_ = end_ ? end_ : added_.special(content);
 }
 
 BytePairTokenizer::~BytePairTokenizer() = default;
@@ -70,52 +55,30 @@ std::string BytePairTokenizer::name() const {
   return fmt::format("byte-level BPE, {} tokens", size_);
 }
 
+std::optional<TextFrame> BytePairTokenizer::frame() const {
+  if (template_.single.empty()) return std::nullopt;
+  return made_frame(template_, added_, size_);
+}
+
 std::vector<Tokenizer::Id> BytePairTokenizer::encode(std::string_view text) const {
   Encoding encoding(caches_);
   encoding.ids.reserve(text.size() / 3);
-  encode_around(0, text, encoding);
+  encode_around(Pass::raw, text, encoding);
   return std::move(encoding.ids);
 }
 
-// The longest added token of a pass at the front of `text`.
-const AddedToken* BytePairTokenizer::added_at(const PrefixIndex& tokens, std::string_view text) const {
-  const AddedToken* longest = nullptr;
-  tokens.visit(
-      text, [this](int32_t i) { return content_of(i); },
-      [&](size_t, int32_t i) { longest = &added_[static_cast<size_t>(i)]; });
-  return longest;
-}
-
 // Takes the added tokens of a pass out of `text`; what lies between goes to the next pass.
-void BytePairTokenizer::encode_around(size_t pass, std::string_view text, Encoding& encoding) const {
-  if (pass == passes_.size()) {
-    encode_text(text, encoding);
-    return;
-  }
-  const PrefixIndex& tokens = passes_[pass];
-  size_t taken = 0;
-  size_t space_end = 0;  // where the space that was last stripped ends
-  for (size_t at = 0; at < text.size() && !tokens.empty();) {
-    const AddedToken* token = added_at(tokens, text.substr(at));
-    if (token == nullptr) {
-      ++at;
-      continue;
-    }
-    size_t begin = at, end = at + token->content.size();
-    at = end;
-    if (token->left_strip)
-      begin = begin > taken ? begin - white_space_before(text.substr(taken, begin - taken)) : taken;
-    if (token->right_strip) {
-      // Within space that was stripped before, the rest of it is known.
-      if (end > space_end) space_end = end + white_space_after(text.substr(end));
-      end = space_end;
-    }
-    // A token within the space that the one before has stripped counts again, as in the reference.
-    if (begin > taken) encode_around(pass + 1, text.substr(taken, begin - taken), encoding);
-    encoding.ids.push_back(token->id);
-    taken = end;
-  }
-  encode_around(pass + 1, text.substr(taken), encoding);
+void BytePairTokenizer::encode_around(Pass pass, std::string_view text, Encoding& encoding) const {
+  added_.around(
+      pass, text,
+      [&](size_t begin, size_t end) {
+        const std::string_view part = text.substr(begin, end - begin);
+        if (pass == Pass::raw)
+          encode_around(Pass::normalized, part, encoding);
+        else
+          encode_text(part, encoding);
+      },
+      [&](const AddedTokens::Token& token, size_t, size_t) { encoding.ids.push_back(token.id); });
 }
 
 void BytePairTokenizer::encode_text(std::string_view text, Encoding& encoding) const {
@@ -166,10 +129,8 @@ void BytePairTokenizer::merge_word(std::string_view word, Encoding& encoding) co
 
 void BytePairTokenizer::append_known(Id id, bool& start, std::string& text) const {
   start = false;
-  const auto added = std::lower_bound(added_by_id_.begin(), added_by_id_.end(), id,
-                                      [&](size_t index, Id wanted) { return added_[index].id < wanted; });
-  if (added != added_by_id_.end() && added_[*added].id == id)
-    text += added_[*added].content;
+  if (const AddedTokens::Token* added = added_.of_id(id))
+    text += added->content;
   else if (id < vocabulary_.size())
     text += vocabulary_[id];
 }

@@ -6,8 +6,8 @@
 #include <array>
 
 #include "modewise/io/tokenizers/tokenizer_json.h"
+#include "modewise/text/added_tokens.h"
 #include "modewise/text/merge_table.h"
-#include "modewise/text/prefix_index.h"
 #include "modewise/text/tokenizer.h"
 #include "modewise/text/word_cache.h"
 #include "modewise/text/word_splitter.h"
@@ -26,30 +26,27 @@ class BytePairTokenizer final : public Tokenizer {
   std::vector<Id> encode(std::string_view text) const override;
   std::optional<Id> begin_id() const override { return begin_; }
   std::optional<Id> end_id() const override { return end_; }
+  std::optional<TextFrame> frame() const override;
   std::string name() const override;
 
  private:
   struct Encoding;  // what one encode needs
 
   void append_known(Id id, bool& start, std::string& text) const override;
-  const io::TokenizerJson::AddedToken* added_at(const PrefixIndex& tokens, std::string_view text) const;
-  std::string_view content_of(int32_t added) const { return added_[static_cast<size_t>(added)].content; }
-  void encode_around(size_t pass, std::string_view text, Encoding& encoding) const;
+  void encode_around(AddedTokens::Pass pass, std::string_view text, Encoding& encoding) const;
   void encode_text(std::string_view text, Encoding& encoding) const;
   void encode_word(std::string_view word, Encoding& encoding) const;
   void merge_word(std::string_view word, Encoding& encoding) const;
 
   int32_t size_;
   io::TokenTable vocabulary_;
-  std::vector<io::TokenizerJson::AddedToken> added_;
-  std::vector<size_t> added_by_id_;
-  // Indices of added_ that are looked for in one pass over the text: not normalized, then normalized.
-  std::array<PrefixIndex, 2> passes_;
+  AddedTokens added_;
   std::array<Id, 256> byte_ids_;
   MergeTable merges_;
   WordSplitter splitter_;
   bool ignore_merges_;
   std::optional<Id> begin_, end_;
+  io::TextTemplate template_;
   mutable WordCaches caches_;
 };
 

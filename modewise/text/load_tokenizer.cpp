@@ -1,14 +1,17 @@
 #include "modewise/text/load_tokenizer.h"
 
 #include <array>
+#include <span>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/io/mapped_file.h"
+#include "modewise/io/tokenizers/word_piece_vocabulary.h"
 #include "modewise/text/byte_pair_tokenizer.h"
 #include "modewise/text/byte_tokenizer.h"
 #include "modewise/text/piece_tokenizer.h"
+#include "modewise/text/word_piece_tokenizer.h"
 
 namespace modewise::text {
 namespace {
@@ -18,8 +21,9 @@ namespace fs = std::filesystem;
 constexpr const char* kBytesFile = "tokenizer.txt";  // holds the word "bytes"
 constexpr std::string_view kBytes = "bytes";
 // In the order in which they are looked for.
-constexpr std::array<const char*, 4> kNames = {"tokenizer.json", "tokenizer.model", "tokenizer.bin",
-                                               kBytesFile};
+constexpr std::array<const char*, 5> kNames = {"tokenizer.json", "tokenizer.model", "tokenizer.bin",
+                                               "vocab.txt", kBytesFile};
+constexpr const char* kConfigFile = "tokenizer_config.json";  // stands beside vocab.txt
 
 std::string trimmed(std::string_view text) {
   const auto is_space = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
@@ -27,30 +31,58 @@ std::string trimmed(std::string_view text) {
   return std::string(text);
 }
 
+std::string_view content_of(const io::MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+/// Of a file and, for vocab.txt, of what stands beside it.
+std::string hash_of(const fs::path& path) {
+  const std::string hash = content_hash(io::MappedFile(path).bytes());
+  const fs::path config = path.parent_path() / kConfigFile;
+  if (path.extension() != ".txt" || !fs::exists(config)) return hash;
+  const std::string both = hash + content_hash(io::MappedFile(config).bytes());
+  return content_hash(std::as_bytes(std::span(both)));
+}
+
+std::shared_ptr<Tokenizer> load_vocabulary(const io::MappedFile& file, const fs::path& path,
+                                           std::string hash) {
+  const fs::path config = path.parent_path() / kConfigFile;
+  io::BertTokenizerConfig rules;
+  if (fs::exists(config)) {
+    const io::MappedFile beside(config);
+    rules = io::parse_bert_tokenizer_config(content_of(beside), config.string());
+  }
+  return std::make_shared<WordPieceTokenizer>(
+      io::parse_word_piece_vocabulary(file.bytes(), path.string(), rules), std::move(hash), path);
+}
+
+std::shared_ptr<Tokenizer> load_json(const io::MappedFile& file, const fs::path& path, std::string hash) {
+  io::TokenizerJson json = io::parse_tokenizer_json(file.bytes(), path.string());
+  if (json.word_piece) return std::make_shared<WordPieceTokenizer>(std::move(json), std::move(hash), path);
+  return std::make_shared<BytePairTokenizer>(std::move(json), path.string(), std::move(hash), path);
+}
+
 std::shared_ptr<Tokenizer> load_file(const fs::path& path) {
   const io::MappedFile file(path);
   const std::string source = path.string(), ending = path.extension().string();
-  std::string hash = content_hash(file.bytes());
+  std::string hash = hash_of(path);
   if (ending == ".bin")
     return std::make_shared<PieceTokenizer>(io::parse_llama2c_tokenizer(file.bytes(), source),
                                             std::move(hash), path);
   if (ending == ".model")
     return std::make_shared<PieceTokenizer>(io::parse_sentencepiece_model(file.bytes(), source),
                                             std::move(hash), path);
-  if (ending == ".json")
-    return std::make_shared<BytePairTokenizer>(io::parse_tokenizer_json(file.bytes(), source), source,
-                                               std::move(hash), path);
-  if (ending == ".txt") {
-    const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-    require(content.size() < 64 && trimmed(content) == kBytes, ErrorKind::data,
+  if (ending == ".json") return load_json(file, path, std::move(hash));
+  if (path.filename() == kBytesFile) {
+    require(file.bytes().size() < 64 && trimmed(content_of(file)) == kBytes, ErrorKind::data,
             "{}: the file must hold the word \"bytes\", the only tokenizer without a file of its own",
             source);
     return std::make_shared<ByteTokenizer>();
   }
+  if (ending == ".txt") return load_vocabulary(file, path, std::move(hash));
   fail(ErrorKind::data,
-       "{}: a tokenizer is \"bytes\", or a file that ends in .json (Hugging Face), .model (sentencepiece) or "
-       ".bin "
-       "(llama2.c)",
+       "{}: a tokenizer is \"bytes\", or a file that ends in .json (Hugging Face), .model (sentencepiece), "
+       ".bin (llama2.c) or .txt (BERT's vocabulary)",
        source);
 }
 
@@ -62,8 +94,8 @@ std::shared_ptr<Tokenizer> load_tokenizer(const std::string& source) {
   for (const char* name : kNames) {
     if (fs::exists(fs::path(source) / name)) return load_file(fs::path(source) / name);
   }
-  fail(ErrorKind::no_input, "{} holds no tokenizer: tokenizer.model, tokenizer.json or tokenizer.bin",
-       source);
+  fail(ErrorKind::no_input,
+       "{} holds no tokenizer: tokenizer.model, tokenizer.json, tokenizer.bin or vocab.txt", source);
 }
 
 void keep_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
@@ -71,12 +103,16 @@ void keep_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
     write_file_atomically(folder / kBytesFile, std::string(kBytes) + "\n");
     return;
   }
-  const io::MappedFile file(tokenizer.file());
-  require(content_hash(file.bytes()) == tokenizer.hash(), ErrorKind::data,
-          "{} has changed since the tokenizer was loaded", tokenizer.file().string());
-  const fs::path target = folder / ("tokenizer" + tokenizer.file().extension().string());
-  if (fs::exists(target) && fs::equivalent(target, tokenizer.file())) return;
-  write_file_atomically(target, file.bytes());
+  const fs::path& file = tokenizer.file();
+  require(hash_of(file) == tokenizer.hash(), ErrorKind::data, "{} has changed since the tokenizer was loaded",
+          file.string());
+  const auto keep = [&](const fs::path& from, const fs::path& target) {
+    if (fs::exists(target) && fs::equivalent(target, from)) return;
+    write_file_atomically(target, io::MappedFile(from).bytes());
+  };
+  keep(file, folder / tokenizer.file_name());
+  const fs::path config = file.parent_path() / kConfigFile;
+  if (file.extension() == ".txt" && fs::exists(config)) keep(config, folder / kConfigFile);
 }
 
 }  // namespace modewise::text

@@ -8,10 +8,10 @@
 
 namespace modewise::text {
 
-/// `source`: "bytes"; a tokenizer.bin of llama2.c, a .model of sentencepiece, or a tokenizer.json (told apart
-/// by the ending); or a folder that holds tokenizer.model, tokenizer.json, tokenizer.bin or what
-/// keep_tokenizer left there. Throws no_input for what is not there and data errors for what is wrong in a
-/// file.
+/// `source`: "bytes"; a tokenizer.bin of llama2.c, a .model of sentencepiece, a tokenizer.json, or BERT's
+/// vocab.txt with the tokenizer_config.json that may stand beside it (told apart by the ending); or a folder
+/// that holds tokenizer.json, tokenizer.model, tokenizer.bin, vocab.txt or what keep_tokenizer left there.
+/// Throws no_input for what is not there and data errors for what is wrong in a file.
 std::shared_ptr<Tokenizer> load_tokenizer(const std::string& source);
 
 /// Copies the tokenizer's file into `folder`, so that load_tokenizer(folder) gives it again. Throws a data

@@ -26,22 +26,38 @@ std::pair<size_t, size_t> kept_of_pair(size_t first, size_t second, size_t most)
 
 }  // namespace
 
+TextFrame made_frame(const io::TextTemplate& around, const AddedTokens& added, int64_t size) {
+  TextFrame out = {.single = around.single, .pair = around.pair, .size = size};
+  for (const AddedTokens::Token& token : added.list())
+    if (token.special) out.special.push_back(token.id);
+  for (const char* name : {"[PAD]", "<pad>"})
+    if (!out.padding) out.padding = added.special(name);
+  for (const char* name : {"[MASK]", "<mask>"})
+    if (!out.mask) out.mask = added.special(name);
+  return out;
+}
+
 TextFrame text_frame(const Tokenizer& tokenizer) {
-  if (std::optional<TextFrame> own = tokenizer.frame()) return *std::move(own);
-  TextFrame out;
+  const std::optional<TextFrame> own = tokenizer.frame();
+  TextFrame out = own.value_or(TextFrame());
   out.size = tokenizer.size();
   const auto or_new = [&](std::optional<Tokenizer::Id> id) {
     return id ? *id : static_cast<Tokenizer::Id>(out.size++);
   };
-  const Tokenizer::Id begin = or_new(tokenizer.begin_id()), end = or_new(tokenizer.end_id());
-  out.padding = or_new({});
-  out.mask = or_new({});
-  const auto mark = [](Tokenizer::Id id, int32_t type) { return Item{Item::Kind::mark, id, type}; };
-  out.single = {mark(begin, 0), {Item::Kind::first, 0, 0}, mark(end, 0)};
-  out.pair = out.single;
-  out.pair.push_back({Item::Kind::second, 0, 1});
-  out.pair.push_back(mark(end, 1));
-  out.special = {begin, end, out.padding, *out.mask};
+  if (!own) {
+    const Tokenizer::Id begin = or_new(tokenizer.begin_id()), end = or_new(tokenizer.end_id());
+    const auto mark = [](Tokenizer::Id id, int32_t type) { return Item{Item::Kind::mark, id, type}; };
+    out.single = {mark(begin, 0), {Item::Kind::first, 0, 0}, mark(end, 0)};
+    out.pair = out.single;
+    out.pair.push_back({Item::Kind::second, 0, 1});
+    out.pair.push_back(mark(end, 1));
+    out.special = {begin, end};
+  }
+  out.padding = or_new(out.padding);
+  out.mask = or_new(out.mask);
+  out.special.insert(out.special.end(), {*out.padding, *out.mask});
+  std::sort(out.special.begin(), out.special.end());
+  out.special.erase(std::unique(out.special.begin(), out.special.end()), out.special.end());
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "modewise/text/added_tokens.h"
 #include "modewise/text/tokenizer.h"
 
 namespace modewise::text {
@@ -20,9 +21,14 @@ struct FramedText {
   int64_t left_out = 0;                  // tokens that had no place
 };
 
-/// The frame that a tokenizer's file gives; of others [begin] A [end] B [end] with types 0 and 1, where marks
-/// that the tokenizer lacks, padding and mask among them, get ids of their own behind its vocabulary.
+/// The frame that a tokenizer's file gives; of others [begin] A [end] B [end] with types 0 and 1. Marks that
+/// the tokenizer lacks, padding and mask among them, get ids of their own behind its vocabulary: of what is
+/// returned both are there.
 TextFrame text_frame(const Tokenizer& tokenizer);
+
+/// The frame of a file that has a template: padding and mask are the special tokens [PAD] or <pad>, [MASK] or
+/// <mask>.
+TextFrame made_frame(const io::TextTemplate& around, const AddedTokens& added, int64_t size);
 
 /// At most `most` tokens, marks included: of a pair the longer text is cut first, then both to the same
 /// length (as tokenizers' longest_first does), each at its end. Throws a config error when `most` leaves no

@@ -36,6 +36,10 @@ void Tokenizer::append(Id id, bool& start, std::string& text) const {
   append_known(id, start, text);
 }
 
+std::string Tokenizer::file_name() const {
+  return file_.extension() == ".txt" ? "vocab.txt" : "tokenizer" + file_.extension().string();
+}
+
 std::string Tokenizer::decode(std::span<const Id> ids) const {
   std::string text;
   bool start = true;

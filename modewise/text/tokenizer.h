@@ -11,18 +11,15 @@
 #include <string_view>
 #include <vector>
 
+#include "modewise/io/tokenizers/text_template.h"
+
 namespace modewise::text {
 
 /// What an encoder puts around texts (text_frame.h).
 struct TextFrame {
-  struct Item {
-    enum class Kind : uint8_t { mark, first, second };
-    Kind kind = Kind::mark;
-    int32_t mark = 0;  // its token
-    int32_t type = 0;  // of a mark, and of all tokens of a text
-  };
+  using Item = io::TemplateItem;
   std::vector<Item> single, pair;
-  int32_t padding = 0;
+  std::optional<int32_t> padding = {};
   std::optional<int32_t> mask = {};   // stands for a hidden token
   std::vector<int32_t> special = {};  // tokens that are no text, padding and mask among them
   int64_t size = 0;                   // rows of an embedding: all ids are below
@@ -57,7 +54,7 @@ class Tokenizer {
   /// The token that opens a text, and the one that closes it, where the tokenizer names them.
   virtual std::optional<Id> begin_id() const = 0;
   virtual std::optional<Id> end_id() const = 0;
-  /// What its file puts around texts, where that is an encoder's.
+  /// What its file puts around texts, where it says so; padding and mask where it has them.
   virtual std::optional<TextFrame> frame() const { return std::nullopt; }
   /// What it is, such as "byte-level BPE, 50257 tokens".
   virtual std::string name() const = 0;
@@ -65,6 +62,8 @@ class Tokenizer {
   const std::string& hash() const { return hash_; }
   /// The file it came from; empty for "bytes".
   const std::filesystem::path& file() const { return file_; }
+  /// Under which name load_tokenizer finds its file in a folder.
+  std::string file_name() const;
 
  protected:
   Tokenizer(std::string hash, std::filesystem::path file) : hash_(std::move(hash)), file_(std::move(file)) {}

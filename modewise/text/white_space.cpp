@@ -12,6 +12,12 @@ constexpr std::array<std::string_view, 25> kSpaces = {
 
 }  // namespace
 
+bool is_white_space(char32_t c) {
+  return (c >= 0x9 && c <= 0xD) || c == ' ' || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
+         c == 0x3000;
+}
+
 size_t white_space_before(std::string_view text) {
   const size_t whole = text.size();
   for (size_t before = whole + 1; before != text.size();) {

@@ -98,3 +98,24 @@ for name, model in json.loads((text_vectors / "sentencepiece.json").read_text())
     write("sentencepiece_model", f"{name}.model", bytes.fromhex(model["file"]))
 for name, tokenizer in json.loads((text_vectors / "byte_level.json").read_text()).items():
     write("tokenizer_json", f"{name}.json", json.dumps(tokenizer["file"], ensure_ascii=False, separators=(",", ":")))
+
+# BERT's vocabularies, alone and behind a config.
+VOCABULARY = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\né\n##中\n\ufeff\n"
+write("word_piece_vocabulary", "plain.txt", VOCABULARY)
+write("word_piece_vocabulary", "with_config", json.dumps({"do_lower_case": False, "strip_accents": None, "tokenize_chinese_chars": True, "do_basic_tokenize": True,
+      "unk_token": {"content": "[UNK]", "lstrip": False}, "mask_token": None, "model_max_length": 512}) + "\0" + VOCABULARY.replace("\n", "\r\n"))
+WORD_PIECE = {
+    "version": "1.0", "truncation": None, "padding": None,
+    "added_tokens": [{"id": i, "content": token, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+                     for i, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"])],
+    "normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "post_processor": {"type": "TemplateProcessing",
+                       "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "[SEP]", "type_id": 0}}],
+                       "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "[SEP]", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+                       "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]}, "[SEP]": {"id": "[SEP]", "ids": [3], "tokens": ["[SEP]"]}}},
+    "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+    "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+              "vocab": {token: i for i, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##b", "é"])}}}
+write("tokenizer_json", "word_piece.json", json.dumps(WORD_PIECE, ensure_ascii=False, separators=(",", ":")))
+write("tokenizer_json", "bert_processing.json", json.dumps({**WORD_PIECE, "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]}}, ensure_ascii=False))

@@ -1,16 +1,21 @@
 // Answers the Python oracles: for a line `TOKENIZER<tab>FILE` the ids of each text of FILE (records of a
 // 4-byte length and bytes) go to FILE.ids as 32-bit numbers, what they decode to goes to FILE.text; a line
-// with the processor seconds that encoding took, or the error, comes back.
+// with the processor seconds that encoding took, or the error, comes back. For `TOKENIZER<tab>FILE<tab>MOST`
+// the texts are pairs, one after the other (single where the second is empty), that get their marks and at
+// most MOST tokens: ids go to FILE.ids, types to FILE.types, and of each token first byte, last byte and text
+// (0, 1, 255 for a mark) to FILE.places.
 
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <fstream>
 #include <iostream>
+#include <vector>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/text/load_tokenizer.h"
+#include "modewise/text/text_frame.h"
 
 namespace {
 
@@ -46,15 +51,55 @@ double answer(const Tokenizer& tokenizer, const std::string& path) {
   return seconds;
 }
 
+std::vector<std::string> records_of(const std::string& path) {
+  const std::string content = modewise::read_file(path);
+  std::vector<std::string> out;
+  for (size_t at = 0; at < content.size(); at += 4 + out.back().size()) {
+    uint32_t length;
+    std::memcpy(&length, content.data() + at, 4);
+    out.push_back(content.substr(at + 4, length));
+  }
+  return out;
+}
+
+void answer_framed(const Tokenizer& tokenizer, const std::string& path, int64_t most) {
+  const modewise::text::TextFrame frame = modewise::text::text_frame(tokenizer);
+  const std::vector<std::string> texts = records_of(path);
+  std::string ids, types, places;
+  for (size_t i = 0; i + 1 < texts.size(); i += 2) {
+    std::optional<std::string_view> second;
+    if (!texts[i + 1].empty()) second = texts[i + 1];
+    const auto framed = modewise::text::frame_text(tokenizer, frame, texts[i], second, most);
+    for (std::string* file : {&ids, &types, &places})
+      append_number(*file, static_cast<uint32_t>(framed.ids.size() * (file == &places ? 3 : 1)));
+    for (size_t j = 0; j < framed.ids.size(); ++j) {
+      append_number(ids, static_cast<uint32_t>(framed.ids[j]));
+      append_number(types, static_cast<uint32_t>(framed.types[j]));
+      append_number(places, framed.pieces[j].begin);
+      append_number(places, framed.pieces[j].end);
+      append_number(places, static_cast<uint8_t>(framed.texts[j]));
+    }
+  }
+  modewise::write_file_atomically(path + ".ids", ids);
+  modewise::write_file_atomically(path + ".types", types);
+  modewise::write_file_atomically(path + ".places", places);
+}
+
 }  // namespace
 
 int main() {
   std::string line;
   while (std::getline(std::cin, line)) {
-    const size_t tab = line.find('\t');
+    const size_t tab = line.find('\t'), second = line.find('\t', tab + 1);
     try {
       const auto tokenizer = modewise::text::load_tokenizer(line.substr(0, tab));
-      std::printf("%f\n", answer(*tokenizer, line.substr(tab + 1)));
+      const std::string file = line.substr(tab + 1, second == std::string::npos ? second : second - tab - 1);
+      if (second != std::string::npos) {
+        answer_framed(*tokenizer, file, std::stoll(line.substr(second + 1)));
+        std::printf("0\n");
+      } else {
+        std::printf("%f\n", answer(*tokenizer, file));
+      }
     } catch (const modewise::Error& error) {
       std::printf("error %d %s\n", error.exit_code(), error.what());
     }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kMostMerges = 1 << 21;
 constexpr size_t kMostAdded = 100'000;
+constexpr int64_t kLongestWord = 1000;  // so that a word takes bounded work
 
 std::string_view checked_text(std::span<const std::byte> bytes, const std::string& source) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -40,6 +41,13 @@ class TokenizerJsonParser {
     go_to(file, "model");
     parse_model();
     check_added();
+    if (tokenizer_.word_piece) {
+      if (go_to(file, "post_processor")) parse_post_processor(json_, tokenizer_);
+      if (go_to(file, "normalizer")) parse_bert_normalizer(json_, *tokenizer_.word_piece);
+      if (!go_to(file, "pre_tokenizer")) json_.wrong("WordPiece needs the pre_tokenizer 'BertPreTokenizer'");
+      parse_bert_pre_tokenizer(json_);
+      return std::move(tokenizer_);
+    }
     if (go_to(file, "normalizer")) parse_normalizer(json_);
     if (go_to(file, "pre_tokenizer")) parse_pre_tokenizer(json_, tokenizer_.steps);
     if (go_to(file, "decoder")) parse_decoder(json_);
@@ -157,8 +165,13 @@ class TokenizerJsonParser {
     if (go_to(model, "type")) {
       const size_t at = json_.position();
       const std::string type = json_.decode(json_.string());
-      if (type != "BPE")
-        json_.wrong_at(at, fmt::format("the model {} cannot be read; BPE can", quote_for_message(type)));
+      if (type != "BPE" && type != "WordPiece")
+        json_.wrong_at(
+            at, fmt::format("the model {} cannot be read; BPE and WordPiece can", quote_for_message(type)));
+      if (type == "WordPiece") {
+        parse_word_piece(model);
+        return;
+      }
     }
     if (go_to(model, "byte_fallback") && json_.boolean())
       json_.wrong(
@@ -174,6 +187,34 @@ class TokenizerJsonParser {
     parse_vocabulary();
     if (!go_to(model, "merges")) json_.wrong("the model has no \"merges\"");
     parse_merges(model.at("merges").elements);
+  }
+
+  void parse_word_piece(const Places& model) {
+    WordPieceRules& rules = tokenizer_.word_piece.emplace();
+    if (go_to(model, "continuing_subword_prefix")) rules.continuing = json_.decode(json_.string());
+    if (go_to(model, "max_input_chars_per_word")) {
+      const size_t at = json_.position();
+      rules.longest_word = json_.integer("max_input_chars_per_word");
+      if (rules.longest_word < 1 || rules.longest_word > kLongestWord)
+        json_.wrong_at(at, fmt::format("max_input_chars_per_word is {}; 1 to {} are accepted",
+                                       rules.longest_word, kLongestWord));
+    }
+    if (!go_to(model, "vocab")) json_.wrong("the model has no \"vocab\"");
+    parse_vocabulary();
+    std::string unknown = "[UNK]";
+    const bool named = go_to(model, "unk_token");
+    const size_t at = json_.position();
+    if (named) unknown = json_.decode(json_.string());
+    const std::optional<int32_t> id = tokenizer_.vocabulary.find(unknown);
+    if (!id)
+      json_.wrong_at(at, fmt::format("the vocabulary has no token {}, which unknown words become",
+                                     quote_for_message(unknown)));
+    rules.unknown = *id;
+  }
+
+  /// How a token of the file reads in texts; nothing for what byte-level BPE cannot say.
+  std::optional<std::string> bytes_of(const std::string& text) const {
+    return tokenizer_.word_piece ? std::optional(text) : bytes_of_alphabet(text);
   }
 
   void parse_vocabulary() {
@@ -192,7 +233,7 @@ class TokenizerJsonParser {
       if (tokenizer_.vocabulary.has(id))
         wrong(fmt::format("has the id of {} too", quote_for_message(tokenizer_.vocabulary[id])));
       const TokenizerJson::AddedToken* added = added_token(id);
-      const std::optional<std::string> bytes = bytes_of_alphabet(text);
+      const std::optional<std::string> bytes = bytes_of(text);
       if (added != nullptr && added->content != text)
         wrong(fmt::format("has the id of the added token {}", quote_for_message(added->content)));
       if (!bytes && added == nullptr) wrong("holds a character outside of the byte-level alphabet");
@@ -202,6 +243,7 @@ class TokenizerJsonParser {
       tokenizer_.vocabulary.add(id, *bytes);
     } while (json_.take(','));
     json_.expect('}', "or ',' after a token");
+    if (tokenizer_.word_piece) return;
     for (int byte = 0; byte < 256; ++byte) {
       const char text = static_cast<char>(byte);
       if (!tokenizer_.vocabulary.find({&text, 1}))
@@ -251,7 +293,7 @@ class TokenizerJsonParser {
   void check_added() {
     for (size_t i = 0; i < tokenizer_.added.size(); ++i) {
       const TokenizerJson::AddedToken& token = tokenizer_.added[i];
-      const std::optional<std::string> bytes = bytes_of_alphabet(token.content);
+      const std::optional<std::string> bytes = bytes_of(token.content);
       const std::optional<int32_t> id = bytes ? tokenizer_.vocabulary.find(*bytes) : std::nullopt;
       if (id && *id != token.id) {
         json_.wrong_at(added_at_[i],

@@ -1,6 +1,7 @@
 #pragma once
-// The tokenizer.json of Hugging Face's tokenizers, as far as byte-level BPE goes: vocabulary, merges, tokens
-// that were added, and how text is split before. What is there and not understood is refused by name.
+// The tokenizer.json of Hugging Face's tokenizers, as far as byte-level BPE and BERT's WordPiece go:
+// vocabulary, merges, tokens that were added, and how text is split before. What is there and not understood
+// is refused by name.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +10,26 @@
 #include <string>
 #include <vector>
 
+#include "modewise/io/tokenizers/text_template.h"
 #include "modewise/io/tokenizers/token_table.h"
 
 namespace modewise::io {
+
+/// Which of BERT's changes of a text are made, in this order.
+struct BertNormalizing {
+  bool clean_text = true;     // controls go, spaces become plain ones
+  bool space_chinese = true;  // spaces around Chinese characters
+  bool strip_accents = true;
+  bool lower_case = true;
+};
+
+/// What WordPiece has besides a vocabulary.
+struct WordPieceRules {
+  int32_t unknown = 0;            // the token of a word that no pieces make
+  std::string continuing = "##";  // before a piece that is not a word's first
+  int64_t longest_word = 100;     // in characters; longer ones are unknown
+  std::optional<BertNormalizing> normalizing = {};
+};
 
 struct TokenizerJson {
   /// A token that is looked for in the text before it is split.
@@ -38,13 +56,16 @@ struct TokenizerJson {
     bool gpt2_pattern = true;                // byte_level: splits by GPT-2's expression too
   };
 
-  TokenTable vocabulary;  // texts as bytes, decoded from the byte-level alphabet; not of added tokens alone
+  /// Texts as bytes, of byte-level BPE decoded from its alphabet; not of added tokens alone.
+  TokenTable vocabulary;
   std::vector<Merge> merges;  // the first is merged first
   std::vector<AddedToken> added;
-  std::vector<Step> steps;            // the last is byte_level
-  bool ignore_merges = false;         // a word that is a token is taken whole
-  std::optional<int32_t> begin, end;  // that the post-processor puts around a text
-  int32_t size = 0;                   // the largest id and one
+  std::vector<Step> steps;                   // the last is byte_level; WordPiece has none
+  bool ignore_merges = false;                // a word that is a token is taken whole
+  std::optional<int32_t> begin, end;         // that the post-processor puts around a text
+  TextTemplate around;                       // what it puts around texts, as a whole
+  int32_t size = 0;                          // the largest id and one
+  std::optional<WordPieceRules> word_piece;  // of the model WordPiece; no merges then
 };
 
 /// Throws data errors that name `source`, the place and the rule.

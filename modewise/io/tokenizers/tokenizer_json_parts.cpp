@@ -4,6 +4,8 @@
 
 #include <array>
 #include <functional>
+#include <map>
+#include <optional>
 
 #include "modewise/io/utf8.h"
 
@@ -13,6 +15,7 @@ namespace {
 using Step = TokenizerJson::Step;
 
 constexpr size_t kMostSteps = 64;
+constexpr int64_t kMostTypes = 65535;
 constexpr size_t kLongestPattern = 1 << 16;
 constexpr int kDeepestSequence = 16;
 
@@ -158,63 +161,102 @@ void pre_tokenizer(JsonScanner& json, std::vector<Step>& steps, int depth) {
     refuse(json, "pre_tokenizer", type);
 }
 
-// Places of the marks in a template: [{"SpecialToken": {"id": "<s>", …}}, {"Sequence": {…}}, …].
-void single_template(JsonScanner& json, std::string& before, std::string& after) {
-  bool text_seen = false;
+struct NamedItem {
+  TemplateItem item;
+  std::string name;  // of a mark
+};
+
+// A template: [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}, …].
+std::vector<NamedItem> template_items(JsonScanner& json) {
+  std::vector<NamedItem> items;
   json.array("at the start of a template", [&] {
+    if (items.size() == kMostSteps) json.wrong(fmt::format("a template of more than {} items", kMostSteps));
     json.object("at the start of a template's item", [&](const std::string& kind) {
-      if (kind == "Sequence") {
-        text_seen = true;
+      NamedItem& one = items.emplace_back();
+      json.object("at the start of a template's mark", [&](const std::string& key) {
+        if (key == "id") {
+          one.name = json.decode(json.string());
+        } else if (key == "type_id") {
+          const size_t at = json.position();
+          const int64_t type = json.integer("a type_id");
+          if (type < 0 || type > kMostTypes)
+            json.wrong_at(at, fmt::format("the type_id {} is none of 0 to {}", type, kMostTypes));
+          one.item.type = static_cast<int32_t>(type);
+        } else {
+          json.skip();
+        }
+      });
+      if (kind != "Sequence") return;
+      one.item.kind = one.name == "B" ? TemplateItem::Kind::second : TemplateItem::Kind::first;
+    });
+  });
+  return items;
+}
+
+// The ids of each special token by its name.
+std::map<std::string, std::vector<int32_t>> special_ids(JsonScanner& json, int32_t size) {
+  std::map<std::string, std::vector<int32_t>> out;
+  json.object("at the start of special_tokens", [&](const std::string& name) {
+    json.object("at the start of a special token", [&](const std::string& member) {
+      if (member != "ids") {
         json.skip();
         return;
       }
-      json.object("at the start of a template's mark", [&](const std::string& key) {
-        if (key != "id") {
-          json.skip();
-          return;
-        }
-        std::string& mark = text_seen ? after : before;
-        const std::string name = json.decode(json.string());
-        if (mark.empty()) mark = name;
+      json.array("at the start of ids", [&] {
+        const size_t at = json.position();
+        const int64_t id = json.integer("an id");
+        if (id < 0 || id >= size)
+          json.wrong_at(at, fmt::format("the id {} is none of the {} of the vocabulary", id, size));
+        std::vector<int32_t>& ids = out[name];
+        if (ids.size() == kMostSteps) json.wrong_at(at, "a special token of too many ids");
+        ids.push_back(static_cast<int32_t>(id));
       });
     });
   });
+  return out;
+}
+
+// The marks before and behind the text of a single template open and close texts.
+void take_ends(TokenizerJson& tokenizer) {
+  bool text_seen = false;
+  for (const TemplateItem& item : tokenizer.around.single) {
+    text_seen = text_seen || item.kind != TemplateItem::Kind::mark;
+    if (item.kind != TemplateItem::Kind::mark) continue;
+    std::optional<int32_t>& end = text_seen ? tokenizer.end : tokenizer.begin;
+    if (!end) end = item.mark;
+  }
 }
 
 void template_processing(JsonScanner& json, TokenizerJson& tokenizer) {
-  std::string before, after;
-  const size_t begin = json.position();
+  std::vector<NamedItem> single, pair;
+  std::map<std::string, std::vector<int32_t>> ids;
   json.object("at the start of TemplateProcessing", [&](const std::string& key) {
     if (key == "single")
-      single_template(json, before, after);
+      single = template_items(json);
+    else if (key == "pair")
+      pair = template_items(json);
+    else if (key == "special_tokens")
+      ids = special_ids(json, tokenizer.size);
     else
       json.skip();
   });
-  // The marks' ids stand in another member, which may come first.
-  json.go_to(begin);
-  json.object("at the start of TemplateProcessing", [&](const std::string& key) {
-    if (key != "special_tokens") {
-      json.skip();
-      return;
+  const auto known = [&](const std::vector<NamedItem>& items) {
+    std::vector<TemplateItem> out;
+    for (const NamedItem& one : items) {
+      if (one.item.kind != TemplateItem::Kind::mark) {
+        out.push_back(one.item);
+        continue;
+      }
+      const auto marks = ids.find(one.name);
+      if (marks == ids.end())
+        json.wrong(fmt::format("the template above has the mark {}, which its special_tokens lack",
+                               quote_for_message(one.name)));
+      for (const int32_t id : marks->second) out.push_back({TemplateItem::Kind::mark, id, one.item.type});
     }
-    json.object("at the start of special_tokens", [&](const std::string& name) {
-      json.object("at the start of a special token", [&](const std::string& member) {
-        if (member != "ids") {
-          json.skip();
-          return;
-        }
-        json.array("at the start of ids", [&] {
-          const size_t at = json.position();
-          const int64_t id = json.integer("an id");
-          if (id < 0 || id >= tokenizer.size)
-            json.wrong_at(at,
-                          fmt::format("the id {} is none of the {} of the vocabulary", id, tokenizer.size));
-          if (name == before && !tokenizer.begin) tokenizer.begin = static_cast<int32_t>(id);
-          if (name == after && !tokenizer.end) tokenizer.end = static_cast<int32_t>(id);
-        });
-      });
-    });
-  });
+    return out;
+  };
+  tokenizer.around = {known(single), known(pair)};
+  take_ends(tokenizer);
 }
 
 // [text, id]
@@ -249,9 +291,51 @@ void post_processor(JsonScanner& json, TokenizerJson& tokenizer, int depth) {
       else
         json.skip();
     });
+    if (!tokenizer.begin || !tokenizer.end)
+      json.wrong(fmt::format("the post_processor {} that ends here needs cls and sep", type));
+    tokenizer.around = type == "BertProcessing" ? bert_template(*tokenizer.begin, *tokenizer.end)
+                                                : roberta_template(*tokenizer.begin, *tokenizer.end);
   } else {
     refuse(json, "post_processor", type);
   }
+}
+
+void bert_normalizer(JsonScanner& json, WordPieceRules& rules, int depth) {
+  check_depth(json, depth);
+  if (json.take_null()) return;
+  const std::string type = peek_type(json);
+  if (type == "Sequence") {
+    sequence(json, "normalizers", [&] { bert_normalizer(json, rules, depth + 1); });
+    return;
+  }
+  if (type != "BertNormalizer" || rules.normalizing) refuse(json, "normalizer", type);
+  BertNormalizing& how = rules.normalizing.emplace();
+  std::optional<bool> strip;
+  json.object("at the start of the normalizer", [&](const std::string& key) {
+    if (key == "clean_text")
+      how.clean_text = json.boolean();
+    else if (key == "handle_chinese_chars")
+      how.space_chinese = json.boolean();
+    else if (key == "lowercase")
+      how.lower_case = json.boolean();
+    else if (key == "strip_accents" && !json.take_null())
+      strip = json.boolean();
+    else if (key != "strip_accents")
+      json.skip();
+  });
+  how.strip_accents = strip.value_or(how.lower_case);
+}
+
+void bert_pre_tokenizer(JsonScanner& json, int depth, int& count) {
+  check_depth(json, depth);
+  const std::string type = peek_type(json);
+  if (type == "Sequence") {
+    sequence(json, "pretokenizers", [&] { bert_pre_tokenizer(json, depth + 1, count); });
+    return;
+  }
+  if (type != "BertPreTokenizer") refuse(json, "pre_tokenizer", type);
+  skip_members(json, "at the start of the pre_tokenizer");
+  ++count;
 }
 
 }  // namespace
@@ -279,6 +363,14 @@ void parse_decoder(JsonScanner& json) {
 }
 void parse_pre_tokenizer(JsonScanner& json, std::vector<Step>& steps) {
   pre_tokenizer(json, steps, 0);
+}
+void parse_bert_normalizer(JsonScanner& json, WordPieceRules& rules) {
+  bert_normalizer(json, rules, 0);
+}
+void parse_bert_pre_tokenizer(JsonScanner& json) {
+  int count = 0;
+  bert_pre_tokenizer(json, 0, count);
+  if (count != 1) json.wrong("WordPiece needs the pre_tokenizer 'BertPreTokenizer' once");
 }
 void parse_post_processor(JsonScanner& json, TokenizerJson& tokenizer) {
   post_processor(json, tokenizer, 0);

@@ -18,7 +18,11 @@ void parse_normalizer(JsonScanner& json);
 void parse_decoder(JsonScanner& json);
 /// Appends the steps of a pre_tokenizer.
 void parse_pre_tokenizer(JsonScanner& json, std::vector<TokenizerJson::Step>& steps);
-/// Takes the marks that are put around a single text.
+/// The options of a BertNormalizer, or of none.
+void parse_bert_normalizer(JsonScanner& json, WordPieceRules& rules);
+/// Refuses what is no BertPreTokenizer.
+void parse_bert_pre_tokenizer(JsonScanner& json);
+/// Takes what is put around texts.
 void parse_post_processor(JsonScanner& json, TokenizerJson& tokenizer);
 
 }  // namespace modewise::io

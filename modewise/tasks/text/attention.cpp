@@ -82,7 +82,7 @@ AttentionMatrices text_attention(const AttentionRequest& request) {
     text::FramedText text = run->texts[static_cast<size_t>(sample)];
     text.ids.resize(static_cast<size_t>(n));
     text.types.resize(static_cast<size_t>(n));
-    const data::TokenRows row = data::side_by_side(std::span(&text, 1), run->reading->frame.padding);
+    const data::TokenRows row = data::side_by_side(std::span(&text, 1), *run->reading->frame.padding);
     const models::AttentionView view = run->attention({row.ids, row.mask, row.types});
     require(!view.full.empty(), ErrorKind::usage, "attention '{}' makes no matrices",
             run->config->model.attention.form);

@@ -69,7 +69,7 @@ Influence influence_of_tokens(const ExplainedTexts& given, const std::string& na
                               const models::TextInput& input, const std::vector<std::string>& tokens,
                               int64_t most) {
   const at::Tensor whole = given.told(input);
-  const int64_t hidden = given.reading.frame.mask.value_or(given.reading.frame.padding);
+  const int64_t hidden = given.reading.frame.mask.value_or(*given.reading.frame.padding);
   Influence one =
       influence_of("token of " + name, std::ssize(tokens), 1, most, [&](int64_t begin, int64_t end) {
         models::TextInput changed = input;
@@ -94,7 +94,7 @@ void explain_texts(const ExplainedTexts& given, const ExplainOptions& options, E
   e.attention.sizes = {n_all};
   for (int64_t i = 0; i < count; ++i) {
     const auto& [name, text] = given.texts[static_cast<size_t>(i)];
-    const data::TokenRows row = data::side_by_side(std::span(&text, 1), given.reading.frame.padding);
+    const data::TokenRows row = data::side_by_side(std::span(&text, 1), *given.reading.frame.padding);
     const models::TextInput input{row.ids, row.mask, row.types};
     const std::vector<std::string> tokens = token_texts(given.reading, text);
     const int64_t n = std::ssize(tokens);

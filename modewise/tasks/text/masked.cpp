@@ -114,7 +114,7 @@ at::Tensor MaskedRun::framed_windows(const data::TokenWindows& windows, std::spa
   for (int64_t i = 0; i < tokens.size(0); ++i)
     rows.push_back(
         data::framed(reading.frame, {tokens.const_data_ptr<int64_t>() + static_cast<size_t>(i) * n, n}));
-  return data::side_by_side(rows, reading.frame.padding).ids;
+  return data::side_by_side(rows, *reading.frame.padding).ids;
 }
 
 data::MaskedRows MaskedRun::masked(const at::Tensor& ids, const RandomStream& stream) const {

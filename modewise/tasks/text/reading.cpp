@@ -103,7 +103,7 @@ text::FramedText TextReading::framed(const data::TextSet& set, int64_t sample) c
 models::TextInput TextReading::input(const data::TextSet& set, std::span<const int64_t> samples) const {
   std::vector<text::FramedText> rows;
   for (const int64_t i : samples) rows.push_back(framed(set, i));
-  const data::TokenRows batch = data::side_by_side(rows, frame.padding);
+  const data::TokenRows batch = data::side_by_side(rows, *frame.padding);
   return {batch.ids, batch.mask, batch.types};
 }
 
@@ -113,14 +113,14 @@ TextReading begin_reading(TextTaskConfig& config) {
   const bool scratch = config.model.from.empty();
   if (scratch) {
     config.model.vocabulary = frame.size;
-    config.model.padding_id = frame.padding;
+    config.model.padding_id = *frame.padding;
   }
   config.model = models::started_text_config(config.model);
   models::TextModelConfig& model = config.model;
   require(frame.size <= model.vocabulary, ErrorKind::data,
           "the tokenizer ({}) has {} tokens, but the model {} knows {}", tokenizer->name(), frame.size,
           model.from, model.vocabulary);
-  require(frame.padding == model.padding_id, ErrorKind::data,
+  require(*frame.padding == model.padding_id, ErrorKind::data,
           "the tokenizer ({}) fills up with token {}, but the model {} with {}", tokenizer->name(),
           frame.padding, model.from, model.padding_id);
   if (config.data.length > model.positions) {

@@ -227,8 +227,9 @@ TEST(TokenizerJsonFile, RefusesWhatIsWrong) {
         "file: the tokenizer.json is wrong at byte 5510: something follows the end"},
        {"twice", "{\"model\":{},\"model\":{}}",
         "file: the tokenizer.json is wrong at byte 20: 'model' stands there twice"},
-       {"WordPiece", changed([](Json& json) { json["model"]["type"] = "WordPiece"; }),
-        "file: the tokenizer.json is wrong at byte 1752: the model 'WordPiece' cannot be read; BPE can"},
+       {"Unigram", changed([](Json& json) { json["model"]["type"] = "Unigram"; }),
+        "file: the tokenizer.json is wrong at byte 1752: the model 'Unigram' cannot be read; BPE and "
+        "WordPiece can"},
        {"byte_fallback", changed([](Json& json) { json["model"]["byte_fallback"] = true; }),
         "file: the tokenizer.json is wrong at byte 471: byte_fallback is on: the file was made from a "
         "sentencepiece model; take its tokenizer.model"},
