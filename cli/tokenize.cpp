@@ -15,7 +15,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
-#include "modewise/data/language/token_set.h"
+#include "modewise/data/token_set.h"
 #include "modewise/io/utf8.h"
 #include "modewise/report/table.h"
 #include "modewise/text/load_tokenizer.h"
@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 using text::Tokenizer;
 
 struct TokenizeOptions {
-  data::TextConfig text;
+  data::DocumentConfig text;
   std::string tokenizer = "bytes", out;
   bool pieces = false, count = false, decode = false, force = false;
 };

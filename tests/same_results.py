@@ -75,7 +75,7 @@ def write_npz(path, **arrays):
 
 def write_inputs(folder):
     """Every file that COMMANDS names: the same bytes at each call."""
-    for name in ("stations", "scans", "tiles", "masks", "ramps"):
+    for name in ("stations", "scans", "tiles", "masks", "ramps", "SST-2", "STS-B"):
         (folder / name).mkdir(parents=True)
     rng = np.random.default_rng(1)
 
@@ -134,6 +134,13 @@ def write_inputs(folder):
     write_lines(folder / "choose.toml", *asked, 'kind = "choice"', 'choices = ["{options}"]', 'answer = "{right}"',
                 'answer_kind = "number"')
     write_lines(folder / "say.toml", *asked, 'kind = "generate"', 'answers = ["{options}"]', 'metric = "qa_f1"', "new_tokens = 4")
+
+    for name, count in (("train", 40), ("dev", 12)):
+        said = [" ".join([*rng.choice(words, 3), "good" if i % 2 else "bad"]) for i in range(count)]
+        write_lines(folder / "SST-2" / f"{name}.tsv", "sentence\tlabel", *(f"{one}\t{i % 2}" for i, one in enumerate(said)))
+        write_lines(folder / "STS-B" / f"{name}.tsv", "index\tsentence1\tsentence2\tscore",
+                    *(f"{i}\t{one}\t{said[0]}\t{i % 6}.5" for i, one in enumerate(said)))
+    write_lines(folder / "asked.txt", "a good rope", "seven bad ships")
 
     write_ts(folder / "ramps" / "R_TRAIN.ts", 30, 1)
     write_ts(folder / "ramps" / "R_TEST.ts", 16, 2)

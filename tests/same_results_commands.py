@@ -13,6 +13,8 @@ SETTINGS = {
     "fold": "model.attention.fold=0,4,8 model.attention.slots=2",
     "recall": "data.recall.length=64 data.recall.pairs=2,4 data.recall.samples=64 data.recall.held_back=16",
     "cases": "train.epochs=3 train.batch_size=8 train.optimizer.learning_rate=0.005",
+    "encoder": "tokenizer=bytes model.width=16 model.layers=2 model.heads=2 model.positions=48 train.max_steps=6 train.batch_size=8"
+               " train.schedule.warmup_steps=2",
     "steps": "model.patch.length=4 model.patch.stride=2 data.length=24",
     "plain": "output.report=false",
     "sweep": "output.report=false output.predictions=0",
@@ -25,13 +27,13 @@ COMMANDS = r"""
 -h
 for --version info: *
 for --version info: * --json
-for train train+forecast train+classify train+segment train+language train+series evaluate predict backtest compare report data \
+for train train+forecast train+classify train+segment train+language train+series train+text evaluate predict backtest compare report data \
   data+show data+passkeys config config+show info explain tokenize generate convert sweep decompose cost demo: * --help
 for train+forecast predict sweep: * -h
-for forecast classify segment language series: config show *
-for forecast classify segment language series: config show * --json
-for forecast classify segment language series: config show * --help-text
-for forecast classify segment language series: config show * --help-text --json
+for forecast classify segment language series text: config show *
+for forecast classify segment language series text: config show * --json
+for forecast classify segment language series text: config show * --help-text
+for forecast classify segment language series text: config show * --help-text --json
 for transformer patchtst itransformer dlinear rlinear: config show --model *
 for forecast classify segment: config show * model.preset=release
 for forecast classify segment: config show * model.preset=paper
@@ -114,6 +116,21 @@ for tcn resnet: train series --data ramps --out s/* --model * {cases} {plain} mo
 train series --data motifs --out s/motifs --attention pooled {cases} {tiny} data.motifs.steps=64 data.motifs.cases=40
 for tslib paper: train series --data ramps --out s/* --protocol * {cases} {tiny} {steps} {plain} vary.noise=0.1 vary.shift=2 \
   vary.erase=0.2 series.mixup=0.2 model.patch.channels=independent
+
+train text --data SST-2 --out e/classes --track stable_rank {encoder}
+train text --data SST-2 --out e/classes2 --seed 2 --no-test --json {encoder} text.layer_decay=0.8 text.class_weights=balanced
+train text --data STS-B --out e/numbers --objective regress {encoder}
+train text --data story.txt --out e/hidden --objective masked {encoder} masking.whole_words=true
+train text --data SST-2 --from e/hidden --length 96 --out e/longer {plain} text.longer=stretch train.max_steps=2 data.dev=both
+for e/classes e/classes2 e/numbers e/hidden: evaluate *
+predict e/classes --data asked.txt --json
+predict e/numbers --json
+! predict e/numbers --data asked.txt
+predict e/classes --data asked.txt --out e/classes.csv
+for e/classes e/numbers e/hidden: report *
+for e/classes e/numbers e/hidden: explain * --singles 1 --json
+compare e/classes e/classes2 e/numbers e/hidden
+for SST-2 STS-B+text.objective=regress story.txt+text.objective=masked+tokenizer=bytes: data show --task text *
 
 for forecast+--resume+f/hot classify+--resume+c/hot segment+--resume+g/hot language+--resume+l/causal series+--resume+s/full: train *
 for f/hot c/hot g/hot l/causal s/full: config show --run *

@@ -183,7 +183,15 @@ std::vector<FinishedRun> read_finished_runs(const Comparison& comparison,
 
 report::Table comparison_table(const Comparison& comparison, const std::vector<RunGroup>& groups) {
   std::vector<report::Column> columns = {{"task"}, {"model"}, {"seeds"}};
-  for (const Comparison::Figure& figure : comparison.columns) columns.push_back(figure.column);
+  const auto shown = [&](const Comparison::Figure& figure) {
+    return !figure.where_any || std::any_of(groups.begin(), groups.end(), [&](const RunGroup& group) {
+      return !group.values(figure.place.in(group)).empty();
+    });
+  };
+  std::vector<const Comparison::Figure*> figures;
+  for (const Comparison::Figure& figure : comparison.columns)
+    if (shown(figure)) figures.push_back(&figure);
+  for (const Comparison::Figure* figure : figures) columns.push_back(figure->column);
   report::Table table(columns);
   table.best_by_group = true;
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -191,8 +199,8 @@ report::Table comparison_table(const Comparison& comparison, const std::vector<R
     const bool new_task = begins_task(groups, i);
     if (new_task && i > 0) table.add_rule();
     std::vector<report::Cell> cells = {new_task ? group.task : "", group.name, std::ssize(group.runs)};
-    for (const Comparison::Figure& figure : comparison.columns)
-      cells.push_back(statistic(group, figure.place.in(group), figure.decimals, figure.factor));
+    for (const Comparison::Figure* figure : figures)
+      cells.push_back(statistic(group, figure->place.in(group), figure->decimals, figure->factor));
     table.add_row(std::move(cells));
   }
   return table;

@@ -78,6 +78,7 @@ struct Comparison {
     FigurePlace place;
     int decimals;
     double factor;
+    bool where_any = false;  // left out of a table in which no run has it
   };
 
   FinishedRun (*read)(const std::filesystem::path&);      // no_input when it is no run or has not finished

@@ -108,6 +108,21 @@ void add_maps(report::HtmlPage& page, const at::Tensor& maps, const std::string&
         attention_figure(maps.narrow(0, static_cast<int64_t>(i), 1), title + ", " + singles[i], labels));
 }
 
+/// Of texts: each one's matrix over its own tokens.
+void add_text_maps(report::HtmlPage& page, const Explanation& e) {
+  for (size_t layer = 0; layer < e.attention.full.size(); ++layer)
+    for (size_t i = 0; i < e.sample_labels.size(); ++i) {
+      const int64_t n = std::ssize(e.sample_labels[i]);
+      const std::string title = fmt::format("Layer {}, {}", layer + 1, e.sample_names[i]);
+      const at::Tensor own =
+          e.attention.full[layer].narrow(0, static_cast<int64_t>(i), 1).narrow(2, 0, n).narrow(3, 0, n);
+      if (n > kLargestMap)
+        page.add_paragraph(fmt::format("{}: {} tokens, too many to draw; explain.npz holds them.", title, n));
+      else
+        page.add_figure(attention_figure(own, title, e.sample_labels[i]));
+    }
+}
+
 void add_attention(report::HtmlPage& page, const Explanation& e) {
   if (e.attention.maps.empty() && e.attention.full.empty()) {
     page.add_paragraph("The model has no attention matrices of its own to show.");
@@ -121,6 +136,10 @@ void add_attention(report::HtmlPage& page, const Explanation& e) {
       add_maps(page, e.attention.maps[layer].factors[i],
                fmt::format("Layer {}, {}", layer + 1, e.mode_names[mode]), e.labels[mode], e.sample_names);
     }
+  if (!e.sample_labels.empty()) {
+    add_text_maps(page, e);
+    return;
+  }
   for (size_t layer = 0; layer < e.attention.full.size(); ++layer)
     add_maps(page, e.attention.full[layer], fmt::format("Layer {}, all tokens", layer + 1), {},
              e.sample_names);
@@ -181,14 +200,17 @@ Json explanation_json(const Explanation& e) {
     }
   }
   for (const auto& [name, value] : e.facts) facts[name] = value;
-  return {{"title", e.title},
-          {"facts", facts},
-          {"modes", e.mode_names},
-          {"combine", e.combine},
-          {"stable_rank", ranks_json(e)},
-          {"influence", influences},
-          {"effect", e.effect_unit},
-          {"removal", e.removal}};
+  Json json = {{"title", e.title},
+               {"facts", facts},
+               {"modes", e.mode_names},
+               {"combine", e.combine},
+               {"stable_rank", ranks_json(e)},
+               {"influence", influences},
+               {"effect", e.effect_unit},
+               {"removal", e.removal}};
+  for (size_t i = 0; i < e.sample_labels.size(); ++i)
+    json["texts"].push_back({{"name", e.sample_names[i]}, {"tokens", e.sample_labels[i]}});
+  return json;
 }
 
 void write_explanation(const Explanation& e, const std::filesystem::path& folder) {
@@ -214,6 +236,7 @@ void write_explanation(const Explanation& e, const std::filesystem::path& folder
   for (const auto& [name, value] : e.facts) page.add_fact(name, value);
   add_ranks(page, e);
   add_influences(page, e);
+  add_tables(page, e.tables);
   add_attention(page, e);
   page.write(folder / "explain.html");
 }

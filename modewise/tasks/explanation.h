@@ -14,6 +14,7 @@
 #include "modewise/analysis/layer_ranks.h"
 #include "modewise/models/attention_view.h"
 #include "modewise/report/table.h"
+#include "modewise/tasks/result_tables.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
@@ -38,10 +39,12 @@ struct Influence {
 struct Explanation {
   std::string title, subtitle;
   std::vector<std::pair<std::string, std::string>> facts;
-  std::string combine;                           // product | sum | mean; "" without factors
-  std::vector<std::string> mode_names;           // of the token modes
-  std::vector<std::vector<std::string>> labels;  // of their places; empty: numbers
-  std::vector<std::string> sample_names;         // of the single samples
+  std::string combine;                                       // product | sum | mean; "" without factors
+  std::vector<std::string> mode_names;                       // of the token modes
+  std::vector<std::vector<std::string>> labels;              // of their places; empty: numbers
+  std::vector<std::string> sample_names;                     // of the single samples
+  std::vector<std::vector<std::string>> sample_labels = {};  // of each one's own tokens, of texts
+  std::vector<ResultTable> tables = {};                      // about single samples
   models::AttentionView attention;
   std::vector<analysis::LayerRanks> ranks;
   std::vector<Influence> influences;

@@ -11,6 +11,7 @@
 #include "modewise/tasks/language/kind.h"
 #include "modewise/tasks/pictures/kind.h"
 #include "modewise/tasks/scenes/kind.h"
+#include "modewise/tasks/text/kind.h"
 #include "modewise/tasks/volumes/kind.h"
 #include "modewise/train/run_folder.h"
 
@@ -34,9 +35,9 @@ const Kind* owner_of(const fs::path& data) {
 }  // namespace
 
 const std::vector<const Kind*>& kinds() {
-  static const std::vector<const Kind*> all = {&forecast_kind, &volumes_kind,         &scenes_kind,
-                                               &language_kind, &labelled_series_kind, &pictures_kind,
-                                               &captions_kind};
+  static const std::vector<const Kind*> all = {
+      &forecast_kind,        &volumes_kind,  &scenes_kind,   &language_kind,
+      &labelled_series_kind, &pictures_kind, &captions_kind, &text_kind};
   return all;
 }
 

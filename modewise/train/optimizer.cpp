@@ -10,8 +10,10 @@
 
 namespace modewise::train {
 
-Optimizer::Optimizer(std::vector<NamedTensor> parameters, const OptimizerConfig& config)
-    : config_(config), parameters_(std::move(parameters)) {
+Optimizer::Optimizer(std::vector<NamedTensor> parameters, const OptimizerConfig& config,
+                     std::vector<double> rate_factors)
+    : config_(config), parameters_(std::move(parameters)), rate_factors_(std::move(rate_factors)) {
+  if (rate_factors_.empty()) rate_factors_.assign(parameters_.size(), 1.0);
   for (const auto& [name, tensor] : parameters_) {
     require(
         tensor.is_contiguous() && (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble),
@@ -31,15 +33,16 @@ void Optimizer::step(const StepRate& rate, double gradient_scale) {
   for (size_t p = 0; p < parameters_.size(); ++p) {
     const at::Tensor& tensor = parameters_[p].tensor;
     if (!tensor.grad().defined()) continue;
+    const double learning_rate = rate.learning_rate * rate_factors_[p];
     const double decay = tensor.dim() >= 2 || config_.decay_norms ? config_.weight_decay : 0.0;
     ops::adam_step(tensor, tensor.grad(), first_moments_[p], second_moments_[p],
                    {.beta1 = rate.beta1,
                     .beta2 = beta2,
                     .epsilon = config_.epsilon,
-                    .step_size = rate.learning_rate / correction1,
+                    .step_size = learning_rate / correction1,
                     .root_scale = std::sqrt(correction2),
                     .gradient_scale = gradient_scale,
-                    .keep = decoupled ? 1 - rate.learning_rate * decay : 1.0,
+                    .keep = decoupled ? 1 - learning_rate * decay : 1.0,
                     .added_decay = decoupled ? 0.0 : decay});
   }
 }

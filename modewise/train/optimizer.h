@@ -17,7 +17,9 @@ namespace modewise::train {
 class Optimizer {
  public:
   /// `parameters` are contiguous float32 or float64 tensors; names are unique. The moments lie beside them.
-  Optimizer(std::vector<NamedTensor> parameters, const OptimizerConfig& config);
+  /// `rate_factors` multiply the learning rate of each; empty: 1.
+  Optimizer(std::vector<NamedTensor> parameters, const OptimizerConfig& config,
+            std::vector<double> rate_factors = {});
 
   /// One step with every gradient multiplied by `gradient_scale` (clipping).
   void step(const StepRate& rate, double gradient_scale = 1.0);
@@ -33,6 +35,7 @@ class Optimizer {
  private:
   OptimizerConfig config_;
   std::vector<NamedTensor> parameters_;
+  std::vector<double> rate_factors_;
   std::vector<at::Tensor> first_moments_, second_moments_;
   int64_t steps_made_ = 0;
 };

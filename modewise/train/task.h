@@ -100,6 +100,9 @@ class Task {
   virtual Metrics metrics_of(const at::Tensor& sums) = 0;
   virtual Criterion criterion() const = 0;
 
+  /// What the learning rate of one of trained() is multiplied by.
+  virtual double rate_factor(std::string_view /*parameter*/) const { return 1; }
+
   /// State of the task's own that checkpoints keep, besides the model's tensors.
   virtual nlohmann::json state() const { return nlohmann::json::object(); }
   virtual void load_state(const nlohmann::json&) {}

@@ -100,13 +100,19 @@ int64_t planned_steps(const TrainConfig& config, const SampleOrder& order, bool 
   return config.max_steps > 0 ? std::min(steps, config.max_steps) : steps;
 }
 
+std::vector<double> rate_factors(Task& task) {
+  std::vector<double> factors;
+  for (const NamedTensor& one : task.trained()) factors.push_back(task.rate_factor(one.name));
+  return factors;
+}
+
 Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run, Workers& workers)
     : task_(task),
       config_(validated(config, task)),
       run_(run),
       workers_(workers),
       store_(run.checkpoints()),
-      optimizer_(task.trained(), config.optimizer),
+      optimizer_(task.trained(), config.optimizer, rate_factors(task)),
       order_(task.training_samples(), config.batch_size, config.drop_last, config.accumulate,
              static_cast<uint64_t>(config.seed)),
       total_steps_(planned_steps(config, order_, !optimizer_.parameters().empty())),

@@ -5,7 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "modewise/data/labelled_series/series_collection.h"
-#include "modewise/data/language/token_set.h"
+#include "modewise/data/language/config.h"
+#include "modewise/data/token_set.h"
 #include "modewise/data/numpy_shuffle.h"
 #include "modewise/io/arrays/safetensors.h"
 #include "modewise/text/load_tokenizer.h"
@@ -146,7 +147,7 @@ TEST(TextSentences, OfTokenFiles) {
 TEST(TextSentences, OfTokenSets) {
   const ScratchFolder folder;
   const auto tokenizer = text::load_tokenizer("bytes");
-  TextConfig config;
+  DocumentConfig config;
   config.path = folder.write("a.txt", "x\n<|endoftext|>\ny\n");
   config.split = "documents";
   config.split_ratios = {0.5, 0.25, 0.125};

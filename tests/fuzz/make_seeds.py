@@ -28,6 +28,12 @@ for name, text in {
     "mixed.csv": "x,y\n1,a\nb,2\nc,2016-07-01\n",
 }.items():
     write("csv", name, text)
+for name, text in {
+    "cola.tsv": "gj04\t1\t\tOur friends won't buy this.\ngj04\t0\t*\tOne more pseudo \"generalization.\n",
+    "mrpc.tsv": "\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\r\n1\t7\t8\t\"a\tb\"\r\n",
+    "broken.tsv": "sentence\tlabel\nfine \t1\nshort\n\nlong\t1\t2\n",
+}.items():
+    write("text_table", name, text)
 for index, text in enumerate(["1,2,3\n4,5,6\n", "1 2\t3\n 4  5 6\n", "1;nan;3\n", "1\t\tNA\r\n4\t5\t6\r\n", "\"1\",1e5\n+2,-.5\n"]):
     write("numeric_text", f"{index}.txt", text)
 for index, text in enumerate([

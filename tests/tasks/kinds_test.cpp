@@ -13,7 +13,7 @@ namespace {
 
 TEST(Kinds, HaveNamesOfTheirOwn) {
   EXPECT_THAT(kind_names(), testing::ElementsAre("forecast", "classify", "segment", "language", "series",
-                                                 "pictures", "captions"));
+                                                 "pictures", "captions", "text"));
   for (const Kind* kind : kinds()) EXPECT_EQ(&kind_of(kind->name), kind);
   try {
     kind_of("clasify");
@@ -22,7 +22,7 @@ TEST(Kinds, HaveNamesOfTheirOwn) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_STREQ(error.what(),
                  "there is no task 'clasify' (there are forecast, classify, segment, language, series, "
-                 "pictures, captions)");
+                 "pictures, captions, text)");
   }
 }
 

@@ -1,11 +1,12 @@
 #pragma once
-// Which text a language model reads, how it is parted into documents, and which of them it learns from.
+// What a language model reads: text, or sequences of keys and values that are made up.
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/data/document_config.h"
 
 namespace modewise::data {
 
@@ -27,17 +28,7 @@ struct RecallConfig {
   int64_t asked(int64_t pairs_there) const;
 };
 
-struct TextConfig {
-  std::string path;                // text, folder, .jsonl, token file, or "recall"
-  std::string validation, test;    // of other files; "": parts of `path`
-  std::string field = "text";      // of the objects of a .jsonl file
-  std::string separator = "auto";  // auto | endoftext | blank | none
-  bool begin_token = true;         // documents are packed with the tokenizer's begin and end tokens,
-  bool end_token = true;           //   where it has them
-  std::string split = "auto";      // auto | documents | cut
-  std::vector<double> split_ratios = {0.9, 0.05, 0.05};
-  int64_t split_seed = 1;
-  bool shift = true;  // windows of a training batch begin a random number of tokens later
+struct TextConfig : DocumentConfig {  // path: also "recall"
   RecallConfig recall;
 
   void fields(Fields& f);

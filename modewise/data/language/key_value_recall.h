@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "modewise/data/language/config.h"
-#include "modewise/data/language/token_windows.h"
+#include "modewise/data/token_windows.h"
 
 namespace modewise::data {
 

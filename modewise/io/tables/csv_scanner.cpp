@@ -7,8 +7,12 @@
 
 namespace modewise::io {
 
-CsvScanner::CsvScanner(std::string_view text, char delimiter, const std::string& source)
-    : at_(text.data()), end_(text.data() + text.size()), delimiter_(delimiter), source_(source) {
+CsvScanner::CsvScanner(std::string_view text, char delimiter, const std::string& source, bool quotes)
+    : at_(text.data()),
+      end_(text.data() + text.size()),
+      delimiter_(delimiter),
+      quotes_(quotes),
+      source_(source) {
   for (const char stop : {delimiter, '\n', '\r'}) stops_[static_cast<unsigned char>(stop)] = true;
 }
 

@@ -13,7 +13,8 @@ namespace modewise::io {
 
 class CsvScanner {
  public:
-  CsvScanner(std::string_view text, char delimiter, const std::string& source);
+  /// Without `quotes` a quotation mark is a character like any other (GLUE's files).
+  CsvScanner(std::string_view text, char delimiter, const std::string& source, bool quotes = true);
 
   /// Passes each cell of the next row to `on_cell(column, text)`; a text is valid during its call. Empty
   /// lines are skipped. False at the end of the text.
@@ -24,7 +25,7 @@ class CsvScanner {
     row_line_ = line_;
     cells_ = 0;
     do {
-      const std::string_view text = at_ != end_ && *at_ == '"' ? quoted_cell() : plain_cell();
+      const std::string_view text = quotes_ && at_ != end_ && *at_ == '"' ? quoted_cell() : plain_cell();
       on_cell(cells_++, text);
     } while (take_delimiter());
     take_line_end();
@@ -65,6 +66,7 @@ class CsvScanner {
   const char* at_;
   const char* end_;
   char delimiter_;
+  bool quotes_;
   std::array<bool, 256> stops_{};
   const std::string& source_;
   std::string unquoted_;

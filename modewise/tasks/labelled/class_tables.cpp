@@ -30,15 +30,17 @@ report::Table confusion_table(const Json& evaluation, const std::string& corner)
 
 std::vector<ResultTable> evaluation_tables(const Json& evaluations, const std::string& many) {
   const Json& last = evaluations.back();
+  std::vector<JsonColumn> columns = {{"split", "split"},
+                                     {many, "samples"},
+                                     {"AUC %", "auc", 1, 100},
+                                     {"accuracy %", "accuracy", 1, 100},
+                                     {"balanced %", "balanced_accuracy", 1, 100},
+                                     {"log loss", "loss", 3}};
+  for (const JsonColumn& further : {JsonColumn{"Matthews", "matthews", 3}, JsonColumn{"F1 %", "f1", 1, 100},
+                                    JsonColumn{"mismatched %", "mismatched_accuracy", 1, 100}})
+    if (last.contains(further.key)) columns.push_back(further);
   return {
-      {"", "AUC and accuracy as MedMNIST's evaluator has them.",
-       json_table({{"split", "split"},
-                   {many, "samples"},
-                   {"AUC %", "auc", 1, 100},
-                   {"accuracy %", "accuracy", 1, 100},
-                   {"balanced %", "balanced_accuracy", 1, 100},
-                   {"log loss", "loss", 3}},
-                  evaluations)},
+      {"", "AUC and accuracy as MedMNIST's evaluator has them.", json_table(columns, evaluations)},
       {"",
        fmt::format("The {} {}.", last["split"].get<std::string>(), many),
        json_table({{"class", "name"},

@@ -5,6 +5,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/io/arrays/npz.h"
+#include "modewise/metrics/agreement.h"
 #include "modewise/nn/dropout.h"
 #include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/test_part.h"
@@ -22,13 +23,28 @@ struct ClassBatch final : train::Batch {
   data::LabelledBatch samples;
 };
 
+Json evaluation_of(const LabelledRun& run, const std::string& split, const metrics::ClassMetrics& metrics) {
+  Json evaluation = to_json(metrics, split, run.set().classes);
+  run.add_figures(evaluation, metrics, split);
+  return evaluation;
+}
+
+double figure_of(const std::string& name, const metrics::ScoreTable& table,
+                 const metrics::ClassMetrics& metrics) {
+  if (name == "auc") return metrics::defined_auc(table);
+  if (name == "accuracy") return metrics.accuracy;
+  if (name == "matthews") return metrics::matthews(metrics.confusion, table.classes);
+  if (name == "f1") return metrics::f1(metrics.confusion, table.classes, table.classes - 1);
+  return metrics.loss;
+}
+
 /// The evaluation of a split; its scores go into `arrays`.
 Json judge(const LabelledRun& run, const train::RunFolder& folder, const std::string& split, Arrays& arrays) {
   const metrics::ScoreTable table = score_split(run, split);
   const metrics::ClassMetrics metrics = metrics::class_metrics(table);
   metrics::add_arrays(table, split, arrays);
   if (split == "test") run.keep_scores(folder, table, metrics);
-  return to_json(metrics, split, run.set().classes);
+  return evaluation_of(run, split, metrics);
 }
 
 }  // namespace
@@ -82,10 +98,7 @@ train::Metrics ClassTask::metrics_of(const at::Tensor& sums) {
     table.labels.push_back(run_.set().labels[static_cast<size_t>(sample)]);
   const metrics::ClassMetrics judged = metrics::class_metrics(table);
   train::Metrics metrics;
-  for (const std::string& name : run_.figures())
-    metrics.set("val_" + name, name == "auc"        ? metrics::defined_auc(table)
-                               : name == "accuracy" ? judged.accuracy
-                                                    : judged.loss);
+  for (const std::string& name : run_.figures()) metrics.set("val_" + name, figure_of(name, table, judged));
   if (run_.training().tracks("stable_rank")) {
     std::vector<int64_t> samples;
     const models::ClassifierInput input = run_.spread_input("validation", kTrackedSamples, samples);
@@ -99,6 +112,7 @@ train::Criterion ClassTask::criterion() const {
 }
 
 TrainedRun train_classifier(LabelledRun& run, train::RunFolder& folder, bool resume, bool accept_changes) {
+  run.begin(folder);
   ClassTask task(run);
   TrainedRun result;
   result.training = train::train(task, run.training(), folder, resume, accept_changes);
@@ -110,6 +124,7 @@ TrainedRun train_classifier(LabelledRun& run, train::RunFolder& folder, bool res
   if (run.training().test) result.metrics["test"] = judge(run, folder, "test", arrays);
   io::write_npz(folder.file(kPredictions).string(), arrays);
   run.add_metrics(result.metrics);
+  run.finish(folder);
   folder.write_metrics(result.metrics);
   return result;
 }
@@ -117,7 +132,7 @@ TrainedRun train_classifier(LabelledRun& run, train::RunFolder& folder, bool res
 Json judge_split(const OpenedRun& opened, const std::string& split, bool own) {
   const LabelledRun& run = *opened.run;
   if (!own || split != "test" || !test_is_unread(opened.folder))
-    return to_json(metrics::class_metrics(score_split(run, split)), split, run.set().classes);
+    return evaluation_of(run, split, metrics::class_metrics(score_split(run, split)));
   const std::string file = opened.folder.file(kPredictions).string();
   Arrays arrays = io::read_npz(file);
   Json evaluation = judge(run, opened.folder, "test", arrays);

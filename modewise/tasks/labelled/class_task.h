@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "modewise/tasks/labelled/class_loss.h"
@@ -29,6 +30,7 @@ class ClassTask final : public train::ModuleTask {
   /// val_ before each of the run's figures. Where a class does not occur, val_auc leaves it out.
   train::Metrics metrics_of(const at::Tensor& sums) override;
   train::Criterion criterion() const override;
+  double rate_factor(std::string_view parameter) const override { return run_.rate_factor(parameter); }
   std::string data_hash() const override { return hash_; }
 
  private:

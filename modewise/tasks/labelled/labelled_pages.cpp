@@ -71,6 +71,8 @@ void add_samples(report::HtmlPage& page, const LabelledRun& run, const metrics::
                       name(metrics::predicted_class(table, row)));
       if (auto* figure = std::get_if<report::Figure>(&view))
         figures.push_back({std::move(*figure), std::move(caption)});
+      else if (const auto* text = std::get_if<SampleText>(&view))
+        page.add_paragraph(fmt::format("{}: “{}”", caption, text->text));
       else
         pictures.push_back({std::get<std::string>(std::move(view)), std::move(caption)});
     }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -35,8 +36,12 @@ struct ClassOptions : ClassLossOptions {
   int64_t evaluation_batch = 32;
 };
 
-/// A figure, or the bytes of a PNG.
-using SampleView = std::variant<report::Figure, std::string>;
+/// A sample that is read.
+struct SampleText {
+  std::string text;
+};
+/// A figure, the bytes of a PNG, or a text.
+using SampleView = std::variant<report::Figure, std::string, SampleText>;
 
 class LabelledRun {
  public:
@@ -82,6 +87,8 @@ class LabelledRun {
   /// With weights that depend on the seed alone; `to_train`: with what it keeps of the training samples.
   virtual void make_model(bool to_train) = 0;
   virtual models::Classifier& model() const = 0;
+  /// What a parameter's learning rate is multiplied by.
+  virtual double rate_factor(std::string_view /*parameter*/) const { return 1; }
   virtual analysis::ModelCost cost() const = 0;
   /// The samples side by side, as the model takes them.
   virtual data::LabelledBatch gather(std::span<const int64_t> samples) const = 0;
@@ -96,8 +103,15 @@ class LabelledRun {
   }
 
   // Judging.
-  /// Metrics of each evaluation in order, of auc, accuracy and loss.
+  /// Metrics of each evaluation in order, of auc, accuracy, matthews, f1 (of the last of two classes) and
+  /// loss.
   virtual std::vector<std::string> figures() const = 0;
+  /// What else the evaluation of a part holds.
+  virtual void add_figures(nlohmann::ordered_json& /*evaluation*/, const metrics::ClassMetrics& /*metrics*/,
+                           const std::string& /*split*/) const {}
+  /// What the folder of a run holds besides: before the training, and behind it.
+  virtual void begin(const train::RunFolder& /*folder*/) const {}
+  virtual void finish(const train::RunFolder& /*folder*/) const {}
   /// What else metrics.json holds.
   virtual void add_metrics(nlohmann::ordered_json& /*metrics*/) const {}
   /// What else a judgement of the test samples leaves in the folder.

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "modewise/data/language/key_value_recall.h"
-#include "modewise/data/language/token_set.h"
-#include "modewise/data/language/token_windows.h"
+#include "modewise/data/token_set.h"
+#include "modewise/data/token_windows.h"
 #include "modewise/tasks/language/config.h"
 
 namespace modewise::tasks {

@@ -13,6 +13,7 @@
 #include "modewise/tasks/language/report.h"
 #include "modewise/tasks/language/run.h"
 #include "modewise/tasks/language/source.h"
+#include "modewise/tasks/run_tokenizer.h"
 #include "modewise/text/load_tokenizer.h"
 
 namespace modewise::tasks {
@@ -59,7 +60,7 @@ class LanguageJob final : public ConfiguredJob<LanguageConfig> {
   analysis::ModelCost cost() const override { return analysis::language_cost(config_.model); }
 
   TrainedRun train(train::RunFolder& folder, bool resume, bool accept_changes) override {
-    keep_run_tokenizer(folder, data_);
+    if (data_.tokenizer) keep_run_tokenizer(folder, *data_.tokenizer);
     return train_language_model(config_, data_, folder, resume, accept_changes);
   }
 

@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "modewise/data/language/token_file.h"
+#include "modewise/data/token_file.h"
 #include "modewise/tasks/language/scores.h"
 
 namespace modewise::tasks {

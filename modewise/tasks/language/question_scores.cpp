@@ -10,7 +10,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/data/language/token_windows.h"
+#include "modewise/data/token_windows.h"
 #include "modewise/metrics/answer_metrics.h"
 #include "modewise/models/language/text_generation.h"
 #include "modewise/nn/evaluation_mode.h"

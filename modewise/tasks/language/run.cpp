@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
-#include "modewise/core/folder.h"
 #include "modewise/models/language/files.h"
 #include "modewise/tasks/language/evaluate.h"
 #include "modewise/tasks/language/scores.h"
 #include "modewise/tasks/language/task.h"
+#include "modewise/tasks/run_tokenizer.h"
 #include "modewise/tasks/test_part.h"
-#include "modewise/text/load_tokenizer.h"
 #include "modewise/train/checkpoint.h"
 
 namespace modewise::tasks {
@@ -76,17 +74,6 @@ Json describe(const LanguageConfig& config, const LanguageData& data) {
           {"notes", data.set.notes}};
 }
 
-void keep_run_tokenizer(const train::RunFolder& run, const LanguageData& data) {
-  const fs::path folder = run.file("tokenizer");
-  if (!data.tokenizer || fs::exists(folder)) return;
-  // Renamed as a whole: a run that is killed here has the folder with its file, or none.
-  const fs::path unfinished = temporary_beside(folder);
-  fs::create_directory(unfinished);
-  text::keep_tokenizer(*data.tokenizer, unfinished);
-  fs::rename(unfinished, folder);
-  sync_directory(run.path());
-}
-
 Json score_part(models::LanguageModel& model, const LanguageConfig& config, const LanguageData& data,
                 const std::string& part) {
   if (config.data.is_recall()) return to_json(score_recall(model, config, part));
@@ -134,7 +121,7 @@ LanguageRun open_language_run(const fs::path& path) {
   };
   return open_run<LanguageRun>(path, "language", config, [](LanguageRun& run) {
     if (!run.config.data.is_recall())
-      run.tokenizer = text::load_tokenizer(run.folder.file("tokenizer").string());
+      run.tokenizer = run_tokenizer(run.folder);
     return models::make_unset_language_model(run.config.model);
   });
 }

@@ -19,8 +19,6 @@ namespace modewise::tasks {
 
 /// data.json of its runs.
 nlohmann::ordered_json describe(const LanguageConfig& config, const LanguageData& data);
-/// A copy of the tokenizer's file in the run's folder.
-void keep_run_tokenizer(const train::RunFolder& run, const LanguageData& data);
 
 /// Trains, evaluates on the validation and test text, exports the model, and writes all of it. With `resume`
 /// the run goes on where it was. Throws train::EvaluationInterrupted when a signal came after the training.

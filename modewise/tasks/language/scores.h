@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "modewise/data/language/token_windows.h"
+#include "modewise/data/token_windows.h"
 #include "modewise/models/language/language_model.h"
 #include "modewise/tasks/language/config.h"
 

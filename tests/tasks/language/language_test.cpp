@@ -19,7 +19,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/data/language/token_set.h"
+#include "modewise/data/token_set.h"
 #include "modewise/tasks/language/config.h"
 #include "modewise/tasks/language/evaluate.h"
 #include "modewise/tasks/language/passkey.h"

@@ -1,4 +1,4 @@
-#include "modewise/data/language/token_set.h"
+#include "modewise/data/token_set.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/random.h"
-#include "modewise/data/language/text_documents.h"
+#include "modewise/data/text_documents.h"
 
 namespace modewise::data {
 namespace {
@@ -26,7 +26,7 @@ void measure(const TokenFile& file, const text::Tokenizer& tokenizer, TokenSpan&
   }
 }
 
-void cut_documents(const TextConfig& config, const TokenFile& file, const text::Tokenizer& tokenizer,
+void cut_documents(const DocumentConfig& config, const TokenFile& file, const text::Tokenizer& tokenizer,
                    TokenSet& set) {
   for (const TokenSpan& document : file.documents()) {
     const auto share = [&](double ratio) {
@@ -49,7 +49,7 @@ void cut_documents(const TextConfig& config, const TokenFile& file, const text::
   }
 }
 
-void deal_documents(const TextConfig& config, const TokenFile& file, TokenSet& set) {
+void deal_documents(const DocumentConfig& config, const TokenFile& file, TokenSet& set) {
   const auto& documents = file.documents();
   const int64_t n = std::ssize(documents);
   const auto count = [&](double ratio) {
@@ -83,7 +83,7 @@ TokenPart TokenSet::part(const std::string& name) const {
   return {train.file, train.file->documents()};
 }
 
-TokenFile tokenize(const TextConfig& config, const std::string& path, const text::Tokenizer& tokenizer,
+TokenFile tokenize(const DocumentConfig& config, const std::string& path, const text::Tokenizer& tokenizer,
                    const std::string& tokenizer_path, std::vector<std::string>& notes) {
   TokenFileBuilder builder({tokenizer.name(), tokenizer.hash(), tokenizer_path, tokenizer.size()}, path);
   for_each_document(
@@ -104,7 +104,7 @@ TokenFile tokenize(const TextConfig& config, const std::string& path, const text
   return builder.finish();
 }
 
-std::shared_ptr<const TokenFile> load_tokens(const TextConfig& config, const std::string& path,
+std::shared_ptr<const TokenFile> load_tokens(const DocumentConfig& config, const std::string& path,
                                              const text::Tokenizer& tokenizer,
                                              const std::string& tokenizer_path,
                                              std::vector<std::string>& notes) {
@@ -117,7 +117,7 @@ std::shared_ptr<const TokenFile> load_tokens(const TextConfig& config, const std
   return file;
 }
 
-void split_tokens(const TextConfig& config, const std::shared_ptr<const TokenFile>& file,
+void split_tokens(const DocumentConfig& config, const std::shared_ptr<const TokenFile>& file,
                   const text::Tokenizer& tokenizer, TokenSet& set) {
   set.train.file = set.validation.file = set.test.file = file;
   const bool few = std::ssize(file->documents()) < 3;
@@ -132,14 +132,14 @@ void split_tokens(const TextConfig& config, const std::shared_ptr<const TokenFil
   }
 }
 
-TokenSet load_token_set(const TextConfig& config, const text::Tokenizer& tokenizer,
+TokenSet load_token_set(const DocumentConfig& config, const text::Tokenizer& tokenizer,
                         const std::string& tokenizer_path, bool with_test) {
   TokenSet set;
   const auto load = [&](const std::string& path) {
     return load_tokens(config, path, tokenizer, tokenizer_path, set.notes);
   };
   const std::shared_ptr<const TokenFile> main = load(config.path);
-  TextConfig own = config;
+  DocumentConfig own = config;
   if (!config.validation.empty()) own.split_ratios[1] = 0;
   if (!config.test.empty()) own.split_ratios[2] = 0;
   // What the other files take over falls to training.

@@ -1,11 +1,11 @@
-#include "modewise/data/language/text_documents.h"
+#include "modewise/data/text_documents.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
-#include "modewise/core/parse_json.h"
+#include "modewise/io/json_lines.h"
 #include "modewise/io/mapped_file.h"
 
 namespace modewise::data {
@@ -43,7 +43,7 @@ bool ends_with_any(const fs::path& path, std::initializer_list<const char*> endi
 
 class DocumentReader {
  public:
-  DocumentReader(const TextConfig& config, const std::function<void(std::string_view)>& each)
+  DocumentReader(const DocumentConfig& config, const std::function<void(std::string_view)>& each)
       : config_(config), each_(each) {}
 
   void read(const fs::path& path) {
@@ -91,25 +91,16 @@ class DocumentReader {
   }
 
   void read_lines(const fs::path& path, std::string_view text) {
-    int64_t number = 0;
-    for (size_t begin = 0; begin < text.size();) {
-      const size_t end = std::min(text.find('\n', begin), text.size());
-      const std::string_view line = without_trailing_space(text.substr(begin, end - begin));
-      begin = end + 1;
-      ++number;
-      if (line.empty()) continue;
-      const auto json = parse_json(line, fmt::format("{}:{}", path.string(), number));
-      require(json.is_object(), ErrorKind::data, "{}:{}: a line must be a JSON object", path.string(),
-              number);
-      const auto found = json.find(config_.field);
-      require(found != json.end() && found->is_string(), ErrorKind::data,
-              "{}:{}: the object has no text '{}' (data.field names another)", path.string(), number,
+    io::for_each_json_line(text, path.string(), [&](const nlohmann::ordered_json& object, int64_t line) {
+      const auto found = object.find(config_.field);
+      require(found != object.end() && found->is_string(), ErrorKind::data,
+              "{}:{}: the object has no text '{}' (data.field names another)", path.string(), line,
               config_.field);
       give(found->get_ref<const std::string&>());
-    }
+    });
   }
 
-  const TextConfig& config_;
+  const DocumentConfig& config_;
   const std::function<void(std::string_view)>& each_;
 };
 
@@ -137,7 +128,7 @@ std::vector<std::string_view> split_documents(std::string_view text, const std::
   return parts;
 }
 
-void for_each_document(const TextConfig& config, const std::string& path,
+void for_each_document(const DocumentConfig& config, const std::string& path,
                        const std::function<void(std::string_view text)>& each,
                        std::vector<std::string>& notes) {
   require(fs::exists(path), ErrorKind::no_input, "there is no file or folder {}", path);

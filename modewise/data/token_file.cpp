@@ -1,4 +1,4 @@
-#include "modewise/data/language/token_file.h"
+#include "modewise/data/token_file.h"
 
 #include <fmt/format.h>
 

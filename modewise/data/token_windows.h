@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "modewise/data/language/token_file.h"
+#include "modewise/data/token_file.h"
 
 namespace modewise::data {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "modewise/data/language/config.h"
+#include "modewise/data/document_config.h"
 
 namespace modewise::data {
 
@@ -16,7 +16,7 @@ namespace modewise::data {
 ///
 /// Errors: no_input when there is no such file; data with file and line for a .jsonl line that is no object
 /// or lacks the field; data when there is no document at all.
-void for_each_document(const TextConfig& config, const std::string& path,
+void for_each_document(const DocumentConfig& config, const std::string& path,
                        const std::function<void(std::string_view text)>& each,
                        std::vector<std::string>& notes);
 

@@ -1,4 +1,4 @@
-#include "modewise/data/language/token_windows.h"
+#include "modewise/data/token_windows.h"
 
 #include <ATen/ops/empty.h>
 

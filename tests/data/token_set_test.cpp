@@ -1,6 +1,6 @@
 // How text is parted into training, validation and test, and what token files must hold.
 
-#include "modewise/data/language/token_set.h"
+#include "modewise/data/token_set.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "modewise/core/random.h"
-#include "modewise/data/language/text_documents.h"
-#include "modewise/data/language/token_windows.h"
+#include "modewise/data/text_documents.h"
+#include "modewise/data/token_windows.h"
 #include "modewise/io/arrays/safetensors.h"
 #include "modewise/text/load_tokenizer.h"
 #include "tests/data/scratch.h"
@@ -40,7 +40,7 @@ class TokenSets : public testing::Test {
     return out;
   }
   ScratchFolder folder_;
-  TextConfig config_;
+  DocumentConfig config_;
   std::shared_ptr<text::Tokenizer> tokenizer_ = text::load_tokenizer("bytes");
 };
 
@@ -172,7 +172,7 @@ TEST(TextDocuments, SeparateByLinesThatHoldTheMarkAlone) {
 
 TEST(TextDocuments, AreFoundAndCounted) {
   const ScratchFolder folder;
-  TextConfig config;
+  DocumentConfig config;
   std::vector<std::string> all, notes;
   const auto read = [&](const std::string& path) {
     all.clear(), notes.clear();

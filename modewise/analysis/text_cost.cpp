@@ -1,0 +1,38 @@
+#include "modewise/analysis/text_cost.h"
+
+#include <utility>
+
+namespace modewise::analysis {
+
+ModelCost text_cost(const models::TextModelConfig& chosen, int64_t tokens, const TextReadout& readout) {
+  chosen.validate("model");
+  const models::TextModelConfig c = chosen.resolved();
+  const auto n = static_cast<double>(tokens), d = static_cast<double>(c.width);
+  CostAccount account(c.precision == "bf16" ? 2 : 4);
+  account.layer("embedding");
+  account.add("embedding", (c.vocabulary + c.position_rows() + c.types) * c.width, 0);
+  account.norm(c.width, n);
+  for (int64_t layer = 0; layer < c.layers; ++layer) {
+    account.layer("layer " + std::to_string(layer + 1));
+    for (int i = 0; i < 4; ++i)
+      account.linear(i < 2 ? "query and key" : "value and output", c.width, c.width, n);
+    account.add("scores and mixing", 0, 2 * n * n * d);
+    account.linear("feed-forward", c.width, c.hidden, n);
+    account.linear("feed-forward", c.hidden, c.width, n);
+    for (int i = 0; i < 2; ++i) account.norm(c.width, n);
+    account.keep(n * static_cast<double>(8 * c.width + 2 * c.hidden));
+  }
+  account.layer("head");
+  if (readout.classes > 0) {
+    account.linear("head", c.width, c.width, 1);
+    account.linear("head", c.width, readout.classes, 1);
+  } else if (readout.masked > 0) {
+    const double rows = n * readout.masked;
+    account.linear("head", c.width, c.width, rows);
+    account.norm(c.width, rows);
+    account.add("head", c.vocabulary, rows * d * static_cast<double>(c.vocabulary));
+  }
+  return std::move(account).cost({tokens});
+}
+
+}  // namespace modewise::analysis

@@ -1,0 +1,224 @@
+#include "modewise/data/text/text_rows.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/nearest_name.h"
+#include "modewise/io/json_lines.h"
+#include "modewise/io/mapped_file.h"
+#include "modewise/io/tables/text_table.h"
+#include "modewise/io/text_input.h"
+
+namespace modewise::data {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kLongestText = size_t{1} << 20;
+constexpr const char* kBrokenAdvice = " (data.allow_broken leaves such rows out)";
+
+size_t column_of(const std::vector<std::string>& names, const std::string& wanted, const std::string& source,
+                 const std::string& rule) {
+  const auto found = std::find(names.begin(), names.end(), wanted);
+  require(found != names.end(), ErrorKind::data, "{}:1: there is no column '{}'{}; {}: {}", source, wanted,
+          nearest_name_hint(wanted, names), rule, fmt::join(names, ", "));
+  return static_cast<size_t>(found - names.begin());
+}
+
+/// Takes first, second and label of a table's chosen columns, in this order.
+TextRows rows_of(io::TextTable table, const std::string& source, bool pairs, bool labelled) {
+  TextRows rows;
+  rows.source = source;
+  rows.lines = std::move(table.lines);
+  rows.left_out = table.left_out;
+  rows.first = std::move(table.columns[0]);
+  if (pairs) rows.second = std::move(table.columns[1]);
+  if (labelled) rows.labels = std::move(table.columns.back());
+  return rows;
+}
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+/// Refuses rows whose text, or one side of a pair, is empty; leaves them out where that is allowed.
+TextRows without_empty(TextRows rows, bool allow_broken) {
+  const auto fault = [&](size_t i) -> const char* {
+    if (is_blank(rows.first[i])) return rows.pairs() ? "the first text of the pair" : "the text";
+    return rows.pairs() && is_blank(rows.second[i]) ? "the second text of the pair" : nullptr;
+  };
+  size_t faulty = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const char* what = fault(i);
+    faulty += what != nullptr;
+    require(what == nullptr || allow_broken, ErrorKind::data, "{}: {} is empty{}", rows.place(i), what,
+            kBrokenAdvice);
+  }
+  if (faulty == 0) return rows;
+  TextRows kept;
+  kept.source = rows.source;
+  kept.left_out = rows.left_out + static_cast<int64_t>(faulty);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (fault(i) != nullptr) continue;
+    kept.lines.push_back(rows.lines[i]);
+    kept.first.push_back(rows.first[i]);
+    if (rows.pairs()) kept.second.push_back(rows.second[i]);
+    if (rows.labelled()) kept.labels.push_back(rows.labels[i]);
+  }
+  require(kept.size() > 0, ErrorKind::data, "{}: no row holds a text", rows.source);
+  return kept;
+}
+
+io::TextTableOptions table_options(bool allow_broken) {
+  io::TextTableOptions options;
+  options.leave_out_broken = allow_broken;
+  options.longest_cell = kLongestText;
+  options.leave_out_advice = kBrokenAdvice;
+  return options;
+}
+
+TextRows read_own_table(const std::string& path, const TextDataConfig& config, bool tab) {
+  const std::string& delimiter = config.delimiter;
+  io::TextTableOptions options = table_options(config.allow_broken);
+  options.delimiter = delimiter == "comma" || (delimiter == "auto" && !tab) ? ','
+                      : delimiter == "semicolon"                            ? ';'
+                      : delimiter == "bar"                                  ? '|'
+                                                                            : '\t';
+  options.quotes = options.delimiter != '\t';
+  bool pairs = false, labelled = false;
+  io::TextTable table = io::read_text_table(path, options, [&](const std::vector<std::string>& names) {
+    const std::string rule = "data.text, data.pair and data.label name columns, of which there are";
+    std::vector<size_t> chosen = {column_of(names, config.text, path, rule)};
+    const auto has = [&](const std::string& name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    const std::string pair = config.pair != "auto" ? config.pair : has("text2") ? "text2" : "pair";
+    pairs = config.pair == "auto" ? has(pair) : config.pair != "none";
+    if (pairs) chosen.push_back(column_of(names, pair, path, rule));
+    labelled = has(config.label);
+    if (labelled) chosen.push_back(column_of(names, config.label, path, rule));
+    return chosen;
+  });
+  return rows_of(std::move(table), path, pairs, labelled);
+}
+
+/// A text a line.
+TextRows read_lines(const std::string& path, bool allow_broken) {
+  io::TextTableOptions options = table_options(allow_broken);
+  options.delimiter = '\0';  // which no text holds
+  options.header = false;
+  const auto all = [](const std::vector<std::string>&) { return std::vector<size_t>{0}; };
+  return without_empty(rows_of(io::read_text_table(path, options, all), path, false, false), allow_broken);
+}
+
+/// A label as text: numbers and truth values as JSON writes them.
+std::string label_text(const Json& value, const std::string& place, const std::string& name) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  require(value.is_primitive(), ErrorKind::data, "{}: '{}' must be a text or a number, got {}", place, name,
+          value.dump().substr(0, 40));
+  return value.dump();
+}
+
+class JsonRows {
+ public:
+  JsonRows(const std::string& path, const TextDataConfig& config, size_t bytes)
+      : path_(path), config_(config), bytes_(bytes) {
+    rows_.source = path;
+  }
+
+  void add(const Json& object, int64_t line) {
+    const std::string place = fmt::format("{}:{}", path_, line);
+    if (rows_.lines.empty()) choose(object);
+    const auto label = object.find(config_.label);
+    const std::string name = label == object.end() ? "" : label_text(*label, place, config_.label);
+    if (!push(rows_.first, text_of(object, config_.text, place)) ||
+        (pairs_ && !push(rows_.second, text_of(object, pair_, place))) || !rows_.labels.push_back(name))
+      fail(ErrorKind::data, "{}: the texts come to more than 4 GiB", place);
+    any_label_ = any_label_ || !name.empty();
+    rows_.lines.push_back(static_cast<uint32_t>(line));
+    if (rows_.size() % 65536 == 0) io::require_rows_fit(rows_.size(), bytes_, path_);
+  }
+
+  TextRows take() {
+    require(rows_.size() > 0, ErrorKind::data, "{}: there is no object", path_);
+    if (!any_label_) rows_.labels = {};
+    return std::move(rows_);
+  }
+
+ private:
+  /// Whether the objects hold pairs, by the first of them.
+  void choose(const Json& object) {
+    pair_ = config_.pair != "auto" ? config_.pair : object.contains("text2") ? "text2" : "pair";
+    pairs_ = config_.pair == "auto" ? object.contains(pair_) : config_.pair != "none";
+  }
+  static bool push(io::TextCells& cells, const std::string& text) { return cells.push_back(text); }
+  static const std::string& text_of(const Json& object, const std::string& name, const std::string& place) {
+    const auto found = object.find(name);
+    require(found != object.end() && found->is_string(), ErrorKind::data,
+            "{}: the object has no text '{}' (data.text and data.pair name others)", place, name);
+    const auto& text = found->get_ref<const std::string&>();
+    require(text.size() <= kLongestText, ErrorKind::data, "{}: a text of {} bytes; at most {} are taken",
+            place, text.size(), kLongestText);
+    return text;
+  }
+
+  const std::string& path_;
+  const TextDataConfig& config_;
+  size_t bytes_;
+  TextRows rows_;
+  std::string pair_;
+  bool pairs_ = false, any_label_ = false;
+};
+
+}  // namespace
+
+std::string TextRows::place(size_t row) const {
+  return fmt::format("{}:{}", source, lines[row]);
+}
+
+TextRows read_glue_rows(const std::string& path, const GlueLayout& layout, bool test, bool allow_broken) {
+  io::TextTableOptions options = table_options(allow_broken);
+  options.header = layout.header || test;
+  bool labelled = !test;
+  io::TextTable table = io::read_text_table(path, options, [&](const std::vector<std::string>& names) {
+    if (!options.header) {
+      require(names.size() == layout.columns, ErrorKind::data,
+              "{}:1: {} cells, but {} has {} without a header", path, names.size(), layout.title,
+              layout.columns);
+      return std::vector<size_t>{layout.text_column, layout.label_column};
+    }
+    const std::string rule = fmt::format("the layout of {} needs it, and the header has", layout.title);
+    std::vector<size_t> chosen = {column_of(names, layout.first, path, rule)};
+    if (layout.pairs()) chosen.push_back(column_of(names, layout.second, path, rule));
+    labelled = !test || std::find(names.begin(), names.end(), layout.label) != names.end();
+    if (labelled) chosen.push_back(column_of(names, layout.label, path, rule));
+    return chosen;
+  });
+  return without_empty(rows_of(std::move(table), path, layout.pairs(), labelled), allow_broken);
+}
+
+const std::vector<std::string>& own_endings() {
+  static const std::vector<std::string> all = {".jsonl", ".csv", ".tsv", ".txt"};
+  return all;
+}
+
+TextRows read_own_rows(const std::string& path, const TextDataConfig& config) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  require(std::find(own_endings().begin(), own_endings().end(), ending) != own_endings().end(),
+          ErrorKind::data, "{}: texts come as {}", path, fmt::join(own_endings(), ", "));
+  if (ending == ".txt") return read_lines(path, config.allow_broken);
+  if (ending != ".jsonl")
+    return without_empty(read_own_table(path, config, ending == ".tsv"), config.allow_broken);
+  const io::MappedFile file(path);
+  JsonRows rows(path, config, file.bytes().size());
+  io::for_each_json_line(io::checked_text(file.bytes(), path), path,
+                         [&](const Json& object, int64_t line) { rows.add(object, line); });
+  return without_empty(rows.take(), config.allow_broken);
+}
+
+}  // namespace modewise::data

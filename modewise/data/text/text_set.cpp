@@ -1,0 +1,238 @@
+#include "modewise/data/text/text_set.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/hash.h"
+#include "modewise/io/utf8.h"
+
+namespace modewise::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostClasses = 10000;
+
+/// The files of a config and what of GLUE they are.
+struct TextFiles {
+  const GlueLayout* layout = nullptr;  // null: one's own
+  std::string train, validation, test, further;
+  bool single = false;  // one file to be split
+};
+
+std::optional<double> number_in(std::string_view text) {
+  const size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
+  if (first == std::string_view::npos) return std::nullopt;
+  text = text.substr(first, last - first + 1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+/// A folder's file of one of these names with an ending of one's own; "" for none.
+std::string own_file(const fs::path& folder, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    for (const std::string& ending : own_endings())
+      if (fs::is_regular_file(folder / (name + ending))) return (folder / (name + ending)).string();
+  return "";
+}
+
+const GlueLayout* layout_of(const TextDataConfig& config) {
+  if (config.glue == "none") return nullptr;
+  if (config.glue != "auto") return &glue_layout(config.glue);
+  const fs::path path(config.path);
+  const GlueLayout* layout = glue_layout_of(fs::is_directory(path) ? path : path.parent_path());
+  return layout != nullptr && path.extension() != ".jsonl" && path.extension() != ".csv" ? layout : nullptr;
+}
+
+TextFiles files_of(const TextDataConfig& config) {
+  TextFiles files{layout_of(config), "", config.validation, config.test, "", false};
+  const fs::path path(config.path);
+  require(fs::exists(path), ErrorKind::no_input, "there is no file or folder {}", config.path);
+  if (!fs::is_directory(path)) {
+    files.train = config.path;
+    files.single = config.test.empty();
+    return files;
+  }
+  if (files.layout != nullptr) {
+    files.train = (path / "train.tsv").string();
+    const std::string dev = (path / files.layout->dev).string();
+    if (files.test.empty()) {
+      files.test = dev;
+      if (!files.layout->further_dev.empty()) files.further = (path / files.layout->further_dev).string();
+    }
+    if (files.validation.empty() && config.dev == "both") files.validation = dev;
+    return files;
+  }
+  files.train = own_file(path, {"train", "training"});
+  require(!files.train.empty(), ErrorKind::no_input,
+          "{}: there is no train{} (for GLUE's files data.glue says which of its layouts)", config.path,
+          fmt::join(own_endings(), ", train"));
+  if (files.validation.empty()) files.validation = own_file(path, {"validation", "valid", "val", "dev"});
+  if (files.test.empty()) files.test = own_file(path, {"test"});
+  return files;
+}
+
+/// Whole numbers by their size, other names by their characters.
+std::vector<std::string> sorted_classes(const std::set<std::string>& names) {
+  std::vector<std::string> out(names.begin(), names.end());
+  const bool numbers =
+      std::all_of(out.begin(), out.end(), [](const std::string& s) { return number_in(s).has_value(); });
+  if (numbers)
+    std::stable_sort(out.begin(), out.end(), [](const std::string& a, const std::string& b) {
+      return *number_in(a) < *number_in(b);
+    });
+  return out;
+}
+
+class TextSetBuilder {
+ public:
+  TextSetBuilder(const TextDataConfig& config, bool numbers, const TextFiles& files)
+      : config_(config), numbers_(numbers), layout_(files.layout) {
+    set_.classes = config.classes;
+    if (layout_ != nullptr) {
+      set_.layout = layout_->name;
+      if (config.classes.empty() && !numbers) set_.classes = layout_->classes;
+    }
+    set_.source = config.path;
+  }
+
+  /// The numbers of the file's texts in the set; `learnt`: its labels are the classes where none are given.
+  std::vector<int64_t> add(const std::string& path, bool learnt) {
+    const fs::path file(path);
+    const bool glue = layout_ != nullptr && file.extension() == ".tsv";
+    const bool test = file.filename().string().starts_with("test");
+    const TextRows rows =
+        glue ? read_glue_rows(path, *layout_, test, config_.allow_broken) : read_own_rows(path, config_);
+    if (rows.left_out > 0) {
+      set_.notes.insert(set_.notes.begin() + static_cast<std::ptrdiff_t>(set_.warnings++),
+                        fmt::format("{}: {} broken rows left out", path, rows.left_out));
+    }
+    require(set_.labels.empty() || rows.pairs() == set_.pairs(), ErrorKind::data, "{}: {}, but {} holds {}",
+            path, rows.pairs() ? "pairs of texts" : "single texts", config_.path,
+            rows.pairs() ? "single texts" : "pairs");
+    if (learnt && !numbers_ && set_.classes.empty()) find_classes(rows);
+    std::vector<int64_t> samples;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      samples.push_back(set_.count());
+      set_.names.push_back(std::to_string(i + 1));
+      require(set_.first.push_back(rows.first[i]) && (!rows.pairs() || set_.second.push_back(rows.second[i])),
+              ErrorKind::data, "{}: the texts come to more than 4 GiB", rows.place(i));
+      set_.labels.push_back(numbers_ ? -1 : label_of(rows, i));
+      if (numbers_) set_.targets.push_back(target_of(rows, i));
+    }
+    return samples;
+  }
+
+  TextSet& set() { return set_; }
+
+ private:
+  void find_classes(const TextRows& rows) {
+    std::set<std::string> names;
+    for (const std::string_view label : rows.labels) {
+      if (!label.empty()) names.emplace(label);
+      require(names.size() <= kMostClasses, ErrorKind::data,
+              "{}: more than {} classes in '{}': for numbers there is text.objective = \"regress\"",
+              rows.source, kMostClasses, config_.label);
+    }
+    require(!names.empty(), ErrorKind::data,
+            "{}: no text has a class in '{}'; data.label names another column", rows.source, config_.label);
+    set_.classes = sorted_classes(names);
+    require(set_.classes.size() >= 2, ErrorKind::data, "{}: all texts are of the class '{}'", rows.source,
+            set_.classes.front());
+  }
+
+  int64_t label_of(const TextRows& rows, size_t i) const {
+    if (!rows.labelled() || rows.labels[i].empty()) return -1;
+    const auto found = std::find(set_.classes.begin(), set_.classes.end(), rows.labels[i]);
+    if (found == set_.classes.end()) {
+      fail(ErrorKind::data, "{}: the label {} is none of {}", rows.place(i),
+           io::quote_for_message(rows.labels[i]), fmt::join(set_.classes, ", "));
+    }
+    return found - set_.classes.begin();
+  }
+
+  double target_of(const TextRows& rows, size_t i) const {
+    if (!rows.labelled() || rows.labels[i].empty()) return std::nan("");
+    const std::optional<double> value = number_in(rows.labels[i]);
+    require(value.has_value(), ErrorKind::data, "{}: the target {} is no number", rows.place(i),
+            io::quote_for_message(rows.labels[i]));
+    return *value;
+  }
+
+  const TextDataConfig& config_;
+  bool numbers_;
+  const GlueLayout* layout_;
+  TextSet set_;
+};
+
+}  // namespace
+
+TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test) {
+  const TextFiles files = files_of(config);
+  require(files.layout == nullptr || files.layout->regression() == numbers, ErrorKind::config,
+          "{} is {}: text.objective must be {}", files.layout == nullptr ? "" : files.layout->title,
+          numbers ? "a classification" : "a regression", numbers ? "\"classify\"" : "\"regress\"");
+  TextSetBuilder builder(config, numbers, files);
+  TextSet& set = builder.set();
+  set.train = builder.add(files.train, true);
+  if (files.single) {
+    std::vector<double> ratios = config.split_ratios;
+    if (!files.validation.empty()) {
+      ratios[0] += ratios[1];
+      ratios[1] = 0;
+    }
+    set.train.clear();
+    split_by_class(set, ratios, config.split_seed);
+    if (!with_test) set.test.clear();
+  }
+  if (!files.validation.empty())
+    set.validation = builder.add(files.validation, false);
+  else if (!files.single)
+    take_validation(set, config.validation_share, config.split_seed);
+  if (with_test && !files.test.empty())
+    set.test = files.test == files.validation ? set.validation : builder.add(files.test, false);
+  if (with_test && !files.further.empty()) set.further = builder.add(files.further, false);
+  return std::move(set);
+}
+
+TextSet load_texts_for(const std::string& file, const TextDataConfig& config, const TrainedTexts& trained) {
+  TextDataConfig wanted = config;
+  wanted.path = file;
+  wanted.classes = trained.classes;
+  const bool numbers = trained.classes.empty();
+  TextFiles files;
+  files.layout = layout_of(wanted);
+  TextSetBuilder builder(wanted, numbers, files);
+  TextSet& set = builder.set();
+  set.test = builder.add(file, false);
+  require(set.pairs() == trained.pairs, ErrorKind::data, "{}: {}, but the run was trained on {}", file,
+          set.pairs() ? "pairs of texts" : "single texts", trained.pairs ? "pairs" : "single texts");
+  return std::move(set);
+}
+
+std::string hash_of(const TextSet& set) {
+  ContentHash hash;
+  const auto add = [&](const std::string& text) { hash.add(as_bytes(text)); };
+  for (int64_t i = 0; i < set.count(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    hash.add(as_bytes(set.first[at]));
+    add(std::string(1, '\0'));
+    if (set.pairs()) hash.add(as_bytes(set.second[at]));
+    add(set.targets.empty() ? fmt::format("\n{}\n", set.labels[at]) : fmt::format("\n{}\n", set.targets[at]));
+  }
+  for (const auto* part : {&set.train, &set.validation, &set.test, &set.further})
+    add(fmt::format("{}\n", fmt::join(*part, " ")));
+  return hash.text();
+}
+
+}  // namespace modewise::data

@@ -1,0 +1,96 @@
+#include "modewise/tasks/text/config.h"
+
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+#include "modewise/core/error.h"
+#include "modewise/data/text/glue.h"
+#include "modewise/tasks/load_config.h"
+
+namespace modewise::tasks {
+
+void TextOptions::fields(Fields& f) {
+  f.add("objective", objective,
+        "what is learnt: classify (a class of a text or pair), regress (a number), masked (hidden tokens)",
+        {.one_of = {"classify", "regress", "masked"}});
+  f.add("class_weights", class_weights,
+        "classify: weights of the classes in the loss: none, or balanced by their counts",
+        {.one_of = {"none", "balanced"}});
+  f.add("label_smoothing", label_smoothing, "classify: share of the target spread over all classes",
+        {.min = 0, .max = 0.99});
+  f.add("layer_decay", layer_decay,
+        "what the learning rate is multiplied by from each layer to the one below; the head's is whole",
+        {.min = 0.01, .max = 1});
+  f.add(
+      "longer", longer,
+      "with data.length beyond the positions of model.from: cut the texts, repeat the codes of the positions "
+      "block by block, or stretch them (linear interpolation)",
+      {.one_of = {"cut", "repeat", "stretch"}});
+  f.add("select", select,
+        "validation metric that chooses the best weights; auto: accuracy (CoLA: matthews), pearson, or loss",
+        {.one_of = {"auto", "auc", "accuracy", "matthews", "f1", "pearson", "spearman", "loss"}});
+  f.add("evaluation_batch", evaluation_batch, "texts at a time in evaluation", {.min = 1, .max = 65536});
+  f.add("validation_windows", validation_windows,
+        "masked: windows at most of each evaluation while training; 0: all", {.min = 0});
+}
+
+void TextOutput::fields(Fields& f) {
+  f.add("report", report, "write report.html after training");
+  f.add("export_model", export_model, "write the model as Hugging Face's files into RUN/model");
+}
+
+TextTaskConfig::TextTaskConfig() {
+  train.epochs = 4;
+  train.batch_size = 32;
+  train.patience = 0;
+  train.optimizer.learning_rate = 1e-4;
+  train.optimizer.weight_decay = 0.01;
+  train.schedule.warmup_steps = 100;
+}
+
+void TextTaskConfig::fields(Fields& f) {
+  f.add("tokenizer", tokenizer,
+        "folder or file of the tokenizer: vocab.txt, tokenizer.json …; empty: that of model.from",
+        {.is_path = [](const std::string& text) { return text != "bytes"; }});
+  f.group("data", data);
+  f.group("model", model);
+  f.group("masking", masking);
+  f.group("text", text);
+  f.group("train", train);
+  f.group("output", output);
+}
+
+void TextTaskConfig::validate(const std::string& source) const {
+  data.validate(source);
+  model.validate(source);
+  masking.validate(source);
+  const std::string& select = text.select;
+  const bool fits = select == "auto" || select == "loss" ||
+                    (is("classify") && select != "pearson" && select != "spearman") ||
+                    (is("regress") && (select == "pearson" || select == "spearman"));
+  require(fits, ErrorKind::config, "{}: text.select = \"{}\" is no metric of text.objective = \"{}\"", source,
+          select, text.objective);
+  train.validate();
+}
+
+TextTaskConfig load_text_config(const std::string& file, const std::vector<std::string>& assignments) {
+  return load_config<TextTaskConfig>(file, assignments);
+}
+
+std::string model_title(const TextTaskConfig& config) {
+  const models::TextModelConfig& model = config.model;
+  std::string title = fmt::format("{} {}×{} {}", model.kind, model.layers, model.width, model.attention.form);
+  if (!model.attention.fold.empty()) title += fmt::format(" {}", fmt::join(model.attention.fold, "·"));
+  if (model.attention.window > 0) title += fmt::format(" w{}", model.attention.window);
+  return title;
+}
+
+std::string data_title(const TextTaskConfig& config) {
+  std::filesystem::path path(config.data.path);
+  if (const data::GlueLayout* layout = data::glue_layout_of(path)) return layout->title;
+  if (!path.has_filename()) path = path.parent_path();
+  return path.stem().string();
+}
+
+}  // namespace modewise::tasks

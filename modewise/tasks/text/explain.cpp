@@ -1,0 +1,126 @@
+#include "modewise/tasks/text/explain.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "modewise/data/text/token_rows.h"
+#include "modewise/tasks/result_tables.h"
+
+namespace modewise::tasks {
+namespace {
+
+constexpr int64_t kMostRows = 200;  // of a text's table
+constexpr int64_t kMostTargets = 3;
+
+/// A token's own characters.
+std::string token_text(const TextReading& reading, text::Tokenizer::Id id) {
+  if (id < reading.tokenizer->size()) {
+    const std::string text = reading.tokenizer->decode(std::span(&id, 1));
+    if (text.find_first_not_of(" \t\r\n") != std::string::npos) return text;
+  }
+  const auto& frame = reading.frame;
+  if (id == frame.single.front().mark) return "(begin)";
+  if (id == frame.single.back().mark) return "(end)";
+  return fmt::format("(token {})", id);
+}
+
+std::vector<std::string> token_texts(const TextReading& reading, const text::FramedText& text) {
+  std::vector<std::string> out;
+  for (const auto id : text.ids) out.push_back(token_text(reading, id));
+  return out;
+}
+
+/// Where each token looks most, by a matrix [n, n] whose rows sum to 1.
+report::Table looks_table(const std::vector<std::string>& tokens, const at::Tensor& matrix,
+                          const std::vector<double>& effect) {
+  const int64_t n = std::ssize(tokens);
+  const at::Tensor plain = matrix.to(at::kDouble).contiguous();
+  const double* values = plain.const_data_ptr<double>();
+  std::vector<report::Column> columns = {{"place"}, {"token"}, {"looks at"}, {"is looked at %"}};
+  const bool moved = std::ssize(effect) == n;
+  if (moved) columns.push_back({"moves"});
+  report::Table table(columns);
+  for (int64_t i = 0; i < std::min(n, kMostRows); ++i) {
+    std::vector<int64_t> order(static_cast<size_t>(n));
+    for (int64_t j = 0; j < n; ++j) order[static_cast<size_t>(j)] = j;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t a, int64_t b) { return values[i * n + a] > values[i * n + b]; });
+    std::vector<std::string> targets;
+    for (int64_t k = 0; k < std::min(kMostTargets, n); ++k) {
+      const int64_t j = order[static_cast<size_t>(k)];
+      targets.push_back(
+          fmt::format("{} {} {:.0f}%", j, tokens[static_cast<size_t>(j)], 100 * values[i * n + j]));
+    }
+    double looked = 0;
+    for (int64_t k = 0; k < n; ++k) looked += values[k * n + i];
+    std::vector<report::Cell> cells = {i, tokens[static_cast<size_t>(i)],
+                                       fmt::format("{}", fmt::join(targets, ", ")),
+                                       report::Cell(100 * looked / static_cast<double>(n), 1)};
+    if (moved) cells.emplace_back(effect[static_cast<size_t>(i)], 4);
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+Influence influence_of_tokens(const ExplainedTexts& given, const std::string& name,
+                              const models::TextInput& input, const std::vector<std::string>& tokens,
+                              int64_t most) {
+  const at::Tensor whole = given.told(input);
+  const int64_t hidden = given.reading.frame.mask.value_or(*given.reading.frame.padding);
+  Influence one =
+      influence_of("token of " + name, std::ssize(tokens), 1, most, [&](int64_t begin, int64_t end) {
+        models::TextInput changed = input;
+        changed.ids = input.ids.clone();
+        changed.ids.narrow(1, begin, end - begin).fill_(hidden);
+        return (given.told(changed) - whole).abs().mean().item<double>();
+      });
+  if (one.places.size() == tokens.size())
+    for (size_t i = 0; i < tokens.size(); ++i) one.places[i] += " " + tokens[i];
+  return one;
+}
+
+}  // namespace
+
+void explain_texts(const ExplainedTexts& given, const ExplainOptions& options, Explanation& e) {
+  const at::NoGradGuard no_grad;
+  size_t longest = 0;
+  for (const auto& [name, text] : given.texts) longest = std::max(longest, text.ids.size());
+  const auto n_all = static_cast<int64_t>(longest), count = std::ssize(given.texts);
+  e.mode_names = {"token"};
+  e.labels = {{}};
+  e.attention.sizes = {n_all};
+  for (int64_t i = 0; i < count; ++i) {
+    const auto& [name, text] = given.texts[static_cast<size_t>(i)];
+    const data::TokenRows row = data::side_by_side(std::span(&text, 1), *given.reading.frame.padding);
+    const models::TextInput input{row.ids, row.mask, row.types};
+    const std::vector<std::string> tokens = token_texts(given.reading, text);
+    const int64_t n = std::ssize(tokens);
+    const models::AttentionView view = given.attention(input);
+    std::vector<double> effect;
+    if (given.told) {
+      e.influences.push_back(influence_of_tokens(given, name, input, tokens, options.places));
+      effect = e.influences.back().effect;
+    }
+    e.sample_names.push_back(name);
+    e.sample_labels.push_back(tokens);
+    if (view.full.empty()) continue;
+    for (size_t layer = 0; layer < view.full.size(); ++layer) {
+      const at::Tensor& matrix = view.full[layer];  // [1, H, n, n]
+      if (e.attention.full.size() <= layer)
+        e.attention.full.push_back(at::zeros({count, matrix.size(1), n_all, n_all}, at::kFloat));
+      e.attention.full[layer][i].narrow(1, 0, n).narrow(2, 0, n).copy_(matrix[0]);
+    }
+    e.tables.push_back({fmt::format("Where the tokens of {} look", name),
+                        "In the last layer, mean of the heads.",
+                        looks_table(tokens, view.full.back()[0].mean(0), effect)});
+  }
+  if (!e.attention.full.empty()) e.ranks = analysis::layer_ranks(e.attention);
+  if (!given.told) return;
+  e.effect_unit = "the mean absolute change of what is told";
+  e.removal = "the token is hidden";
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,63 @@
+#pragma once
+// Hidden tokens told by what stands around them: the training that encoders begin with.
+
+#include "modewise/data/text/masking.h"
+#include "modewise/data/token_set.h"
+#include "modewise/data/token_windows.h"
+#include "modewise/tasks/text/goal_run.h"
+
+namespace modewise::tasks {
+
+/// Windows of documents packed end to end, a mark between them, each within the marks of one text.
+class MaskedRun final : public GoalRun {
+ public:
+  using GoalRun::GoalRun;
+
+  void load_data(const std::string& path, bool with_test) override;
+  std::string hash() const override { return set_.hash; }
+  nlohmann::ordered_json describe() const override;
+  std::vector<std::string> notes() const override { return set_.notes; }
+  std::string data_text(bool with_test) const override;
+  analysis::ModelCost cost() const override;
+
+  void make_model(bool started) override;
+  torch::nn::Module& module() const override { return *model_; }
+  void save(const std::filesystem::path& folder) const override;
+  std::unique_ptr<train::ModuleTask> make_task() override;
+
+  nlohmann::ordered_json judge(const std::string& split) const override;
+  std::vector<JsonColumn> columns() const override;
+  std::vector<LearningChart> charts() const override;
+  void add_sections(report::HtmlPage& page, const std::string& split) const override;
+  Result predict(const PredictRequest& request) override;
+  std::vector<std::pair<std::string, text::FramedText>> shown_texts(const std::string& split,
+                                                                    int64_t count) const override;
+  models::AttentionView attention(const models::TextInput& input) const override {
+    return model_->attention(input);
+  }
+
+  /// Windows of a part; data error where there is not one token.
+  data::TokenWindows windows(const std::string& part) const;
+  /// Windows begun `shift` tokens later, within their marks [B, n].
+  at::Tensor framed_windows(const data::TokenWindows& windows, std::span<const int64_t> which,
+                            int64_t shift) const;
+  data::MaskedRows masked(const at::Tensor& ids, const RandomStream& stream) const;
+  models::MaskedLanguageModel& model() const { return *model_; }
+
+ private:
+  data::TokenSet set_;
+  data::MaskingVocabulary vocabulary_;
+  std::shared_ptr<models::MaskedLanguageModel> model_;
+};
+
+/// Sums over hidden tokens.
+struct MaskedScores {
+  double loss = 0;  // −Σ log p
+  int64_t asked = 0, right = 0;
+};
+/// The tokens of a share of the windows, hidden alike each time; `most`: of the first windows alone, 0 all.
+/// Throws train::EvaluationInterrupted on a stop signal.
+MaskedScores score_masked(const MaskedRun& run, const data::TokenWindows& windows, int64_t most,
+                          const train::Share& share = {});
+
+}  // namespace modewise::tasks

@@ -1,0 +1,173 @@
+#include "modewise/tasks/text/reading.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/core/error.h"
+#include "modewise/data/text/token_rows.h"
+#include "modewise/models/text/files.h"
+#include "modewise/tasks/run_tokenizer.h"
+#include "modewise/text/load_tokenizer.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::shared_ptr<text::Tokenizer> tokenizer_of(const TextTaskConfig& config) {
+  if (!config.tokenizer.empty()) return text::load_tokenizer(config.tokenizer);
+  require(!config.model.from.empty(), ErrorKind::usage,
+          "no tokenizer: name one with --tokenizer FOLDER, or a model to start from with --from FOLDER");
+  return text::load_tokenizer(models::text_folder(config.model.from).string());
+}
+
+TextReading reading_with(const TextTaskConfig& config, std::shared_ptr<text::Tokenizer> tokenizer) {
+  TextReading reading{std::move(tokenizer), {}, config.data.length};
+  reading.frame = text::text_frame(*reading.tokenizer);
+  if (reading.length == 0) reading.length = config.model.positions;
+  return reading;
+}
+
+/// The rows of a table of positions for more places: `first` rows stay, the others are repeated block by
+/// block or stretched linearly, ends on ends.
+at::Tensor more_positions(const at::Tensor& table, int64_t first, int64_t rows, bool stretch) {
+  const int64_t known = table.size(0) - first, wanted = rows - first;
+  at::Tensor out = table.new_empty({rows, table.size(1)});
+  out.narrow(0, 0, first).copy_(table.narrow(0, 0, first));
+  for (int64_t i = 0; i < wanted; ++i) {
+    const double place = stretch ? static_cast<double>(i) * static_cast<double>(known - 1) /
+                                       static_cast<double>(std::max<int64_t>(wanted - 1, 1))
+                                 : static_cast<double>(i % known);
+    const auto low = std::min(static_cast<int64_t>(std::floor(place)), known - 1);
+    const double part = place - static_cast<double>(low);
+    at::Tensor row = table[first + low] * (1 - part);
+    if (part > 0) row = row + table[first + low + 1] * part;
+    out[first + i].copy_(row);
+  }
+  return out;
+}
+
+/// The same parameters but the positions, which `longer` has more of.
+template <class Model>
+void take_longer(const TextTaskConfig& config, const Model& shorter, Model& longer) {
+  const at::NoGradGuard no_grad;
+  const auto from = shorter.named_parameters();
+  for (auto& item : longer.named_parameters()) {
+    const at::Tensor* had = from.find(item.key());
+    if (had == nullptr) continue;  // what a form of attention has of its own
+    if (item.key() == "encoder.positions.weight") {
+      const int64_t first = longer.config().position_rows() - longer.config().positions;
+      item.value().copy_(more_positions(*had, first, item.value().size(0), config.text.longer == "stretch"));
+    } else if (had->sizes() == item.value().sizes()) {
+      item.value().copy_(*had);
+    }
+  }
+}
+
+template <class Model, class Make>
+void start_from(const TextTaskConfig& config, Model& model, const Make& make) {
+  if (config.model.from.empty()) return;
+  const int64_t known = models::read_text_config(config.model.from).config.positions;
+  std::vector<std::string> notes;
+  if (known == config.model.positions) {
+    notes = models::take_text_weights(model, config.model.from);
+  } else {
+    models::TextModelConfig own = config.model;
+    own.positions = known;
+    const auto shorter = make(own);
+    notes = models::take_text_weights(*shorter, config.model.from);
+    take_longer(config, *shorter, model);
+    notes.push_back(fmt::format("the codes of {} positions were {} to {}", known,
+                                config.text.longer == "stretch" ? "stretched" : "repeated",
+                                config.model.positions));
+  }
+  for (const std::string& note : notes) spdlog::info("{}: {}", config.model.from, note);
+}
+
+}  // namespace
+
+text::FramedText TextReading::framed(const data::TextSet& set, int64_t sample) const {
+  const auto i = static_cast<size_t>(sample);
+  const auto second = set.pairs() ? std::optional(set.second[i]) : std::nullopt;
+  try {
+    return text::frame_text(*tokenizer, frame, set.first[i], second, length);
+  } catch (const Error& error) {
+    fail(error.kind(), "{}: {}: {}", set.source, set.called(sample), error.what());
+  }
+}
+
+models::TextInput TextReading::input(const data::TextSet& set, std::span<const int64_t> samples) const {
+  std::vector<text::FramedText> rows;
+  for (const int64_t i : samples) rows.push_back(framed(set, i));
+  const data::TokenRows batch = data::side_by_side(rows, *frame.padding);
+  return {batch.ids, batch.mask, batch.types};
+}
+
+TextReading begin_reading(TextTaskConfig& config) {
+  std::shared_ptr<text::Tokenizer> tokenizer = tokenizer_of(config);
+  const text::TextFrame frame = text::text_frame(*tokenizer);
+  const bool scratch = config.model.from.empty();
+  if (scratch) {
+    config.model.vocabulary = frame.size;
+    config.model.padding_id = *frame.padding;
+  }
+  config.model = models::started_text_config(config.model);
+  models::TextModelConfig& model = config.model;
+  require(frame.size <= model.vocabulary, ErrorKind::data,
+          "the tokenizer ({}) has {} tokens, but the model {} knows {}", tokenizer->name(), frame.size,
+          model.from, model.vocabulary);
+  require(*frame.padding == model.padding_id, ErrorKind::data,
+          "the tokenizer ({}) fills up with token {}, but the model {} with {}", tokenizer->name(),
+          frame.padding, model.from, model.padding_id);
+  if (config.data.length > model.positions) {
+    require(
+        scratch || config.text.longer != "cut", ErrorKind::config,
+        "data.length = {} is more than the {} positions of {}: text.longer = \"repeat\" or \"stretch\" gives "
+        "the model more",
+        config.data.length, model.positions, model.from);
+    model.positions = config.data.length;
+  }
+  return reading_with(config, std::move(tokenizer));
+}
+
+TextReading run_reading(const TextTaskConfig& config, const train::RunFolder& folder) {
+  return reading_with(config, run_tokenizer(folder));
+}
+
+TextReading reading_of(TextTaskConfig& config, const fs::path& config_file) {
+  const fs::path folder = config_file.parent_path();
+  if (config_file.filename() == "config.toml" && fs::is_directory(folder / "tokenizer"))
+    return reading_with(config, text::load_tokenizer((folder / "tokenizer").string()));
+  return begin_reading(config);
+}
+
+double layer_rate(const TextTaskConfig& config, std::string_view parameter) {
+  constexpr std::string_view kLayers = "encoder.layers.";
+  const size_t at = parameter.find(kLayers);
+  const auto layers = static_cast<double>(config.model.layers);
+  if (at != std::string_view::npos) {
+    const auto layer = std::stod(std::string(parameter.substr(at + kLayers.size())));
+    return std::pow(config.text.layer_decay, layers - layer);
+  }
+  for (const char* code : {"encoder.words.", "encoder.positions.", "encoder.types.", "encoder.norm."})
+    if (parameter.find(code) != std::string_view::npos) return std::pow(config.text.layer_decay, layers + 1);
+  return 1;
+}
+
+void start_weights(const TextTaskConfig& config, models::TextClassifier& model) {
+  start_from(config, model, [&](const models::TextModelConfig& own) {
+    return models::make_text_classifier(own, model.classes(), static_cast<uint64_t>(config.train.seed));
+  });
+}
+
+void start_weights(const TextTaskConfig& config, models::MaskedLanguageModel& model) {
+  start_from(config, model, [&](const models::TextModelConfig& own) {
+    return models::make_masked_language_model(own, static_cast<uint64_t>(config.train.seed));
+  });
+}
+
+}  // namespace modewise::tasks

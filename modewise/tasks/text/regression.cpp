@@ -1,0 +1,249 @@
+#include "modewise/tasks/text/regression.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/analysis/text_cost.h"
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/metrics/agreement.h"
+#include "modewise/metrics/json_number.h"
+#include "modewise/models/text/files.h"
+#include "modewise/nn/dropout.h"
+#include "modewise/nn/evaluation_mode.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct NumberBatch final : train::Batch {
+  models::TextInput input;
+  at::Tensor targets;  // [B]
+};
+
+class RegressionTask final : public train::ModuleTask {
+ public:
+  explicit RegressionTask(const RegressionRun& run) : run_(run), hash_(run.hash()) {}
+
+  torch::nn::Module& module() override { return run_.module(); }
+  int64_t training_samples() const override { return std::ssize(run_.set().train); }
+  double rate_factor(std::string_view parameter) const override { return layer_rate(run_.config, parameter); }
+  train::Criterion criterion() const override {
+    const std::string& select = run_.config.text.select;
+    return {"val_" + select, select == "loss"};
+  }
+  std::string data_hash() const override { return hash_; }
+
+  std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override {
+    std::vector<int64_t> chosen;
+    std::vector<double> targets;
+    for (const int64_t i : samples) {
+      chosen.push_back(run_.set().train[static_cast<size_t>(i)]);
+      targets.push_back(run_.set().targets[static_cast<size_t>(chosen.back())]);
+    }
+    auto batch = std::make_unique<NumberBatch>();
+    batch->input = run_.reading.input(run_.set(), chosen);
+    batch->targets = at::tensor(targets, at::kFloat);
+    return batch;
+  }
+
+  at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override {
+    const auto& numbers = static_cast<const NumberBatch&>(batch);
+    nn::set_dropout_step(run_.module(), seed, step);
+    return (run_.model().forward(numbers.input).squeeze(1) - numbers.targets).square().mean();
+  }
+
+  at::Tensor sums(const train::Share& share) override {
+    const std::span<const int64_t> samples = run_.set().validation;
+    const int64_t first = share.first(std::ssize(samples)), last = share.last(std::ssize(samples));
+    const std::vector<double> own =
+        run_.told(samples.subspan(static_cast<size_t>(first), static_cast<size_t>(last - first)));
+    at::Tensor all = at::zeros({std::ssize(samples)}, at::kDouble);
+    std::ranges::copy(own, all.mutable_data_ptr<double>() + first);
+    return all;
+  }
+
+  train::Metrics metrics_of(const at::Tensor& sums) override {
+    std::vector<double> targets;
+    for (const int64_t i : run_.set().validation)
+      targets.push_back(run_.set().targets[static_cast<size_t>(i)]);
+    const NumberFigures figures =
+        number_figures({sums.const_data_ptr<double>(), static_cast<size_t>(sums.numel())}, targets);
+    // A model that tells all texts one number, as it may at first, is no better than none.
+    const auto chosen = [](double value) { return std::isnan(value) ? 0 : value; };
+    return {{"val_pearson", chosen(figures.pearson)},
+            {"val_spearman", chosen(figures.spearman)},
+            {"val_loss", figures.loss}};
+  }
+
+ private:
+  const RegressionRun& run_;
+  std::string hash_;
+};
+
+std::vector<int64_t> samples_of(const data::TextSet& set, const std::string& split, bool told) {
+  std::vector<int64_t> samples = set.split(split);
+  require(!samples.empty(), ErrorKind::data, "{}: there are no {} texts", set.source, split);
+  for (const int64_t i : samples)
+    require(!told || !std::isnan(set.targets[static_cast<size_t>(i)]), ErrorKind::data,
+            "{}: {} has no number", set.source, set.called(i));
+  return samples;
+}
+
+}  // namespace
+
+NumberFigures number_figures(std::span<const double> told, std::span<const double> targets) {
+  double squares = 0;
+  for (size_t i = 0; i < told.size(); ++i) squares += (told[i] - targets[i]) * (told[i] - targets[i]);
+  return {metrics::pearson(told, targets), metrics::spearman(told, targets),
+          squares / static_cast<double>(told.size())};
+}
+
+void RegressionRun::load_data(const std::string& path, bool with_test) {
+  data::TextDataConfig wanted = config.data;
+  if (!path.empty()) {
+    wanted.path = path;
+    wanted.validation = wanted.test = "";
+  }
+  if (!path.empty() && !fs::is_directory(path)) {
+    set_ = data::load_texts_for(path, config.data, {{}, trained_on_pairs_});
+    return;
+  }
+  set_ = data::load_texts(wanted, true, with_test);
+  samples_of(set_, "train", true);
+  samples_of(set_, "validation", true);
+  if (with_test) samples_of(set_, "test", true);
+}
+
+Json RegressionRun::describe() const {
+  return {
+      {"source", set_.source},
+      {"hash", hash()},
+      {"pairs", set_.pairs()},
+      {"samples",
+       {{"train", set_.train.size()}, {"validation", set_.validation.size()}, {"test", set_.test.size()}}}};
+}
+
+std::string RegressionRun::data_text(bool with_test) const {
+  return fmt::format("{} training {}, {} validation, {}", set_.train.size(),
+                     set_.pairs() ? "pairs of texts" : "texts", set_.validation.size(),
+                     test_count(with_test, set_.test.size()));
+}
+
+analysis::ModelCost RegressionRun::cost() const {
+  return analysis::text_cost(config.model, reading.length, {.classes = 1});
+}
+
+void RegressionRun::make_model(bool started) {
+  model_ = models::make_text_classifier(config.model, 1, static_cast<uint64_t>(config.train.seed));
+  if (started) start_weights(config, *model_);
+}
+
+void RegressionRun::save(const fs::path& folder) const {
+  models::save_text_model(folder, *model_, {.regression = true, .tokenizer = reading.tokenizer});
+}
+
+std::unique_ptr<train::ModuleTask> RegressionRun::make_task() {
+  return std::make_unique<RegressionTask>(*this);
+}
+
+std::vector<double> RegressionRun::told(std::span<const int64_t> samples) const {
+  const at::NoGradGuard no_grad;
+  const nn::EvaluationMode evaluation(*model_);
+  std::vector<double> all;
+  const auto step = static_cast<size_t>(config.text.evaluation_batch);
+  for (size_t begin = 0; begin < samples.size(); begin += step) {
+    if (stop_signal() != 0) throw train::EvaluationInterrupted{};
+    const auto part = samples.subspan(begin, std::min(step, samples.size() - begin));
+    const at::Tensor numbers =
+        model_->forward(reading.input(set_, part)).squeeze(1).to(at::kDouble).contiguous();
+    all.insert(all.end(), numbers.const_data_ptr<double>(),
+               numbers.const_data_ptr<double>() + numbers.numel());
+  }
+  return all;
+}
+
+Json RegressionRun::judge(const std::string& split) const {
+  const std::vector<int64_t> samples = samples_of(set_, split, true);
+  std::vector<double> targets;
+  for (const int64_t i : samples) targets.push_back(set_.targets[static_cast<size_t>(i)]);
+  const NumberFigures figures = number_figures(told(samples), targets);
+  return {{"split", split},
+          {"samples", samples.size()},
+          {"pearson", metrics::finite_or_null(figures.pearson)},
+          {"spearman", metrics::finite_or_null(figures.spearman)},
+          {"loss", metrics::finite_or_null(figures.loss)}};
+}
+
+std::vector<JsonColumn> RegressionRun::columns() const {
+  return {{"split", "split"},
+          {"texts", "samples"},
+          {"Pearson", "pearson", 3},
+          {"Spearman", "spearman", 3},
+          {"squared error", "loss", 3}};
+}
+
+std::vector<LearningChart> RegressionRun::charts() const {
+  return {{"Validation correlations", {"val_pearson", "val_spearman"}},
+          {"Squared errors", {"train_loss", "val_loss"}}};
+}
+
+void RegressionRun::add_sections(report::HtmlPage& page, const std::string& split) const {
+  const std::vector<int64_t> samples = samples_of(set_, split, true);
+  const std::vector<double> numbers = told(samples);
+  std::vector<size_t> order(samples.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto target = [&](size_t i) { return set_.targets[static_cast<size_t>(samples[i])]; };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::abs(numbers[a] - target(a)) > std::abs(numbers[b] - target(b));
+  });
+  page.add_section("Farthest from the truth");
+  report::Table table({{"text"}, {"second text"}, {"told"}, {"true"}});
+  for (size_t k = 0; k < std::min<size_t>(8, order.size()); ++k) {
+    const auto sample = static_cast<size_t>(samples[order[k]]);
+    table.add_row({std::string(set_.first[sample]), set_.pairs() ? std::string(set_.second[sample]) : "",
+                   report::Cell(numbers[order[k]], 2), report::Cell(target(order[k]), 2)});
+  }
+  page.add_table(table);
+}
+
+Result RegressionRun::predict(const PredictRequest& request) {
+  const bool npz = wants_npz(request.out);
+  require(!npz, ErrorKind::usage, "numbers told of texts are written as .csv, not {}", request.out);
+  load_data(request.data, true);
+  const std::vector<int64_t> samples = samples_of(set_, "test", false);
+  const std::vector<double> numbers = told(samples);
+  std::string csv = "text,number\n";
+  Json json = {{"texts", Json::array()}};
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const std::string& name = set_.names[static_cast<size_t>(samples[i])];
+    csv += fmt::format("{},{}\n", name, numbers[i]);
+    json["texts"].push_back({{"name", name}, {"number", numbers[i]}});
+  }
+  if (request.out.empty()) return {std::move(json), std::move(csv)};
+  write_file_atomically(fs::path(request.out), csv);
+  json["file"] = request.out;
+  return {std::move(json), ""};
+}
+
+std::vector<std::pair<std::string, text::FramedText>> RegressionRun::shown_texts(const std::string& split,
+                                                                                 int64_t count) const {
+  const std::vector<int64_t> samples = samples_of(set_, split, false);
+  std::vector<std::pair<std::string, text::FramedText>> out;
+  for (const int64_t i : spread_samples(std::ssize(samples), count)) {
+    const int64_t sample = samples[static_cast<size_t>(i)];
+    out.emplace_back(set_.called(sample), reading.framed(set_, sample));
+  }
+  return out;
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,214 @@
+"""Encoders of texts as their users meet them: GLUE's files and one's own, classes, numbers, hidden tokens, resuming."""
+import csv
+import json
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from cli_helpers import PROGRAM, fails, modewise, ok
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+
+TINY = ["--tokenizer", "bytes", "--set", "model.width=16", "--set", "model.layers=2", "--set", "model.heads=2",
+        "--set", "model.positions=48", "--set", "model.dropout=0", "--set", "train.batch_size=16",
+        "--set", "train.schedule.warmup_steps=5", "--set", "train.optimizer.learning_rate=0.01", "--threads", "1"]
+QUICK = [*TINY, "--set", "output.report=false", "--set", "output.export_model=false"]
+WORDS = "red blue green small large round old new cat dog house tree bird fish".split()
+
+
+def sentence(rng, sign):
+    words = list(rng.choice(WORDS, size=int(rng.integers(2, 5))))
+    words.insert(int(rng.integers(0, len(words) + 1)), "good" if sign else "bad")
+    return " ".join(words)
+
+
+def write_sst2(folder, train=160, dev=40):
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(1)
+    for name, count in (("train", train), ("dev", dev)):
+        rows = [f"{sentence(rng, i % 2)} \t{i % 2}" for i in range(count)]
+        (folder / f"{name}.tsv").write_text("\n".join(["sentence\tlabel", *rows]) + "\n")
+    rows = [f"{i}\t{sentence(rng, i % 2)}" for i in range(10)]
+    (folder / "test.tsv").write_text("\n".join(["index\tsentence", *rows]) + "\n")
+    return folder
+
+
+def write_stsb(folder, train=160, dev=40):
+    """How many of three words two sentences share."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(2)
+    for name, count in (("train", train), ("dev", dev)):
+        rows = []
+        for i in range(count):
+            score = i % 4
+            first = ["x" if k < score else "o" for k in range(3)]
+            rows.append(f"{i}\t{' '.join(first)}\tx x x\t{score:.3f}")
+            rng.shuffle(first)
+        (folder / f"{name}.tsv").write_text("\n".join(["index\tsentence1\tsentence2\tscore", *rows]) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("texts")
+    write_sst2(folder / "SST-2")
+    write_stsb(folder / "STS-B")
+    rng = np.random.default_rng(3)
+    (folder / "story.txt").write_text("\n<|endoftext|>\n".join(" ".join(rng.choice(WORDS, size=60)) for _ in range(30)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(folder):
+    ok("train", "text", "--data", folder / "SST-2", "--out", folder / "run", *TINY, "--set", "train.epochs=12")
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def encoder(folder):
+    ok("train", "text", "--objective", "masked", "--data", folder / "story.txt", "--out", folder / "encoder", *TINY,
+       "--set", "train.epochs=6", "--set", "masking.whole_words=true")
+    return folder / "encoder"
+
+
+def test_a_classifier_learns_and_keeps_its_files(run):
+    for name in ("config.toml", "manifest.json", "data.json", "metrics.json", "predictions.npz", "report.html", "tokenizer",
+                 "model/config.json", "model/model.safetensors"):
+        assert (run / name).exists(), name
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["criterion"] == "val_accuracy"
+    assert metrics["test"]["samples"] == 40 and metrics["validation"]["samples"] == 16
+    assert metrics["test"]["accuracy"] >= 0.9
+    kept = np.load(run / "predictions.npz")
+    called = (kept["test_scores"][:, 1] > 0.5).astype(int)
+    truth = kept["test_labels"]
+    tp, fp, fn = (called & truth).sum(), (called & ~truth & 1).sum(), (~called & 1 & truth).sum()
+    assert metrics["test"]["f1"] == pytest.approx(2 * tp / (2 * tp + fp + fn), abs=1e-12)
+    assert metrics["test"]["matthews"] == pytest.approx(np.corrcoef(called, truth)[0, 1], abs=1e-12)
+    page = (run / "report.html").read_text()
+    for words in ("Most wrong", "Test texts by class", "Matthews", "F1 %"):
+        assert words in page
+
+
+def test_evaluate_predict_explain_and_compare(run, folder, tmp_path):
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert json.loads(ok("evaluate", run, "--json").stdout) == metrics["test"]
+    assert json.loads(ok("evaluate", run, "--data", folder / "SST-2" / "dev.tsv", "--json").stdout)["accuracy"] == \
+        metrics["test"]["accuracy"]
+    (tmp_path / "new.txt").write_text("a good tree\n\nbad bird house\n")
+    ok("predict", run, "--data", tmp_path / "new.txt", "--out", tmp_path / "new.csv")
+    rows = list(csv.DictReader((tmp_path / "new.csv").open()))
+    assert [row["class"] for row in rows] == ["1", "0"]
+    for row in rows:
+        assert abs(float(row["0"]) + float(row["1"]) - 1) < 1e-12
+    assert len(json.loads(ok("predict", run, "--data", folder / "SST-2" / "test.tsv", "--json").stdout)["texts"]) == 10
+    ok("explain", run, "--out", tmp_path / "why")
+    why = json.loads((tmp_path / "why" / "explain.json").read_text())
+    assert [len(one["tokens"]) for one in why["texts"]] == [len(one["places"]) for one in why["influence"]]
+    arrays = np.load(tmp_path / "why" / "explain.npz")
+    n = len(why["texts"][0]["tokens"])
+    assert np.allclose(arrays["layer1_full"][0, :, :n, :n].sum(-1), 1, atol=1e-5)
+    assert "Where the tokens of" in (tmp_path / "why" / "explain.html").read_text()
+    assert "accuracy %" in ok("compare", run).stdout
+    ok("report", run, "--out", tmp_path / "report.html")
+
+
+def test_numbers_of_pairs(folder, tmp_path):
+    ok("train", "text", "--objective", "regress", "--data", folder / "STS-B", "--out", tmp_path / "run", *TINY, "--set", "train.epochs=12")
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert metrics["criterion"] == "val_pearson"
+    assert metrics["test"]["pearson"] > 0.9 and metrics["test"]["spearman"] > 0.9
+    assert json.loads(ok("evaluate", tmp_path / "run", "--json").stdout) == metrics["test"]
+    told = json.loads(ok("predict", tmp_path / "run", "--data", folder / "STS-B" / "dev.tsv", "--json").stdout)["texts"]
+    truth = [line.split("\t")[3] for line in (folder / "STS-B" / "dev.tsv").read_text().splitlines()[1:]]
+    numbers = [one["number"] for one in told]
+    assert np.corrcoef(numbers, np.array(truth, float))[0, 1] == pytest.approx(metrics["test"]["pearson"], abs=1e-9)
+    assert "Farthest from the truth" in (tmp_path / "run" / "report.html").read_text()
+    ok("explain", tmp_path / "run", "--out", tmp_path / "why")
+
+
+def test_hidden_tokens_then_a_task(encoder, folder, tmp_path):
+    lines = [json.loads(line) for line in (encoder / "metrics.jsonl").read_text().splitlines()]
+    assert lines[-1]["val_loss"] < lines[0]["val_loss"]
+    metrics = json.loads((encoder / "metrics.json").read_text())
+    assert metrics["test"]["perplexity"] == pytest.approx(np.exp(metrics["test"]["loss"]))
+    assert json.loads(ok("evaluate", encoder, "--json").stdout) == metrics["test"]
+    assert "Hidden tokens" in (encoder / "report.html").read_text()
+    fails(2, "--from", arguments=["predict", encoder, "--data", folder / "story.txt"])
+    ok("explain", encoder, "--out", tmp_path / "why")
+    for start in (encoder, encoder / "model"):
+        out = tmp_path / start.name
+        told = ok("train", "text", "--data", folder / "SST-2", "--from", start, "--out", out, "--set", "train.max_steps=3",
+                  "--set", "output.report=false", "--threads", "1")
+        assert "bert 2×16" in told.stderr
+        assert (out / "model" / "model.safetensors").exists()
+    longer = ["train", "text", "--data", folder / "SST-2", "--from", encoder, "--length", "96", "--set", "train.max_steps=2"]
+    fails(78, "data.length = 96", "48 positions", "text.longer", arguments=[*longer, "--out", tmp_path / "x"])
+    for way in ("repeat", "stretch"):
+        told = ok(*longer, "--out", tmp_path / way, "--set", f"text.longer={way}")
+        assert f"the codes of 48 positions were {way}ed to 96" in told.stderr
+
+
+def test_a_stopped_run_goes_on_to_the_same_bits(folder, tmp_path):
+    command = ["train", "text", "--objective", "masked", "--data", folder / "story.txt", *QUICK, "--set", "train.epochs=8",
+               "--set", "model.dropout=0.1", "--set", "train.checkpoint_every_steps=3"]
+    ok(*command, "--out", tmp_path / "whole")
+    process = subprocess.Popen([PROGRAM, *map(str, command), "--out", str(tmp_path / "cut")], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    while not list((tmp_path / "cut" / "checkpoints").glob("step_*")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    ok("train", "text", "--resume", tmp_path / "cut", "--threads", "2")
+    for name in ("metrics.jsonl", "metrics.json"):
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+def test_learning_rates_of_layers(folder, tmp_path):
+    """With a decay of .01 the codes hardly move in a few steps, the head does."""
+    from safetensors.numpy import load_file
+
+    weights = {}
+    for name, steps in (("before", 0), ("after", 5)):
+        ok("train", "text", "--data", folder / "SST-2", "--out", tmp_path / name, *TINY, "--set", "text.layer_decay=0.01",
+           "--set", f"train.max_steps={steps}" if steps else "train.epochs=0", "--set", "output.report=false")
+        weights[name] = load_file(tmp_path / name / "model" / "model.safetensors")
+    moved = {key: np.abs(weights["after"][key] - weights["before"][key]).max() for key in weights["before"]}
+    head = max(value for key, value in moved.items() if key.startswith("classifier"))
+    first = max(value for key, value in moved.items() if ".layer.0." in key)
+    words = moved["bert.embeddings.word_embeddings.weight"]
+    # Five steps of Adam move by at most the sum of their rates: .01 · (1 + 2 + 3 + 4 + 5) / 5.
+    assert 0.001 < head <= 0.031
+    assert 0 < first <= 0.031 * 1e-4 * 1.01
+    assert 0 < words <= 0.031 * 1e-6 * 1.5
+
+
+def test_what_is_wrong_is_said(folder, tmp_path):
+    train = ["train", "text", *QUICK, "--out", tmp_path / "x", "--data"]
+    (tmp_path / "RTE").mkdir()
+    header, row = "index\tsentence1\tsentence2\tlabel\n", "0\ta\tb\tentailment\n"
+    (tmp_path / "RTE" / "dev.tsv").write_text(header + row)
+    for text, words in {
+        header + row + "1\ta\tb\n": ":3: 3 cells, but the first row has 4 (data.allow_broken leaves such rows out)",
+        header + "0\ta\tb\tperhaps\n": ":2: the label perhaps is none of entailment, not_entailment",
+        header + "0\t\tb\tentailment\n": ":2: the first text of the pair is empty (data.allow_broken leaves such rows out)",
+        header + "0\t" + "a" * (10 << 20) + "\tb\tentailment\n": ":2: a text of 10485760 bytes; at most 1048576 are taken",
+    }.items():
+        (tmp_path / "RTE" / "train.tsv").write_text(text)
+        assert fails(65, arguments=[*train, tmp_path / "RTE"]).endswith("RTE/train.tsv" + words)
+    assert fails(2, arguments=["train", "text", "--data", folder / "SST-2", "--out", tmp_path / "x"]).endswith(
+        "no tokenizer: name one with --tokenizer FOLDER, or a model to start from with --from FOLDER")
+    assert fails(78, arguments=[*train, folder / "STS-B"]).endswith("STS-B is a regression: text.objective must be \"regress\"")
+    assert "is no metric of" in fails(78, arguments=[*train, folder / "SST-2", "--set", "text.select=pearson"])
+    assert not (tmp_path / "x").exists()
+
+
+def test_data_show_knows_glue(folder):
+    shown = json.loads(ok("data", "show", folder / "SST-2", "--json").stdout)
+    assert shown["layout"] == "sst2" and shown["classes"] == ["0", "1"]
+    assert shown["splits"]["train"]["by_class"] == [72, 72]
+    assert modewise("data", "show", "--task", "text", folder / "SST-2").returncode == 0
