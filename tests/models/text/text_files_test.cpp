@@ -3,6 +3,7 @@
 
 #include "modewise/models/text/files.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
@@ -164,6 +165,32 @@ TEST(TextModels, FirstWeightsAreBertsAndOfTheSeedAlone) {
     const float deviation = matrix ? item.value().std().item<float>() : 0.02F;
     EXPECT_NEAR(deviation, 0.02, 0.004) << item.key();
   }
+}
+
+TEST(TextModels, GradientsAreTheSameBitsForAnyNumberOfThreads) {
+  const int before = at::get_num_threads();
+  for (const char* kind : {"bert", "roberta"})
+    for (const bool masked : {false, true}) {
+      std::vector<at::Tensor> first;
+      for (const int threads : {1, 2, 3, 4}) {
+        at::set_num_threads(threads);
+        const TextModelConfig config = small_text_config(kind);
+        const auto classifier = masked ? nullptr : make_text_classifier(config, 3, 7);
+        const auto words = masked ? make_masked_language_model(config, 7) : nullptr;
+        torch::nn::Module& model =
+            masked ? static_cast<torch::nn::Module&>(*words) : static_cast<torch::nn::Module&>(*classifier);
+        nn::set_dropout_step(model, 7, 3);
+        const at::Tensor out =
+            masked ? words->logits(words->hidden(two_texts())) : classifier->forward(two_texts());
+        (out * at::arange(out.numel(), at::kFloat).sin().view(out.sizes())).sum().backward();
+        std::vector<at::Tensor> all = {out.detach()};
+        for (const at::Tensor& parameter : model.parameters()) all.push_back(parameter.grad());
+        if (first.empty()) first = all;
+        for (size_t i = 0; i < all.size(); ++i)
+          EXPECT_TRUE(at::equal(all[i], first[i])) << i << " " << threads;
+      }
+    }
+  at::set_num_threads(before);
 }
 
 TEST(TextModels, PaddingChangesNothing) {
