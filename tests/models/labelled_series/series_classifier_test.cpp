@@ -5,7 +5,6 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/isfinite.h>
@@ -17,7 +16,6 @@
 #include "modewise/models/labelled_series/config.h"
 #include "modewise/models/labelled_series/convolutions.h"
 #include "modewise/nn/dropout.h"
-#include "modewise/nn/sequence_attention.h"
 #include "tests/models/noise_oracle.h"
 
 namespace modewise::models {
@@ -45,26 +43,6 @@ ClassifierInput padded_input(int64_t variables) {
   const at::Tensor valid = at::arange(33).unsqueeze(0).lt(lengths.unsqueeze(1));
   at::Tensor values = noise(1, {3, variables, 33}).to(at::kFloat) * 4;
   return {values.masked_fill(valid.logical_not().unsqueeze(1), 0), valid};
-}
-
-TEST(SequenceAttention, AttendsAPaddedSequenceAsTheSequenceAlone) {
-  const at::NoGradGuard no_grad;
-  for (const char* form : {"full", "axial", "causal"}) {
-    ops::TensorAttentionOptions options;
-    options.form = form;
-    options.causal = options.form == "causal";
-    if (options.form != "full") options.fold = {0, 3, 2};
-    nn::Initializer init(3);
-    nn::SequenceAttention attention(init, {.width = 12, .heads = 2, .slots = 3, .attention = options});
-    attention.to(at::kDouble);
-    const at::Tensor x = noise(7, {2, 17, 12}) * 3;
-    const at::Tensor mask = at::arange(17).lt(11).unsqueeze(0).expand({2, 17});
-    const at::Tensor padded = attention.forward(x, mask).narrow(1, 0, 11);
-    const at::Tensor alone = attention.forward(x.narrow(1, 0, 11), {});
-    EXPECT_LT(largest(padded - alone), 1e-10) << form;
-    const at::Tensor other = at::cat({x.narrow(1, 0, 11), x.narrow(1, 11, 6) * 5 + 1}, 1);
-    EXPECT_LT(largest(attention.forward(other, mask).narrow(1, 0, 11) - padded), 1e-10) << form;
-  }
 }
 
 TEST(SeriesClassifier, NearestCaseIsTheNearest) {
@@ -163,9 +141,8 @@ TEST(SeriesModelConfig, RefusesWhatHasNoEffectOrDoesNotFit) {
               HasSubstr("heads = 2 has no effect, model 'tcn'"));
   EXPECT_THAT(config_error({"attention.fold=[4, 4]"}, shape), HasSubstr("fold has no effect"));
   EXPECT_THAT(config_error({"attention.slots=2"}, shape), HasSubstr("slots has no effect"));
-  EXPECT_THAT(config_error({"attention.form=pooled"}, shape), HasSubstr("cannot leave out the padding"));
   EXPECT_THAT(config_error({"attention.form=axial", "attention.fold=[1, 2]"}, shape),
-              HasSubstr("holds 2 tokens, but the series has 4"));
+              HasSubstr("holds 2 tokens, but the sequence has 4"));
   EXPECT_THAT(config_error({"attention.form=axial", "attention.fold=[4, 0]"}, shape),
               HasSubstr("only the first may be 0"));
   EXPECT_THAT(
