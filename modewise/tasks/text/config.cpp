@@ -52,7 +52,7 @@ TextTaskConfig::TextTaskConfig() {
 void TextTaskConfig::fields(Fields& f) {
   f.add("tokenizer", tokenizer,
         "folder or file of the tokenizer: vocab.txt, tokenizer.json …; empty: that of model.from",
-        {.is_path = [](const std::string& text) { return text != "bytes"; }});
+        {.is_path = [](const std::string& given) { return given != "bytes"; }});
   f.group("data", data);
   f.group("model", model);
   f.group("masking", masking);

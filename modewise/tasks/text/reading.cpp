@@ -122,7 +122,7 @@ TextReading begin_reading(TextTaskConfig& config) {
           model.from, model.vocabulary);
   require(*frame.padding == model.padding_id, ErrorKind::data,
           "the tokenizer ({}) fills up with token {}, but the model {} with {}", tokenizer->name(),
-          frame.padding, model.from, model.padding_id);
+          *frame.padding, model.from, model.padding_id);
   if (config.data.length > model.positions) {
     require(
         scratch || config.text.longer != "cut", ErrorKind::config,
