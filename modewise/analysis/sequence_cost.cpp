@@ -22,6 +22,20 @@ void add_attention(CostAccount& account, const ops::TensorAttentionOptions& opti
               rows * 2 * ops::compared_pairs(options, slots, n) * static_cast<double>(width));
 }
 
+/// A layer's attention over `samples` sequences of n tokens.
+void add_sequence_attention(CostAccount& account, const nn::SequenceAttentionOptions& options, int64_t n,
+                            double samples) {
+  const nn::SequenceForm& form = *nn::find_sequence_form(options.form);
+  const double count = samples * static_cast<double>(n);
+  for (int i = form.keys ? 0 : 1; i < 4; ++i)
+    account.linear(i < 2 ? "query and key" : "value and output", options.width, options.width, count,
+                   options.bias);
+  if (form.learned) account.add("query and key", form.learned(options), 0);
+  double products = 2 * form.pairs(options, n) * static_cast<double>(options.width);
+  if (form.beside) products += form.beside(options, n);
+  account.add("scores and mixing", 0, samples * products);
+}
+
 int64_t latents_of(const ops::TensorAttentionOptions& options, int64_t slots, int64_t width) {
   return ops::latent_levels(options) * slots * width;
 }
@@ -32,18 +46,13 @@ ModelCost patch_classifier_cost(const models::SeriesModelConfig& config, const m
                 tokens = config.tokens(shape.length), width = config.width;
   const auto rows = static_cast<double>(groups), count = static_cast<double>(groups * tokens);
   const nn::SequenceAttentionOptions options = config.attention.options(width, config.heads, tokens);
-  const nn::SequenceForm& form = *nn::find_sequence_form(options.form);
   CostAccount account(half_bytes(config.precision));
   account.layer("embedding");
   account.linear("embedding", channels * config.patch.length, width, count);
   account.add("codes", (tokens + (groups > 1 ? groups : 0)) * width, 0);
   for (int64_t block = 0; block < config.blocks; ++block) {
     account.layer("block " + std::to_string(block + 1));
-    for (int i = form.keys ? 0 : 1; i < 4; ++i)
-      account.linear(i < 2 ? "query and key" : "value and output", width, width, count);
-    if (form.learned) account.add("query and key", form.learned(options), 0);
-    account.add("scores and mixing", 0, rows * 2 * form.pairs(options, tokens) * static_cast<double>(width));
-    if (form.beside) account.add("scores and mixing", 0, rows * form.beside(options, tokens));
+    add_sequence_attention(account, options, tokens, rows);
     account.linear("feed-forward", width, config.hidden, count);
     account.linear("feed-forward", config.hidden, width, count);
     for (int i = 0; i < 2; ++i) account.norm(width, count);
@@ -134,6 +143,15 @@ ModelCost series_cost(const models::SeriesModelConfig& config, const models::Ser
   if (config.name == "tcn") return temporal_cost(config, shape);
   if (config.name == "resnet") return series_network_cost(config, shape);
   return plain_series_cost(config, shape);
+}
+
+ModelCost sequence_cost(const nn::SequenceAttentionOptions& options, int64_t n) {
+  CostAccount account;
+  account.layer("attention");
+  add_sequence_attention(account, options, n, 1);
+  ModelCost cost = std::move(account).cost({n});
+  cost.weight_share = nn::weight_share(options, n);
+  return cost;
 }
 
 ModelCost language_cost(const models::LanguageModelConfig& chosen) {

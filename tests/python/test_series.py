@@ -111,6 +111,15 @@ def test_data_show_and_protocols(folder):
     assert "ON THE TEST CASES" in told
 
 
+def test_the_cost_of_every_form_over_tokens():
+    rows = {row["attention"]: row for row in json.loads(ok("cost", "--tokens", "256", "--json").stdout)}
+    assert {name: rows[name]["weight_share"] for name in ("full", "Tens-1", "Tens-2", "Tens-3", "linformer")} == {
+        "full": 1, "Tens-1": 0.125, "Tens-2": 0.125, "Tens-3": 20 * 294 / 256**2, "linformer": 0.25}
+    assert rows["full"]["parameters"] == 4 * 128 * 129
+    assert rows["linformer"]["parameters"] == 4 * 128 * 129 + 2 * 64 * 256
+    fails(2, "--heads 3 must divide --width 128", arguments=["cost", "--tokens", "256", "--heads", "3"])
+
+
 @pytest.mark.parametrize("form", ["pooled", "window", "random", "topk", "linformer", "performer", "nystroemformer", "reformer", "tensor"])
 def test_every_form_of_attention_trains(form, folder, tmp_path):
     more = {"nystroemformer": ["--set", "model.attention.landmarks=4"], "reformer": ["--set", "model.attention.chunk=4"]}.get(form, [])

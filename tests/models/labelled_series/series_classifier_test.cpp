@@ -89,7 +89,7 @@ TEST_P(EverySeriesModel, IgnoresOtherCasesAndKeepsItsBits) {
   model->eval();
   again->eval();
   const ClassifierInput input = padded_input(2);
-  if (settings(list).name == "nearest") {
+  if (model->remembers()) {
     const at::Tensor cases = noise(5, {4, 2, 33}).to(at::kFloat), labels = at::arange(4).remainder(3);
     model->remember({cases, {}}, labels);
     again->remember({cases, {}}, labels);
@@ -130,6 +130,14 @@ INSTANTIATE_TEST_SUITE_P(
                     with(small_patches,
                          {"attention.form=axial", "attention.fold=[0, 3, 2]", "head.pooling=flatten"}),
                     with(small_patches, {"attention.form=causal", "attention.slots=2", "head.pooling=mean"}),
+                    with(small_patches, {"attention.form=axial", "attention.order=1"}),
+                    with(small_patches, {"attention.form=pooled"}),
+                    with(small_patches, {"attention.form=window", "attention.density=0.3"}),
+                    with(small_patches, {"attention.form=topk", "attention.density=0.3"}),
+                    with(small_patches, {"attention.form=linformer"}),
+                    with(small_patches, {"attention.form=nystroemformer", "attention.landmarks=3"}),
+                    with(small_patches, {"attention.form=reformer", "attention.chunk=3"}),
+                    std::vector<std::string>{"name=shapelet-forest"},
                     std::vector<std::string>{"name=nearest"}, std::vector<std::string>{"name=dlinear"},
                     std::vector<std::string>{"name=tcn", "convolution.width=5", "convolution.kernel=3"},
                     std::vector<std::string>{"name=resnet", "convolution.width=4"}));
@@ -150,6 +158,23 @@ TEST(SeriesModelConfig, RefusesWhatHasNoEffectOrDoesNotFit) {
       HasSubstr("beyond 62 bits"));
   EXPECT_THAT(config_error({"attention.form=causal", "attention.fold=[0, 4]", "attention.window=3"}, shape),
               HasSubstr("seen by nobody"));
+  EXPECT_EQ(
+      config_error({"attention.form=axial", "attention.fold=[0, 8]"}, shape),
+      "model: 4 tokens cannot fill attention.fold [0, 8]: its sizes behind the first hold 8, so that nothing "
+      "would be attended along the first");
+  EXPECT_EQ(config_error({"attention.form=axial", "attention.fold=[4]", "attention.order=2"}, shape),
+            "model: attention.order = 2 asks for more modes than attention.fold [4] has");
+  EXPECT_EQ(
+      config_error({"attention.form=window", "attention.window=2", "attention.density=0.5"}, shape),
+      "model: attention.window = 2 says how many tokens are seen, and attention.density = 0.5 too; give one");
+  EXPECT_EQ(config_error({"attention.form=nystroemformer", "attention.kernel=4"}, shape),
+            "model: attention.kernel must be odd, a token in its middle, or 0, got 4");
+  EXPECT_EQ(config_error({"attention.form=linformer", "attention.projected=5"}, shape),
+            "model: attention.projected = 5 is more than the 4 tokens that are projected");
+  EXPECT_EQ(config_error({"attention.form=topk", "attention.density=0"}, shape),
+            "model: attention.density must be above 0: with 0 a token would see no other and not itself");
+  EXPECT_EQ(config_error({"attention.form=reformer", "attention.landmarks=5"}, shape),
+            "model: attention.landmarks has no effect with attention.form = \"reformer\"");
   EXPECT_THAT(config_error({"width=9"}, shape), HasSubstr("multiple of heads"));
   EXPECT_THAT(config_error({"patch.length=40"}, shape), HasSubstr("longer than the series"));
   EXPECT_THAT(config_error({"patch.length=4", "patch.stride=5"}, shape), HasSubstr("leaves steps out"));

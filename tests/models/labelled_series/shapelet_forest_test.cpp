@@ -1,5 +1,5 @@
-// The shapelet forest against its writing in plain Python: vectors/make_forest_vectors.py grows the same trees
-// from the same random numbers and leaves their votes.
+// The shapelet forest against its writing in plain Python: vectors/make_forest_vectors.py grows the same
+// trees from the same random numbers and leaves their votes.
 
 #include "modewise/models/labelled_series/shapelet_forest.h"
 
@@ -34,8 +34,9 @@ ClassifierInput input_of(const nlohmann::json& cases, const nlohmann::json& step
   for (size_t i = 0; i < cases.size(); ++i) {
     const auto row = static_cast<int64_t>(i);
     const auto count = steps[i].get<int64_t>();
-    out.values[row].narrow(1, 0, count).copy_(
-        at::tensor(cases[i].get<std::vector<double>>(), at::kDouble).view({2, count}));
+    out.values[row]
+        .narrow(1, 0, count)
+        .copy_(at::tensor(cases[i].get<std::vector<double>>(), at::kDouble).view({2, count}));
     out.valid[row].narrow(0, 0, count).fill_(true);
   }
   return out;
@@ -70,8 +71,8 @@ TEST(ShapeletForest, GrowsAndVotesAsItsWritingInPython) {
     for (int64_t k = 0; k < 3; ++k) {
       const auto votes = r["votes"][i].get<std::vector<int64_t>>();
       const auto count = static_cast<double>(std::count(votes.begin(), votes.end(), k));
-      EXPECT_NEAR(logits[static_cast<int64_t>(i)][k].item<double>(), std::log((count + 1.0 / 3) / (trees + 1)),
-                  1e-6)
+      EXPECT_NEAR(logits[static_cast<int64_t>(i)][k].item<double>(),
+                  std::log((count + 1.0 / 3) / (trees + 1)), 1e-6)
           << i << ", class " << k;
     }
   const at::Tensor children = model->named_buffers()["children"];
