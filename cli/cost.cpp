@@ -48,7 +48,20 @@ void write_results(const Program& program, const CostOptions& options,
   page.write(out / "report.html");
 }
 
+void cost_of_sequences(const Program& program, const CostOptions& options) {
+  const models::EncoderConfig& encoder = options.model.encoder;
+  require(encoder.width % encoder.heads == 0, ErrorKind::usage, "--heads {} must divide --width {}",
+          encoder.heads, encoder.width);
+  require(options.out.empty() && !options.measure, ErrorKind::usage,
+          "--tokens counts attention of sequences by formula: --out and --measure are for volumes");
+  const std::vector<SequenceEntry> entries = sequence_entries(options);
+  program.print(tasks::Result(sequence_json(entries),
+                              fmt::format("One layer of attention over a sequence, width {}, {} heads\n\n{}",
+                                          encoder.width, encoder.heads, sequence_table(entries).to_text())));
+}
+
 void cost(const Program& program, const CostOptions& options) {
+  if (!options.tokens.empty()) return cost_of_sequences(program, options);
   std::vector<CostEntry> entries = account_costs(options);
   if (options.measure) measure_costs(options, entries);
   if (!options.out.empty()) write_results(program, options, entries);
@@ -88,6 +101,12 @@ void add_cost(Program& program) {
   command->add_option("--sides", options.sides, "several cubes, such as 28,56,112,224")
       ->delimiter(',')
       ->check(CLI::Range(1, 100000));
+  command
+      ->add_option(
+          "--tokens", options.tokens,
+          "tokens of sequences, such as 512,2048: counts the forms of docs/sequences.md in their place")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 24));
   command->add_option("--patch", options.model.patch, "voxels of a patch along each axis")
       ->check(CLI::Range(1, 1024));
   command

@@ -19,6 +19,7 @@ namespace modewise::cli {
 struct CostOptions {
   analysis::GridModel model;
   std::vector<int64_t> sides;
+  std::vector<int64_t> tokens;  // of sequences, whose forms of attention are counted then
   std::vector<std::string> mechanisms = {"product", "released", "linear", "full", "divided"};
   std::string out;
   int64_t batch = 1, repeats = 5;
@@ -67,6 +68,17 @@ std::vector<CostGrowth> growth_of(const std::vector<CostEntry>& entries);
 
 /// "28 × 28 × 28".
 std::string size_text(const std::vector<int64_t>& size);
+
+/// A layer of attention over sequences in each form, and in Tens-1, Tens-2 and Tens-3: the share of the n²
+/// weights that it computes, its parameters and multiply-adds.
+struct SequenceEntry {
+  std::string name;
+  int64_t tokens;
+  analysis::ModelCost cost;
+};
+std::vector<SequenceEntry> sequence_entries(const CostOptions& options);
+report::Table sequence_table(const std::vector<SequenceEntry>& entries);
+nlohmann::ordered_json sequence_json(const std::vector<SequenceEntry>& entries);
 
 report::Table cost_table(const std::vector<CostEntry>& entries);
 report::Table measured_table(const std::vector<CostEntry>& entries);

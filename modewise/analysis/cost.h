@@ -38,6 +38,8 @@ struct ModelCost {
   /// width.
   double activation_bytes = 0;
   std::vector<LayerCost> layers;
+  /// Of the n² weights of full attention over n tokens, what a layer computes; 1 too where nobody asked.
+  double weight_share = 1;
 
   int64_t parameters() const;
   double multiply_adds() const;

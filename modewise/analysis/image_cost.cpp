@@ -108,6 +108,26 @@ ModelCost token_classifier_cost(const models::GridModelConfig& config, const mod
   return std::move(account).cost(tokens.sizes);
 }
 
+ModelCost vision_transformer_cost(const models::GridModelConfig& given, const models::GridShape& shape) {
+  models::GridModelConfig config = given;
+  config.feed_forward = "gelu";
+  config.attention = {};
+  config.attention.query_key_norm = false;
+  const std::vector<int64_t> patch = config.patch.along(shape.size);
+  int64_t count = 1;
+  for (const int64_t n : models::grid_tokens(config, shape).sizes) count *= n;
+  CostAccount account(element_bytes(config));
+  account.layer("embedding");
+  add_patches(account, "linear", patch, shape.channels, config.width, static_cast<double>(count));
+  account.add("codes", (2 + count) * config.width, 0);
+  const models::TokenShape tokens = {.sizes = {1 + count}, .ordered_modes = {0}};
+  add_blocks(account, config, "transformer", tokens, Projection::pooled);
+  account.layer("head");
+  account.norm(config.width, 1);
+  account.linear("head", config.width, shape.classes, 1);
+  return std::move(account).cost(tokens.sizes);
+}
+
 ModelCost residual_network_cost(const models::GridModelConfig& config, const models::GridShape& shape) {
   const bool bottleneck = config.name == "resnet50";
   const std::array<int64_t, 4> depths =
@@ -204,6 +224,7 @@ ModelCost unet_cost(const models::SegmenterConfig& config, const models::SceneSh
 ModelCost grid_classifier_cost(const models::GridModelConfig& config, const models::GridShape& shape) {
   models::validate(config, shape);
   if (models::is_grid_token_model(config.name)) return token_classifier_cost(config, shape);
+  if (config.name == "vit") return vision_transformer_cost(config, shape);
   return config.name == "cnn" ? convolution_network_cost(config, shape)
                               : residual_network_cost(config, shape);
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "modewise/models/labelled_series/convolutions.h"
+#include "modewise/nn/sequence_attention.h"
 #include "modewise/ops/attention_forms.h"
 
 namespace modewise::analysis {
@@ -20,6 +22,20 @@ void add_attention(CostAccount& account, const ops::TensorAttentionOptions& opti
               rows * 2 * ops::compared_pairs(options, slots, n) * static_cast<double>(width));
 }
 
+/// A layer's attention over `samples` sequences of n tokens.
+void add_sequence_attention(CostAccount& account, const nn::SequenceAttentionOptions& options, int64_t n,
+                            double samples) {
+  const nn::SequenceForm& form = *nn::find_sequence_form(options.form);
+  const double count = samples * static_cast<double>(n);
+  for (int i = form.keys ? 0 : 1; i < 4; ++i)
+    account.linear(i < 2 ? "query and key" : "value and output", options.width, options.width, count,
+                   options.bias);
+  if (form.learned) account.add("query and key", form.learned(options), 0);
+  double products = 2 * form.pairs(options, n) * static_cast<double>(options.width);
+  if (form.beside) products += form.beside(options, n);
+  account.add("scores and mixing", 0, samples * products);
+}
+
 int64_t latents_of(const ops::TensorAttentionOptions& options, int64_t slots, int64_t width) {
   return ops::latent_levels(options) * slots * width;
 }
@@ -29,17 +45,14 @@ ModelCost patch_classifier_cost(const models::SeriesModelConfig& config, const m
                 channels = shape.variables / groups + (shape.padded ? 1 : 0),
                 tokens = config.tokens(shape.length), width = config.width;
   const auto rows = static_cast<double>(groups), count = static_cast<double>(groups * tokens);
-  const ops::TensorAttentionOptions options = config.attention_options(tokens);
+  const nn::SequenceAttentionOptions options = config.attention.options(width, config.heads, tokens);
   CostAccount account(half_bytes(config.precision));
   account.layer("embedding");
   account.linear("embedding", channels * config.patch.length, width, count);
   account.add("codes", (tokens + (groups > 1 ? groups : 0)) * width, 0);
   for (int64_t block = 0; block < config.blocks; ++block) {
     account.layer("block " + std::to_string(block + 1));
-    for (int i = 0; i < 4; ++i)
-      account.linear(i < 2 ? "query and key" : "value and output", width, width, count);
-    account.add("query and key", latents_of(options, config.attention.slots, width), 0);
-    add_attention(account, options, config.attention.slots, tokens, rows, width);
+    add_sequence_attention(account, options, tokens, rows);
     account.linear("feed-forward", width, config.hidden, count);
     account.linear("feed-forward", config.hidden, width, count);
     for (int i = 0; i < 2; ++i) account.norm(width, count);
@@ -53,8 +66,10 @@ ModelCost patch_classifier_cost(const models::SeriesModelConfig& config, const m
     account.add("head", 0, count * static_cast<double>(width));
   }
   account.linear("head", flat ? groups * tokens * width : width, shape.classes, 1);
-  return std::move(account).cost(groups > 1 ? std::vector<int64_t>{groups, tokens}
-                                            : std::vector<int64_t>{tokens});
+  ModelCost cost = std::move(account).cost(groups > 1 ? std::vector<int64_t>{groups, tokens}
+                                                      : std::vector<int64_t>{tokens});
+  cost.weight_share = nn::weight_share(options, tokens);
+  return cost;
 }
 
 ModelCost temporal_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape) {
@@ -105,6 +120,14 @@ ModelCost plain_series_cost(const models::SeriesModelConfig& config, const model
   const int64_t values = shape.variables * shape.length;
   if (config.name == "nearest") {
     account.add("distances", 0, static_cast<double>(shape.training_cases * values));
+  } else if (config.name == "shapelet-forest") {
+    // A shapelet of the mean length along one variable, at each node on a path of a balanced tree.
+    const double length =
+                     (config.forest.shortest + config.forest.longest) / 2 * static_cast<double>(shape.length),
+                 depth = std::log2(static_cast<double>(std::max<int64_t>(shape.training_cases, 2)));
+    account.add("distances", 0,
+                static_cast<double>(config.forest.trees) * depth * length *
+                    std::max(static_cast<double>(shape.length) - length, 1.0));
   } else {
     account.linear("linear", values, shape.classes, 1);
     account.linear("linear", values, shape.classes, 1, false);
@@ -120,6 +143,15 @@ ModelCost series_cost(const models::SeriesModelConfig& config, const models::Ser
   if (config.name == "tcn") return temporal_cost(config, shape);
   if (config.name == "resnet") return series_network_cost(config, shape);
   return plain_series_cost(config, shape);
+}
+
+ModelCost sequence_cost(const nn::SequenceAttentionOptions& options, int64_t n) {
+  CostAccount account;
+  account.layer("attention");
+  add_sequence_attention(account, options, n, 1);
+  ModelCost cost = std::move(account).cost({n});
+  cost.weight_share = nn::weight_share(options, n);
+  return cost;
 }
 
 ModelCost language_cost(const models::LanguageModelConfig& chosen) {

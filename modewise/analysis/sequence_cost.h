@@ -1,6 +1,6 @@
 #pragma once
-// What language models and classifiers of series cost, by formula from their options and sizes (cost.h says
-// what counts).
+// What language models, classifiers of series and attention of sequences cost, by formula from their options
+// and sizes (cost.h says what counts).
 
 #include <cstdint>
 
@@ -8,11 +8,14 @@
 #include "modewise/models/labelled_series/config.h"
 #include "modewise/models/labelled_series/series_classifier.h"
 #include "modewise/models/language/config.h"
+#include "modewise/nn/sequence_attention.h"
 
 namespace modewise::analysis {
 
 /// A case through one of series_models(). Config error as models::validate.
 ModelCost series_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape);
+/// One layer's attention over a sequence of n tokens, of the form that the options name.
+ModelCost sequence_cost(const nn::SequenceAttentionOptions& options, int64_t n);
 /// A text of config.context tokens through a language model, read out at each.
 ModelCost language_cost(const models::LanguageModelConfig& config);
 

@@ -1,16 +1,35 @@
 #include "modewise/models/sequence_attention_config.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/ops/attention_forms.h"
 
 namespace modewise::models {
+namespace {
 
-void SequenceAttentionConfig::fields(Fields& f, const std::string& help, std::vector<std::string> forms) {
+/// Sizes of `order` equal modes that hold so many tokens, the first growing. One mode is blocks, each twice
+/// the root of the length, so that it computes as many weights as two modes of the root.
+std::vector<int64_t> equal_fold(int64_t order, int64_t tokens) {
+  const auto n = static_cast<double>(std::max<int64_t>(tokens, 1));
+  if (order == 1) return {0, 2 * static_cast<int64_t>(std::ceil(std::sqrt(n)))};
+  auto size = static_cast<int64_t>(std::ceil(std::pow(n, 1 / static_cast<double>(order)) - 1e-9));
+  std::vector<int64_t> fold(static_cast<size_t>(order), std::max<int64_t>(size, 1));
+  fold.front() = 0;
+  return fold;
+}
+
+}  // namespace
+
+void FoldConfig::fields(Fields& f, const std::string& help, std::vector<std::string> forms,
+                        std::string tensor) {
   forms.emplace_back("tensor");
-  f.add_preset("form", form, help, {.one_of = std::move(forms)}, [this] {
-    if (form == "tensor") form = "causal";  // what the form is often called
+  f.add_preset("form", form, help, {.one_of = std::move(forms)}, [this, tensor = std::move(tensor)] {
+    if (form == "tensor") form = tensor;  // what the form is often called
   });
   f.add("fold", fold,
         "sizes n_1 … n_m that the tokens are folded to, last fastest; n_1 may be 0: it grows with them",
@@ -20,15 +39,12 @@ void SequenceAttentionConfig::fields(Fields& f, const std::string& help, std::ve
   f.add("slots", slots, "causal: summaries a finished block", {.min = 1, .max = 1024});
 }
 
-void SequenceAttentionConfig::validate(const std::string& source) const {
-  const ops::AttentionForm& known = ops::attention_form(form);
-  const auto unused = [&](bool given, const char* name) {
-    require(!given, ErrorKind::config, "{}: attention.{} has no effect with attention.form = \"{}\"", source,
-            name, form);
-  };
-  unused(!known.fold && !fold.empty(), "fold");
-  unused(!known.window && window != 0, "window");
-  unused(!known.latents && slots != 1, "slots");
+void FoldConfig::refuse(bool given, const char* name, const std::string& source) const {
+  require(!given, ErrorKind::config, "{}: attention.{} has no effect with attention.form = \"{}\"", source,
+          name, form);
+}
+
+void FoldConfig::check_sizes(const std::string& source) const {
   double cells = 1;
   for (size_t i = 0; i < fold.size(); ++i) {
     require(fold[i] >= 1 || (i == 0 && fold[i] == 0), ErrorKind::config,
@@ -39,13 +55,136 @@ void SequenceAttentionConfig::validate(const std::string& source) const {
   }
   require(cells < 0x1p62, ErrorKind::config,
           "{}: the product of attention.fold, about {:.3g}, is beyond 62 bits", source, cells);
-  require(!known.window || known.latents || window >= 1, ErrorKind::config,
-          "{}: attention.form = \"{}\" needs attention.window, the tokens that a token sees", source, form);
+}
+
+void FoldConfig::check_window(const std::string& source) const {
   require(
-      !known.latents || window == 0 || fold.size() < 2 || window >= fold.back(), ErrorKind::config,
+      window == 0 || fold.size() < 2 || window >= fold.back(), ErrorKind::config,
       "{}: attention.window = {} is smaller than the last size of attention.fold, {}: tokens of the block "
       "that is not finished yet would be seen by nobody",
       source, window, fold.empty() ? 0 : fold.back());
+}
+
+void FoldConfig::validate(const std::string& source) const {
+  const ops::AttentionForm& known = ops::attention_form(form);
+  refuse(!known.fold && !fold.empty(), "fold", source);
+  refuse(!known.window && window != 0, "window", source);
+  refuse(!known.latents && slots != 1, "slots", source);
+  check_sizes(source);
+  require(!known.window || known.latents || window >= 1, ErrorKind::config,
+          "{}: attention.form = \"{}\" needs attention.window, the tokens that a token sees", source, form);
+  if (known.latents) check_window(source);
+}
+
+void SequenceAttentionConfig::fields(Fields& f) {
+  std::vector<std::string> forms;
+  std::string help;
+  for (const nn::SequenceForm& one : nn::sequence_forms()) {
+    forms.emplace_back(one.name);
+    help += fmt::format("{}{} ({})", help.empty() ? "" : ", ", one.name, one.summary);
+  }
+  FoldConfig::fields(f, help, std::move(forms), "axial");
+  f.add(
+      "order", order,
+      "axial: modes that tokens attend along, the last ones of fold; 1 is blocks of tokens, 0 the whole fold",
+      {.min = 0, .max = 16});
+  f.add("density", density, "random, topk and window: share of the tokens that a token sees; above 0",
+        {.min = 0, .max = 1});
+  f.add("projected", projected, "linformer: keys that the tokens' become; 0: a quarter of the tokens",
+        {.min = 0, .max = 1 << 20});
+  f.add("landmarks", landmarks, "nystroemformer: landmarks", {.min = 1, .max = 1 << 16});
+  f.add("kernel", kernel, "nystroemformer: odd width of the values' convolution; 0: without",
+        {.min = 0, .max = 1 << 16});
+  f.add("features", features, "performer: random features; 0: d ln d of heads of width d",
+        {.min = 0, .max = 1 << 20});
+  f.add("chunk", chunk, "reformer: tokens of a chunk, half of what a token is compared with",
+        {.min = 1, .max = 1 << 20});
+  f.add("rounds", rounds, "reformer: rounds of hashing", {.min = 1, .max = 64});
+}
+
+void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens) const {
+  const nn::SequenceForm* known = nn::find_sequence_form(form);
+  require(known != nullptr, ErrorKind::config, "{}: there is no attention.form \"{}\"", source, form);
+  const SequenceAttentionConfig plain;
+  refuse(!known->fold && !fold.empty(), "fold", source);
+  refuse(!known->modes && order != 0, "order", source);
+  refuse(!known->window && window != 0, "window", source);
+  refuse(!known->slots && slots != 1, "slots", source);
+  refuse(!known->density && density != plain.density, "density", source);
+  refuse(!known->projected && projected != 0, "projected", source);
+  refuse(!known->landmarks && landmarks != plain.landmarks, "landmarks", source);
+  refuse(!known->landmarks && kernel != plain.kernel, "kernel", source);
+  refuse(!known->features && features != 0, "features", source);
+  refuse(!known->hashes && chunk != plain.chunk, "chunk", source);
+  refuse(!known->hashes && rounds != plain.rounds, "rounds", source);
+  check_sizes(source);
+  if (known->slots) check_window(source);
+  require(density > 0, ErrorKind::config,
+          "{}: attention.density must be above 0: with 0 a token would see no other and not itself", source);
+  require(window == 0 || !known->density || density == plain.density, ErrorKind::config,
+          "{}: attention.window = {} says how many tokens are seen, and attention.density = {} too; give one",
+          source, window, density);
+  require(kernel % 2 == 1 || kernel == 0, ErrorKind::config,
+          "{}: attention.kernel must be odd, a token in its middle, or 0, got {}", source, kernel);
+  require(projected <= tokens, ErrorKind::config,
+          "{}: attention.projected = {} is more than the {} tokens that are projected", source, projected,
+          tokens);
+  const auto modes = static_cast<int64_t>(fold.size());
+  require(order == 0 || fold.empty() || order <= modes, ErrorKind::config,
+          "{}: attention.order = {} asks for more modes than attention.fold [{}] has", source, order,
+          fmt::join(fold, ", "));
+  if (!known->fold || fold.empty()) return;
+  double cells = 1, behind = 1;
+  for (size_t i = 0; i < fold.size(); ++i) {
+    cells *= static_cast<double>(fold[i]);
+    if (i > 0) behind *= static_cast<double>(fold[i]);
+  }
+  const bool grows = fold.front() == 0 || order == modes;
+  require(grows || cells >= static_cast<double>(tokens), ErrorKind::config,
+          "{}: attention.fold [{}] holds {} tokens, but the sequence has {}; a first size of 0 grows with it",
+          source, fmt::join(fold, ", "), cells, tokens);
+  require(
+      known->slots || modes < 2 || order > 0 || behind < static_cast<double>(tokens) || tokens <= 1,
+      ErrorKind::config,
+      "{}: {} tokens cannot fill attention.fold [{}]: its sizes behind the first hold {}, so that nothing "
+      "would be attended along the first",
+      source, tokens, fmt::join(fold, ", "), behind);
+}
+
+nn::SequenceAttentionOptions SequenceAttentionConfig::options(int64_t width, int64_t heads,
+                                                              int64_t tokens) const {
+  nn::SequenceAttentionOptions out = {.width = width, .heads = heads, .tokens = tokens, .form = form};
+  out.fold = fold, out.window = window, out.slots = slots;
+  out.density = density, out.projected = projected;
+  out.landmarks = landmarks, out.kernel = kernel;
+  out.features = features, out.chunk = chunk, out.rounds = rounds;
+  const nn::SequenceForm* known = nn::find_sequence_form(form);
+  if (known == nullptr || !known->fold) return out;
+  out.modes = order;
+  if (fold.empty())
+    out.fold = equal_fold(order == 0 ? 2 : order, tokens);
+  else if (order == static_cast<int64_t>(fold.size()) && fold.front() > 0)
+    out.fold.insert(out.fold.begin(), 0);  // blocks that do not see each other
+  else if (order == static_cast<int64_t>(fold.size()))
+    out.modes = 0;
+  if (out.modes == static_cast<int64_t>(out.fold.size())) out.modes = 0;
+  return out;
+}
+
+std::string SequenceAttentionConfig::title() const {
+  std::string out = form;
+  if (!fold.empty()) out += fmt::format(" {}", fmt::join(fold, "·"));
+  if (order > 0) out += fmt::format(" of order {}", order);
+  if (slots > 1) out += fmt::format(", {} slots", slots);
+  const nn::SequenceForm* known = nn::find_sequence_form(form);
+  if (known == nullptr) return out;
+  if (window > 0 && !known->slots) out += fmt::format(" {}", window);
+  if (known->density && window == 0) out += fmt::format(" {:g} %", density * 100);
+  if (projected > 0) out += fmt::format(" {}", projected);
+  if (known->landmarks) out += fmt::format(" {}", landmarks);
+  if (features > 0) out += fmt::format(" {}", features);
+  if (known->hashes) out += fmt::format(" {}×{}", rounds, chunk);
+  return out;
 }
 
 }  // namespace modewise::models

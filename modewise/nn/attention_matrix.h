@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
+
 #include "modewise/ops/tensor_attention.h"
 
 namespace modewise::nn {
@@ -14,5 +16,9 @@ namespace modewise::nn {
 at::Tensor attention_matrix(const at::Tensor& q, const at::Tensor& k,
                             const ops::TensorAttentionOptions& options, const at::Tensor& latents = {},
                             const ops::RotaryCode& rotary = {});
+
+/// The same of any attention that is linear in its values: `attend` maps values [B, n, H, e] to [B, n, H, e]
+/// for the queries q [B, n, H, d], in their type.
+at::Tensor attention_matrix(const at::Tensor& q, const std::function<at::Tensor(const at::Tensor&)>& attend);
 
 }  // namespace modewise::nn

@@ -9,9 +9,9 @@
 namespace modewise::nn {
 
 Block::Block(Initializer& init, int64_t width, std::shared_ptr<Attention> attention,
-             std::shared_ptr<FeedForward> feed_forward, double dropout, double layer_scale) {
-  if (attention) norm1_ = register_module("norm1", std::make_shared<LayerNorm>(width));
-  if (feed_forward) norm2_ = register_module("norm2", std::make_shared<LayerNorm>(width));
+             std::shared_ptr<FeedForward> feed_forward, double dropout, double layer_scale, double epsilon) {
+  if (attention) norm1_ = register_module("norm1", std::make_shared<LayerNorm>(width, epsilon));
+  if (feed_forward) norm2_ = register_module("norm2", std::make_shared<LayerNorm>(width, epsilon));
   if (attention) attention_ = register_module("attention", std::move(attention));
   if (feed_forward) feed_forward_ = register_module("feedforward", std::move(feed_forward));
   dropout1_ = register_module("dropout1", std::make_shared<Dropout>(init, dropout));

@@ -17,10 +17,10 @@ namespace modewise::nn {
 
 class Block : public torch::nn::Module {
  public:
-  /// `layer_scale`: where the branch scales start; 0 is no scales. One of `attention` and `feed_forward` may
-  /// be null: the block then lacks that branch with its norm.
+  /// `epsilon`: of the norms. `layer_scale`: where the branch scales start; 0 is no scales. One of
+  /// `attention` and `feed_forward` may be null: the block then lacks that branch with its norm.
   Block(Initializer& init, int64_t width, std::shared_ptr<Attention> attention,
-        std::shared_ptr<FeedForward> feed_forward, double dropout, double layer_scale);
+        std::shared_ptr<FeedForward> feed_forward, double dropout, double layer_scale, double epsilon = 1e-5);
 
   /// x [B, N_1 … N_k, D], mask [B, N_1 … N_k] bool or none.
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask);

@@ -1,81 +1,96 @@
 #include "modewise/nn/sequence_attention.h"
 
-#include <ATen/ops/cat.h>
-#include <ATen/ops/ones_like.h>
-#include <ATen/ops/zeros_like.h>
+#include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "modewise/nn/attention_matrix.h"
-#include "modewise/ops/attention_forms.h"
+#include "modewise/ops/accumulate_type.h"
 
 namespace modewise::nn {
 namespace {
 
-/// A logit far below all others, and far from where float32 and bfloat16 end.
-constexpr double kRefused = -1e4;
-
-/// x with one more coordinate, 1.
-at::Tensor with_ones(const at::Tensor& x) {
-  return at::cat({x, at::ones_like(x.narrow(-1, 0, 1))}, -1);
+void check_mask(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+  TORCH_CHECK_VALUE(x.dim() == 3, "attention of a sequence wants x [B, n, D], got ", x.sizes());
+  if (!mask) return;
+  TORCH_CHECK_VALUE(mask->scalar_type() == at::kBool && mask->sizes() == x.sizes().slice(0, 2),
+                    "attention of a sequence wants a mask of bool ", x.sizes().slice(0, 2), ", got ",
+                    mask->scalar_type(), " ", mask->sizes());
+  const at::Tensor some = mask->any(-1);
+  TORCH_CHECK_VALUE(some.all().item<bool>(), "attention of a sequence: the mask of sample ",
+                    some.to(at::kInt).argmin().item<int64_t>(), " leaves no token that could be seen");
 }
 
 }  // namespace
 
-SequenceAttention::SequenceAttention(Initializer& init, SequenceAttentionOptions options)
-    : heads_(options.heads), options_(std::move(options.attention)) {
+SequenceAttention::SequenceAttention(Initializer& init, const SequenceAttentionOptions& options, bool keys)
+    : heads_(options.heads) {
   const int64_t width = options.width;
-  const auto map = [&] { return std::make_shared<Linear>(init, width, width, options.bias); };
-  query_ = register_module("query_proj", map());
-  key_ = register_module("key_proj", map());
-  value_ = register_module("value_proj", map());
-  out_ = register_module("out_proj", map());
-  if (const int64_t levels = ops::latent_levels(options_); levels > 0)
-    latents_ =
-        register_parameter("latents", init.normal({levels, heads_, options.slots, width / heads_}, 0.02));
-  if (ops::attention_form(options_.form).memory && options_.scale == 0)
-    options_.scale = 1 / std::sqrt(static_cast<double>(width) / static_cast<double>(heads_));
+  const auto map = [&](const char* name) {
+    return register_module(name, std::make_shared<Linear>(init, width, width, options.bias));
+  };
+  query_ = map("query_proj");
+  if (keys) key_ = map("key_proj");
+  value_ = map("value_proj");
+  out_ = map("out_proj");
+  if (options.dropout > 0)
+    dropout_ = register_module("dropout", std::make_shared<Dropout>(init, options.dropout));
 }
 
-at::Tensor SequenceAttention::split(const Linear& layer, const at::Tensor& x) const {
-  return layer.forward(x).unflatten(-1, {heads_, x.size(-1) / heads_});
+SequenceAttention::Tokens SequenceAttention::tokens_of(const at::Tensor& x,
+                                                       const std::optional<at::Tensor>& mask) const {
+  check_mask(x, mask);
+  const auto heads = [&](const std::shared_ptr<Linear>& map) {
+    return map ? map->forward(x).unflatten(-1, {heads_, x.size(-1) / heads_}) : at::Tensor();
+  };
+  return {heads(query_), heads(key_), heads(value_), mask};
 }
 
-SequenceAttention::Compared SequenceAttention::compared(const at::Tensor& x,
-                                                        const std::optional<at::Tensor>& mask) const {
-  Compared out = {split(*query_, x), split(*key_, x), cast_like(latents_, x)};
-  if (!mask) return out;
-  // One more coordinate: 1 in the queries, in the keys 0 or what makes the logit refuse them. Every form then
-  // masks alike, blocks' summaries too.
-  const at::Tensor barred =
-      at::zeros_like(out.k.narrow(-1, 0, 1))
-          .masked_fill(mask->logical_not().unsqueeze(-1).unsqueeze(-1), kRefused / options_.scale);
-  out.q = with_ones(out.q);
-  out.k = at::cat({out.k, barred}, -1);
-  if (out.latents.defined()) out.latents = with_ones(out.latents);
+ops::Weighing SequenceAttention::weighing() const {
+  ops::Weighing out;
+  const int64_t width = query_->weight().size(0) / heads_;
+  out.scale = 1 / std::sqrt(static_cast<double>(width));
+  if (dropout_) out.dropout = dropout_->active_probability(), out.key = dropout_->key();
   return out;
 }
 
 at::Tensor SequenceAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  const Compared c = compared(x, mask);
-  at::Tensor v = split(*value_, x);
-  // Values get a 0, since libtorch's fast kernel, whose gradients do not depend on threads, wants them as
-  // wide as keys.
-  const int64_t width = v.size(-1);
-  if (mask) v = at::cat({v, at::zeros_like(v.narrow(-1, 0, 1))}, -1);
-  const at::Tensor attended = ops::tensor_attention(c.q, c.k, v, options_, c.latents).narrow(-1, 0, width);
-  return out_->forward(attended.flatten(-2));
+  return out_->forward(mixed(tokens_of(x, mask)).flatten(-2));
 }
 
 at::Tensor SequenceAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  const Compared c = compared(x, mask);
-  return attention_matrix(c.q, c.k, options_, c.latents);
+  Tokens tokens = tokens_of(x, mask);
+  const at::ScalarType type = ops::accumulate_type(x.scalar_type());
+  for (at::Tensor* t : {&tokens.q, &tokens.k})
+    if (t->defined()) *t = t->to(type);
+  return attention_matrix(tokens.q, [&](const at::Tensor& values) {
+    return mixed({tokens.q, tokens.k, values, mask});
+  });
+}
+
+const SequenceForm* find_sequence_form(std::string_view name) {
+  const auto forms = sequence_forms();
+  const auto found =
+      std::find_if(forms.begin(), forms.end(), [&](const auto& form) { return form.name == name; });
+  return found == forms.end() ? nullptr : &*found;
 }
 
 std::shared_ptr<Attention> make_sequence_attention(Initializer& init,
                                                    const SequenceAttentionOptions& options) {
-  return std::make_shared<SequenceAttention>(init, options);
+  const SequenceForm* form = find_sequence_form(options.form);
+  TORCH_CHECK_VALUE(form != nullptr, "there is no attention of a sequence called '", options.form, "'");
+  TORCH_CHECK_VALUE(options.heads >= 1 && options.width % options.heads == 0, "attention '", form->name,
+                    "': heads = ", options.heads, " must divide the width ", options.width);
+  SequenceAttentionOptions acting = options;
+  if (!form->dropout) acting.dropout = 0;
+  return form->make(init, acting);
+}
+
+double weight_share(const SequenceAttentionOptions& options, int64_t n) {
+  const SequenceForm* form = find_sequence_form(options.form);
+  TORCH_CHECK_VALUE(form != nullptr, "there is no attention of a sequence called '", options.form, "'");
+  return form->pairs(options, n) / (static_cast<double>(n) * static_cast<double>(n));
 }
 
 }  // namespace modewise::nn

@@ -37,7 +37,7 @@ class EveryToken final : public AttentionCache::Memory {
   EveryToken(const TensorAttentionOptions& options, double scale, PositionCode code)
       : scale_(scale), code_(std::move(code)) {
     if (attention_form(options.form).density)
-      sparse_ = {options.form == "random", options.density, true, scale};
+      sparse_ = {options.form == "random", options.density, true, {}, {.scale = scale}};
   }
 
   void keep(const Piece& piece) override {
@@ -134,6 +134,8 @@ AttentionCache::AttentionCache(TensorAttentionOptions options, at::Tensor latent
                     "attention_cache: only causal forms can go on token "
                     "by token, got form ",
                     options_.form, options_.causal ? "" : " without causal");
+  TORCH_CHECK_VALUE(options_.modes == 0, "attention_cache: a text attends along all modes of its fold, not ",
+                    options_.modes);
   TORCH_CHECK_VALUE(!rotary_.positions.defined(),
                     "attention_cache: positions are counted, none may be given");
 }
@@ -143,7 +145,7 @@ AttentionCache& AttentionCache::operator=(AttentionCache&&) noexcept = default;
 
 at::Tensor AttentionCache::step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   const at::NoGradGuard no_grad;
-  check_tensor_attention_args(q, k, v, options_, latents_, rotary_);
+  check_tensor_attention_args(q, k, v, options_, latents_, rotary_, {});
   TORCH_CHECK_VALUE(q.size(1) > 0, "attention_cache: a step needs at least one token, got q ", q.sizes());
   const AttentionForm& form = attention_form(options_.form);
   if (memory_ == nullptr) {

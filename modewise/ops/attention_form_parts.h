@@ -3,26 +3,29 @@
 
 #include "modewise/ops/attention_forms.h"
 #include "modewise/ops/summary_memory.h"
+#include "modewise/ops/weighted_values.h"
 
 namespace modewise::ops {
 
 // tensor_attention.cpp
-/// full, random, topk: tokens among tokens.
-at::Tensor attend_tokens(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                         const TensorAttentionOptions& options, const at::Tensor& latents,
-                         const RotaryCode& rotary);
+/// Scale and dropout, 1/√d where no scale is given.
+Weighing weighing_of(const SequenceTensors& t, const TensorAttentionOptions& options);
+
+// attend_tokens.cpp
+/// full: tokens among tokens.
+at::Tensor attend_tokens(const SequenceTensors& t, const TensorAttentionOptions& options);
+/// window: the last tokens, or those around.
+at::Tensor attend_near(const SequenceTensors& t, const TensorAttentionOptions& options);
+/// random, topk: a share of the tokens.
+at::Tensor attend_sparse(const SequenceTensors& t, const TensorAttentionOptions& options);
+/// lambda, causal, and window where it is causal: nearby tokens and summaries in one softmax.
+at::Tensor attend_summaries(const SequenceTensors& t, const TensorAttentionOptions& options);
+
+// attend_folded.cpp
 /// axial: along one mode after another.
-at::Tensor attend_fibres(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                         const TensorAttentionOptions& options, const at::Tensor& latents,
-                         const RotaryCode& rotary);
+at::Tensor attend_fibres(const SequenceTensors& t, const TensorAttentionOptions& options);
 /// pooled: the same with weights that all fibres share.
-at::Tensor attend_shared(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                         const TensorAttentionOptions& options, const at::Tensor& latents,
-                         const RotaryCode& rotary);
-/// window, lambda, causal: nearby tokens and summaries in one softmax.
-at::Tensor attend_summaries(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                            const TensorAttentionOptions& options, const at::Tensor& latents,
-                            const RotaryCode& rotary);
+at::Tensor attend_shared(const SequenceTensors& t, const TensorAttentionOptions& options);
 
 // attention_cache.cpp
 /// Every token.

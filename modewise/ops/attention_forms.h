@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,15 +16,20 @@
 
 namespace modewise::ops {
 
+/// Arguments of tensor_attention. Where there is a mask, keys and values of tokens that are not valid are 0.
+struct SequenceTensors {
+  at::Tensor q, k, v, latents;
+  RotaryCode rotary;
+  std::optional<at::Tensor> token_mask;
+};
+
 struct AttentionForm {
   std::string_view name;
   // What of TensorAttentionOptions acts on it; `latents`: blocks have learned summaries.
   bool fold = false, window = false, sinks = false, density = false, latents = false;
 
   /// tensor_attention, arguments checked.
-  at::Tensor (*run)(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                    const TensorAttentionOptions& options, const at::Tensor& latents,
-                    const RotaryCode& rotary) = nullptr;
+  at::Tensor (*run)(const SequenceTensors& t, const TensorAttentionOptions& options) = nullptr;
   /// What an AttentionCache keeps; null where an earlier token's result depends on later ones.
   std::unique_ptr<AttentionCache::Memory> (*memory)(const TensorAttentionOptions& options, double scale,
                                                     const at::Tensor& latents,

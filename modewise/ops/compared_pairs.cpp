@@ -17,8 +17,9 @@ double token_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t
   return static_cast<double>(n) * static_cast<double>(n + 1) / 2;
 }
 
-/// The window, and first tokens before it.
-double near_pairs(const TensorAttentionOptions& options, int64_t /*slots*/, int64_t n) {
+/// The window, and first tokens before it; or the window around, for which the whole matrix is made.
+double near_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n) {
+  if (options.form == "window" && !options.causal) return matrix_pairs(options, slots, n);
   const int64_t window = window_of(options, n),
                 sinks = attention_form(options.form).sinks ? options.sinks : 0;
   double pairs = 0;
@@ -29,7 +30,7 @@ double near_pairs(const TensorAttentionOptions& options, int64_t /*slots*/, int6
   return pairs;
 }
 
-/// Every cell along its fibre of each mode, or the cells before it.
+/// Every cell along its fibre of each mode that is attended along, or the cells before it.
 double fibre_pairs(const TensorAttentionOptions& options, int64_t /*slots*/, int64_t n) {
   std::vector<int64_t> sizes = options.fold;
   int64_t rest = 1, cells = 1;
@@ -38,9 +39,11 @@ double fibre_pairs(const TensorAttentionOptions& options, int64_t /*slots*/, int
   for (const int64_t size : sizes) cells *= size;
   const bool causal = options.causal && attention_form(options.form).memory != nullptr;
   double pairs = 0;
-  for (const int64_t size : sizes)
-    pairs +=
-        static_cast<double>(cells) * (causal ? static_cast<double>(size + 1) / 2 : static_cast<double>(size));
+  const size_t first = options.modes > 0 ? sizes.size() - static_cast<size_t>(options.modes) : 0;
+  for (size_t mode = first; mode < sizes.size(); ++mode) {
+    const auto size = static_cast<double>(sizes[mode]);
+    pairs += static_cast<double>(cells) * (causal ? (size + 1) / 2 : size);
+  }
   return pairs;
 }
 

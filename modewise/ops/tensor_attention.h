@@ -10,30 +10,37 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "modewise/ops/dropout_key.h"
 #include "modewise/ops/rotary_code.h"
 
 namespace modewise::ops {
 
 struct TensorAttentionOptions {
-  /// full: every token, or every earlier one. window: the last `window` tokens. lambda: those and the first
+  /// full: every token, or every earlier one. window: the last `window` tokens, or the `window` tokens around
+  /// (sparse_attention.h), a share `density` of all with window = 0. lambda: the last ones and the first
   /// `sinks` ones, at distances of at most `window` (LM-Infinite). axial: along one mode after another at
   /// fixed positions of the others (the paper's Eqs. 3 and 4). pooled: along one mode after another with
   /// weights that all fibres share (the paper's Fig. 2). causal: the window and learned summaries of finished
-  /// blocks, in one softmax. random, topk: a drawn share of the tokens, or those with the largest logits
-  /// (sparse_attention.h).
+  /// blocks, in one softmax. random, topk: a drawn share of the tokens, or those with the largest logits.
   std::string form = "causal";
   /// n_1 … n_m, the last mode fastest; n_1 = 0: as large as the sequence needs. The sequence must fit in the
   /// fold but in form causal, where n_1 is how many of the coarsest blocks a token is used to: of more, each
   /// gets a smaller share of the weight (SummaryOptions::fold), and with n_1 = 0 it does not.
   std::vector<int64_t> fold = {};
-  int64_t window = 0;  // tokens seen, a token itself included; 0: 2·n_m (form causal only)
+  /// axial, pooled: along the last `modes` modes only, so that blocks of n_{m−modes+1}·…·n_m tokens do not
+  /// see each other; 0: along all.
+  int64_t modes = 0;
+  int64_t window = 0;  // tokens seen, a token itself included; 0: 2·n_m (form causal), or a share
   int64_t sinks = 0;
-  double density = 0.1;  // random, topk: share of the tokens seen
-  bool causal = true;    // full, axial, random, topk; window, lambda and causal always are, pooled cannot be
+  double density = 0.1;  // random, topk, window: share of the tokens seen
+  bool causal = true;    // full, window, axial, random, topk; lambda and causal always are, pooled cannot be
   double scale = 0;      // of the logits; 0: 1/√d, and for pooled 1/√(d·n/n_i)
+  double dropout = 0;    // of the weights, in training; not in lambda, causal, and window where it is causal
+  DropoutKey key = {};
 };
 
 /// q [B, n, H, d], k [B, n, G, d], v [B, n, G, e] -> [B, n, H, e]; query head h reads key head h·G/H. q and k
@@ -41,16 +48,19 @@ struct TensorAttentionOptions {
 /// r, d], form causal with m ≥ 2 only: latents[l] are the r queries by which blocks of level l+1 (of n_m
 /// tokens, then of n_{m−1} such blocks, …) are summarised: a = softmax(z Kᵀ), r slots with keys a K and
 /// values a V. Zeros pool by the mean.
+/// token_mask [B, n] bool (true: valid): nothing under a token that is not valid changes a bit elsewhere, and
+/// valid ones behave as in the sequence without those behind them; with rotary codes not in form causal,
+/// lambda, or window where it is causal. A row that sees no valid token is 0 (of form causal: any number).
 /// Sequences that do not fill the fold are taken as they are. float32, float64, bfloat16 (softmax in
 /// float32).
 at::Tensor tensor_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const TensorAttentionOptions& options, const at::Tensor& latents = {},
-                            const RotaryCode& rotary = {});
+                            const RotaryCode& rotary = {}, const std::optional<at::Tensor>& token_mask = {});
 
 /// Bad options, or shapes that do not fit them, as ValueError.
 void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                  const TensorAttentionOptions& options, const at::Tensor& latents,
-                                 const RotaryCode& rotary);
+                                 const RotaryCode& rotary, const std::optional<at::Tensor>& token_mask);
 /// Tokens that a token sees nearby: options.window, or its default; n for the forms without one.
 int64_t window_of(const TensorAttentionOptions& options, int64_t n);
 

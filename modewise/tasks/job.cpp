@@ -15,7 +15,7 @@ namespace modewise::tasks {
 namespace {
 
 /// "cost: 61,234 parameters; a sample makes 7 × 7 × 7 = 343 tokens and takes 21.3 million multiply-adds
-/// forward".
+/// forward", and what is computed of the weights that full attention has.
 std::string cost_text(const analysis::ModelCost& model) {
   std::string tokens;
   if (!model.tokens.empty()) {
@@ -26,8 +26,13 @@ std::string cost_text(const analysis::ModelCost& model) {
                                report::Cell::count(count).text())
                  : fmt::format("makes {} tokens and ", report::Cell::count(count).text());
   }
-  return fmt::format("cost: {} parameters; a sample {}takes {:.3g} million multiply-adds forward",
-                     report::Cell::count(model.parameters()).text(), tokens, model.multiply_adds() / 1e6);
+  const std::string share =
+      model.weight_share == 1
+          ? ""
+          : fmt::format("; its attention computes {:.3g} % of the n² weights", model.weight_share * 100);
+  return fmt::format("cost: {} parameters; a sample {}takes {:.3g} million multiply-adds forward{}",
+                     report::Cell::count(model.parameters()).text(), tokens, model.multiply_adds() / 1e6,
+                     share);
 }
 
 /// The folder of an earlier run whose config the job has taken, or a new one that has become a run.

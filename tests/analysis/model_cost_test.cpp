@@ -63,8 +63,16 @@ INSTANTIATE_TEST_SUITE_P(Every, VolumeParameters,
                                          std::vector<std::string>{"name=transformer", "patch.size=8"},
                                          std::vector<std::string>{"name=timesformer", "head.pooling=mean"},
                                          std::vector<std::string>{"name=mvit", "patch.embedding=linear"},
+                                         std::vector<std::string>{"name=vit", "patch.size=5"},
                                          std::vector<std::string>{"name=resnet18"},
                                          std::vector<std::string>{"name=resnet50"}));
+
+TEST(VolumeCost, OfViTIsThePapers) {
+  // ViT-B/16 on 224² with 1000 classes, without the layer before the head: "86M"; by hand 86,567,656.
+  const auto config = config_of<models::GridModelConfig>(
+      {"name=vit", "width=768", "hidden=3072", "blocks=12", "heads=12", "patch.size=16"});
+  EXPECT_EQ(grid_classifier_cost(config, {{224, 224}, 3, 1000, false}).parameters(), 86567656);
+}
 
 TEST(VolumeCost, OfTheReleasedFormIsTheGridModels) {
   GridModel grid;  // whose figures are those that the paper prints
@@ -125,9 +133,16 @@ TEST(SeriesCost, HasTheParametersOfTheBuiltModel) {
            {"name=patchtst"},
            {"name=patchtst", "patch.channels=independent", "head.pooling=flatten"},
            {"name=patchtst", "attention.form=causal", "attention.fold=[0, 3, 2]", "attention.slots=2"},
+           {"name=patchtst", "attention.form=axial", "attention.order=1"},
+           {"name=patchtst", "attention.form=window", "attention.window=3"},
+           {"name=patchtst", "attention.form=linformer", "attention.projected=3"},
+           {"name=patchtst", "attention.form=performer"},
+           {"name=patchtst", "attention.form=nystroemformer", "attention.kernel=5"},
+           {"name=patchtst", "attention.form=reformer", "attention.chunk=3"},
            {"name=dlinear"},
            {"name=tcn", "convolution.width=5"},
            {"name=resnet", "convolution.width=5"},
+           {"name=shapelet-forest"},
            {"name=nearest"}})
     for (const bool padded : {false, true}) {
       const models::SeriesShape shape{3, 77, 4, padded && settings.front() != "name=nearest", 10};
@@ -159,6 +174,19 @@ TEST(SeriesCost, CountsEachLayerAtItsPlaces) {
       2 * 2 * 9 * 9 * 64 + 9 * 64;
   EXPECT_DOUBLE_EQ(series_cost(config, shape).multiply_adds(), wanted);
   EXPECT_EQ(series_cost(config, shape).tokens, std::vector<int64_t>{9});
+}
+
+TEST(SeriesCost, SaysTheShareOfTheWeights) {
+  const models::SeriesShape shape{1, 136, 2, false, 10};  // 16 tokens
+  const auto share = [&](const std::vector<std::string>& settings) {
+    return series_cost(config_of<models::SeriesModelConfig>(settings), shape).weight_share;
+  };
+  EXPECT_DOUBLE_EQ(share({}), 1);
+  EXPECT_DOUBLE_EQ(share({"attention.form=axial"}), 0.5);
+  EXPECT_DOUBLE_EQ(share({"attention.form=axial", "attention.order=1"}), 0.5);
+  EXPECT_DOUBLE_EQ(share({"attention.form=axial", "attention.order=1", "attention.fold=[4]"}), 0.25);
+  EXPECT_DOUBLE_EQ(share({"attention.form=axial", "attention.fold=[4, 2, 2]"}), 0.5);
+  EXPECT_DOUBLE_EQ(share({"attention.form=axial", "attention.fold=[2, 4]", "attention.order=2"}), 0.375);
 }
 
 TEST(LanguageCost, CountsEachLayerAtEveryTokenAndThePairsOfItsAttention) {

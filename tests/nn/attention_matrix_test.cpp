@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "modewise/nn/language_attention.h"
-#include "modewise/nn/sequence_attention.h"
 
 namespace modewise::nn {
 namespace {
@@ -229,32 +228,6 @@ TEST(AttentionMatrix, OfHalfPrecisionIsInFloat32) {
   const at::Tensor matrix = attention_matrix(q, q, options);
   EXPECT_EQ(matrix.scalar_type(), at::kFloat);
   EXPECT_LT((matrix.sum(-1) - 1).abs().max().item<double>(), 1e-6);
-}
-
-TEST(SequenceAttention, HasAMatrixWithoutWeightOnMaskedTokens) {
-  for (const char* form : {"full", "axial", "causal"}) {
-    ops::TensorAttentionOptions options;
-    options.form = form;
-    options.causal = options.form == "causal";
-    if (options.form != "full") options.fold = {0, 3, 2};
-    Initializer init(3);
-    SequenceAttention attention(init, {.width = 12, .heads = 2, .slots = 3, .attention = options});
-    attention.to(at::kDouble);  // barred logits of 1e4 leave float32 few digits in rows of padding
-    const at::Tensor x = at::randn({2, 17, 12}, at::kDouble);
-    const at::Tensor mask = at::ones({2, 17}, at::kBool);
-    mask[1].narrow(0, 11, 6).fill_(false);
-    const at::Tensor matrix = attention.full_matrix(x, mask);
-    EXPECT_LT((matrix.sum(-1) - 1).abs().max().item<double>(), 1e-12) << form;
-    EXPECT_EQ(matrix[1].slice(1, 0, 11).slice(2, 11, 17).abs().max().item<double>(), 0) << form;
-    const auto parameters = attention.named_parameters();
-    const at::Tensor value =
-        (at::matmul(x, parameters["value_proj.weight"].t()) + parameters["value_proj.bias"])
-            .unflatten(-1, {2, 6})
-            .transpose(1, 2);
-    const at::Tensor mixed = at::matmul(matrix, value).transpose(1, 2).flatten(-2);
-    const at::Tensor out = at::matmul(mixed, parameters["out_proj.weight"].t()) + parameters["out_proj.bias"];
-    EXPECT_LT(largest_difference(out, attention.forward(x, mask)), 1e-10) << form;
-  }
 }
 
 TEST(LanguageAttention, IsItsMatrixTimesTheValues) {

@@ -32,10 +32,9 @@ struct Wanted {
   double value;  // bound, deviation, or what all are
 };
 
-template <class Module, class... Options>
-void expect_starts(const std::vector<Wanted>& wanted, const Options&... options) {
-  Initializer init(7), same(7);
-  const Module module(init, options...);
+/// Of a module made from seed 7.
+void expect_parameters(const torch::nn::Module& module, const std::vector<Wanted>& wanted) {
+  Initializer same(7);
   const auto parameters = module.named_parameters();
   EXPECT_EQ(parameters.size(), wanted.size());
   for (const auto& [name, sizes, start, value] : wanted) {
@@ -46,6 +45,17 @@ void expect_starts(const std::vector<Wanted>& wanted, const Options&... options)
                                                          : at::full(sizes, value, at::kFloat);
     EXPECT_TRUE(found->equal(expected)) << name;
   }
+}
+
+template <class Module, class... Options>
+void expect_starts(const std::vector<Wanted>& wanted, const Options&... options) {
+  Initializer init(7);
+  expect_parameters(Module(init, options...), wanted);
+}
+
+void expect_form_starts(const std::vector<Wanted>& wanted, const SequenceAttentionOptions& options) {
+  Initializer init(7);
+  expect_parameters(*make_sequence_attention(init, options), wanted);
 }
 
 constexpr Start u = Start::uniform, n = Start::normal, c = Start::constant;
@@ -105,13 +115,30 @@ TEST(FirstWeights, OfAttentionAndHeads) {
     maps.push_back({names.emplace_back(std::string(name) + ".weight").c_str(), {12, 12}, u, bound});
     maps.push_back({names.emplace_back(std::string(name) + ".bias").c_str(), {12}, u, bound});
   }
-  std::vector<Wanted> folded = maps;
-  folded.push_back({"latents", {2, 3, 5, 4}, n, 0.02});
-  SequenceAttentionOptions options = {.width = 12, .heads = 3, .slots = 5};
-  options.attention.fold = {0, 3, 2};
-  expect_starts<SequenceAttention>(folded, options);
-  options.attention.fold = {0};
-  expect_starts<SequenceAttention>(maps, options);
+  const auto with = [&](const std::vector<Wanted>& more) {
+    std::vector<Wanted> all = maps;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  SequenceAttentionOptions options = {.width = 12, .heads = 3, .tokens = 20, .form = "causal"};
+  options.fold = {0, 3, 2}, options.slots = 5;
+  expect_form_starts(with({{"latents", {2, 3, 5, 4}, n, 0.02}}), options);
+  options.fold = {0};
+  expect_form_starts(maps, options);
+  options.form = "linformer";
+  const double spread = 1 / std::sqrt(20.0);
+  expect_form_starts(with({{"key_map", {5, 20}, n, spread}, {"value_map", {5, 20}, n, spread}}), options);
+  options.form = "nystroemformer";
+  expect_form_starts(with({{"kernel", {3, 33}, u, 1 / std::sqrt(33.0)}}), options);
+  options.kernel = 0;
+  expect_form_starts(maps, options);
+  for (const char* form : {"full", "axial", "pooled", "window", "random", "topk", "performer"}) {
+    options.form = form;
+    expect_form_starts(maps, options);
+  }
+  options.form = "reformer";
+  maps.erase(maps.begin() + 2, maps.begin() + 4);  // its queries are its keys
+  expect_form_starts(maps, options);
   expect_starts<TimeHead>({{"2.weight", {3, 24}, u, 1 / std::sqrt(24.0)},
                            {"2.bias", {3}, u, 1 / std::sqrt(24.0)},
                            {"0.weight", {6}, c, 1},

@@ -20,9 +20,10 @@ from ops_samples import (adam_samples, add_norm_samples, attention_arguments, ax
                          large_synthesized, linear_samples, maps_samples, matmul_samples, moment_samples, moments_of,
                          norm_samples, pool_samples, product_samples, rms_samples, score_samples, swiglu_samples,
                          synthesized_samples)
-from ops_sequence_formulas import joined, language_loss, summary_step, tensor_formula, token_losses
-from ops_sequence_samples import (in_schema_order, join_samples, loss_samples, open_blocks, sequences, step_case,
-                                  step_samples, tensor_samples)
+from ops_sequence_formulas import (hashed_attention, joined, language_loss, nystroem_attention, summary_step,
+                                   tensor_formula, token_losses)
+from ops_sequence_samples import (hashed_samples, in_schema_order, join_samples, loss_samples, nystroem_samples,
+                                  open_blocks, sequences, step_case, step_samples, tensor_samples, tokens_kept)
 
 BUILD = pathlib.Path(os.environ.get("MODEWISE_BUILD", pathlib.Path(__file__).parents[2] / "build"))
 torch.ops.load_library(str(BUILD / "lib" / "libmodewise_ops.so"))
@@ -190,6 +191,11 @@ RECORDS = [
             sequences(r, 1, 4, 2, 1, 2, form="full", codes=1),
             sequences(r, 1, 5, 2, 1, 2, form="random", density=0.5, codes=1),
             sequences(r, 1, 5, 2, 1, 2, form="topk", density=0.5),
+            sequences(r, 1, 5, 2, 1, 2, form="window", window=3, causal=False),
+            sequences(r, 2, 5, 2, 1, 2, form="full", causal=False, mask=tokens_kept(5, 3, n=5), dropout=0.3),
+            sequences(r, 2, 5, 2, 1, 2, form="axial", fold=(0, 2), causal=False, mask=tokens_kept(5, 3, n=5)),
+            sequences(r, 2, 5, 2, 1, 2, form="pooled", fold=(2, 3), causal=False, mask=tokens_kept(5, 3, n=5)),
+            sequences(r, 2, 6, 1, 1, 2, fold=(3, 2), slots=1, mask=tokens_kept(6, 4, n=6, hole=[1])),
         ]),
         errors=[
             (lambda r: sequences(r, 1, 6, 2, 1, 4, form="pooled", fold=(2, 3)), r"form pooled cannot be causal: .* later ones too"),
@@ -212,6 +218,19 @@ RECORDS = [
             (lambda r: ((r(1, 6, 2, 4), r(1, 6, 2, 5), r(1, 6, 2, 4)), dict(form="full")), r"k must have heads of width 4 as q, got 5"),
             (lambda r: ((r(6, 2, 4), r(6, 2, 4), r(6, 2, 4)), dict(form="full")), r"q must be \[B, n, H, d\], got \[6, 2, 4\]"),
         ]),
+    Record(
+        "nystroem_attention", nystroem_attention, nystroem_samples,
+        small_of(lambda r: [((r(1, 7, 2, 2), r(1, 7, 2, 2), r(1, 7, 2, 3), r(2, 3)), dict(landmarks=3)),
+                            ((r(2, 5, 1, 2), r(2, 5, 1, 2), r(2, 5, 1, 2), None, tokens_kept(5, 2, n=5)), dict(landmarks=2)),
+                            ((r(1, 3, 1, 2), r(1, 3, 1, 2), r(1, 3, 1, 2)), dict(landmarks=4))]),
+        errors=[(lambda r: ((r(1, 5, 2, 4), r(1, 6, 2, 4), r(1, 5, 2, 4)), {}), r"k must have the shape of q \[1, 5, 2, 4\], got \[1, 6, 2, 4\]"),
+                (lambda r: ((r(1, 5, 2, 4), r(1, 5, 2, 4), r(1, 5, 2, 4), r(2, 4)), {}), r"kernel must be \[2, w\] with w odd, got \[2, 4\]")]),
+    Record(
+        "hashed_attention", hashed_attention, hashed_samples,
+        small_of(lambda r: [((r(1, 7, 2, 3), r(1, 7, 2, 2), r(2, 2, 3, 2).detach()), dict(chunk=2)),
+                            ((r(2, 5, 1, 2), r(2, 5, 1, 2), r(1, 1, 2, 1).detach(), tokens_kept(5, 3, n=5)), dict(chunk=3))]),
+        errors=[(lambda r: ((r(1, 5, 2, 4), r(1, 5, 2, 4), r(1, 2, 3, 2)), {}), r"rotations must be \[rounds, 2, 4, buckets / 2\] .* got \[1, 2, 3, 2\]"),
+                (lambda r: ((r(1, 5, 2, 4), r(1, 5, 2, 4), r(1, 2, 4, 2)), dict(chunk=0)), r"chunk must be at least 1 token, got 0")]),
     Record(
         "layer_norm", layer_norm, norm_samples,
         small_of(lambda r: [((r(3, 5), r(5), r(5)), {}), ((r(2, 2, 3),), {}), ((r(3, 4), r(4), None, 1e-2), {})]),

@@ -24,8 +24,9 @@ def projections(r, shape, modes=None, **changed):
     return tuple({**values, **changed}.values())
 
 
-def tensor(r, q=(2, 6, 4, 8), k=(2, 6, 2, 8), v=(2, 6, 2, 5), latents=None, frequencies=None, positions=None, **options):
-    return (r(*q), r(*k), r(*v), latents, frequencies, positions), {"form": "full", **options}
+def tensor(r, q=(2, 6, 4, 8), k=(2, 6, 2, 8), v=(2, 6, 2, 5), latents=None, frequencies=None, positions=None, token_mask=None,
+           **options):
+    return (r(*q), r(*k), r(*v), latents, frequencies, positions, token_mask), {"form": "full", **options}
 
 
 def doubles(*shape):
@@ -197,6 +198,38 @@ REFUSALS = {
         (lambda r: tensor(r, frequencies=doubles(1, 4), positions=r(6)), "positions must be int64 [6] for q [2, 6, 4, 8], got Float [6]"),
         (lambda r: tensor(r, form="axial", fold=[2, 3], frequencies=doubles(1, 4), positions=torch.arange(6)),
          "form axial counts positions along the modes and takes no positions of tokens"),
+        *[(lambda r, m=m: tensor(r, token_mask=m), f"token_mask must be bool [2, 6] for q [2, 6, 4, 8], got {kind} {list(m.shape)}")
+          for m, kind in [(mask(2, 5), "Bool"), (mask(3, 6), "Bool"), (mask(2, 6, 1), "Bool"), (torch.ones(2, 6), "Float")]],
+        *[(lambda r, o=o: tensor(r, frequencies=doubles(1, 4), token_mask=mask(2, 6), **o),
+           f"form {o['form']} takes a token_mask or rotary codes, not both")
+          for o in [dict(form="causal", fold=[0, 3]), dict(form="lambda", window=2), dict(form="window", window=2)]],
+        (lambda r: tensor(r, form="axial", fold=[2, 3], modes=3), "modes must be 0 or at most those of the fold 2 3 of form axial or pooled, got 3 for form axial"),
+        (lambda r: tensor(r, form="axial", fold=[2, 3], modes=-1), "modes must be 0 or at most those of the fold 2 3 of form axial or pooled, got -1 for form axial"),
+        (lambda r: tensor(r, form="causal", fold=[2, 3], modes=1), "modes must be 0 or at most those of the fold 2 3 of form axial or pooled, got 1 for form causal"),
+        (lambda r: tensor(r, dropout=1.5), "the dropout rate must be in [0, 1], got 1.5"),
+    ],
+    "nystroem_attention": [
+        (lambda r: ((r(6, 2, 4), r(6, 2, 4), r(6, 2, 4)), {}), "q must be [B, n, H, d], got [6, 2, 4]"),
+        (lambda r: ((r(2, 6, 3, 4).half(), r(2, 6, 3, 4), r(2, 6, 3, 4)), {}), "q " + KINDS),
+        *[(lambda r, v=v: ((r(2, 6, 3, 4), r(2, 6, 3, 4), r(*v)), {}), f"v must be [2, 6, 3, e] for q [2, 6, 3, 4], got {list(v)}")
+          for v in [(2, 5, 3, 4), (1, 6, 3, 4), (2, 6, 4, 4), (2, 6, 3)]],
+        (lambda r: ((r(2, 6, 3, 4), r(2, 6, 3, 4), r(2, 6, 3, 4).double()), {}), "v must have the type of q, Float, got Double"),
+        (lambda r: ((r(2, 6, 3, 4), r(2, 6, 3, 5), r(2, 6, 3, 4)), {}), "k must have the shape of q [2, 6, 3, 4], got [2, 6, 3, 5]"),
+        (lambda r: ((r(2, 6, 3, 4), r(2, 6, 3, 4).double(), r(2, 6, 3, 4)), {}), "k must have the type of q, Float, got Double"),
+        *[(lambda r, m=m: ((r(2, 6, 3, 4), r(2, 6, 3, 4), r(2, 6, 3, 4), None, m), {}),
+           f"token_mask must be bool [2, 6] for q [2, 6, 3, 4], got {kind} {list(m.shape)}")
+          for m, kind in [(mask(2, 5), "Bool"), (mask(2, 6, 1), "Bool"), (torch.ones(2, 6), "Float")]],
+        *[(lambda r, w=w: ((r(2, 6, 3, 4), r(2, 6, 3, 4), r(2, 6, 3, 4), r(*w)), {}), f"kernel must be [3, w] with w odd, got {list(w)}")
+          for w in [(3, 4), (2, 3), (3,)]],
+        (lambda r: ((r(2, 6, 3, 4), r(2, 6, 3, 4), r(2, 6, 3, 4)), dict(landmarks=0)), "landmarks must be at least 1, got 0"),
+    ],
+    "hashed_attention": [
+        (lambda r: ((r(6, 2, 4), r(6, 2, 4), r(1, 2, 4, 3)), {}), "q must be [B, n, H, d], got [6, 2, 4]"),
+        (lambda r: ((r(2, 6, 3, 4), r(2, 5, 3, 4), r(1, 3, 4, 2)), {}), "v must be [2, 6, 3, e] for q [2, 6, 3, 4], got [2, 5, 3, 4]"),
+        *[(lambda r, w=w: ((r(2, 6, 3, 4), r(2, 6, 3, 5), r(*w)), {}), f"rotations must be [rounds, 3, 4, buckets / 2] for q [2, 6, 3, 4], got {list(w)}")
+          for w in [(0, 3, 4, 2), (1, 2, 4, 2), (1, 3, 5, 2), (1, 3, 4, 0), (3, 4, 2)]],
+        (lambda r: ((r(2, 6, 3, 4), r(2, 6, 3, 5), r(1, 3, 4, 2), mask(2, 7)), {}), "token_mask must be bool [2, 6] for q [2, 6, 3, 4], got Bool [2, 7]"),
+        (lambda r: ((r(2, 6, 3, 4), r(2, 6, 3, 5), r(1, 3, 4, 2)), dict(chunk=0)), "chunk must be at least 1 token, got 0"),
     ],
     "summary_attention": [
         (lambda r: tensor(r, form="causal", fold=[5, 2, 3]), "fold 5 2 3 needs latents [2, 2, r, 8]"),

@@ -9,11 +9,18 @@ def frequency_rows(levels, d):
     return torch.stack([base / (level + 1) for level in range(levels)])
 
 
-def sequences(rand, b, n, heads, groups, d, e=0, *, fold=(), slots=0, codes=0, positions=None, **options):
-    """Arguments of tensor_attention: slots latents a level, codes rows of frequencies."""
+def tokens_kept(*lengths, n, hole=()):
+    """[B, n] bool: the first tokens of each sample but those in the hole."""
+    mask = torch.arange(n) < torch.tensor(lengths)[:, None]
+    mask[:, list(hole)] = False
+    return mask
+
+
+def sequences(rand, b, n, heads, groups, d, e=0, *, fold=(), slots=0, codes=0, positions=None, mask=None, **options):
+    """Arguments of tensor_attention: slots latents a level, codes rows of frequencies, the mask of tokens that count."""
     latents = rand(len(fold) - 1, groups, slots, d) if slots else None
     return ((rand(b, n, heads, d), rand(b, n, groups, d), rand(b, n, groups, e or d), latents,
-             frequency_rows(codes, d) if codes else None, positions), dict(fold=list(fold), **options))
+             frequency_rows(codes, d) if codes else None, positions, mask), dict(fold=list(fold), **options))
 
 
 def tensor_samples(rand):
@@ -46,7 +53,50 @@ def tensor_samples(rand):
         sequences(rand, 1, 11, 2, 2, 4, form="pooled", fold=(3, 4), causal=False, codes=2),
         sequences(rand, 1, 7, 2, 2, 4, form="pooled", fold=(3, 4), causal=False),
         sequences(rand, 0, 7, 2, 2, 4, form="window", window=2),
+        sequences(rand, 2, 17, 2, 1, 4, 3, form="window", window=5, causal=False, codes=1),
+        sequences(rand, 2, 31, 2, 2, 4, form="window", density=0.2, causal=False, mask=tokens_kept(31, 12, n=31, hole=[4])),
+        sequences(rand, 2, 17, 4, 2, 5, form="full", causal=False, mask=tokens_kept(17, 6, n=17)),
+        sequences(rand, 2, 17, 2, 2, 5, form="full", mask=tokens_kept(9, 0, n=17, hole=[0])),
+        sequences(rand, 2, 17, 2, 2, 5, form="full", causal=False, dropout=0.3, seed=3, step=2, site=17, mask=tokens_kept(17, 6, n=17)),
+        sequences(rand, 1, 9, 4, 2, 5, 3, form="full", dropout=0.5, seed=1, codes=0),
+        sequences(rand, 2, 31, 2, 1, 4, form="random", causal=False, dropout=0.2, mask=tokens_kept(31, 12, n=31)),
+        sequences(rand, 2, 17, 2, 1, 4, form="random", density=0.3, mask=tokens_kept(17, 8, n=17, hole=[1])),
+        sequences(rand, 2, 31, 2, 1, 4, form="topk", density=0.2, causal=False, mask=tokens_kept(31, 12, n=31, hole=[3, 4])),
+        sequences(rand, 2, 17, 2, 1, 4, form="axial", fold=(0, 2, 3), causal=False, codes=1, mask=tokens_kept(17, 5, n=17, hole=[2])),
+        sequences(rand, 2, 17, 2, 2, 4, form="axial", fold=(0, 5), mask=tokens_kept(17, 5, n=17, hole=[0, 2])),
+        sequences(rand, 1, 17, 2, 1, 4, form="axial", fold=(0, 5), modes=1, causal=False),
+        sequences(rand, 2, 23, 2, 1, 4, form="axial", fold=(2, 3, 4), modes=2, causal=False, mask=tokens_kept(23, 9, n=23)),
+        sequences(rand, 2, 11, 2, 2, 4, form="pooled", fold=(3, 4), causal=False, mask=tokens_kept(11, 6, n=11, hole=[1])),
+        sequences(rand, 2, 17, 2, 2, 4, 3, fold=(0, 2, 2), slots=2, mask=tokens_kept(17, 11, n=17, hole=[5])),
+        sequences(rand, 2, 11, 2, 1, 4, form="lambda", window=3, sinks=2, mask=tokens_kept(11, 11, n=11, hole=[4])),
+        sequences(rand, 2, 11, 2, 1, 4, form="window", window=3, mask=tokens_kept(11, 11, n=11, hole=[4])),
         sequences(rand, 1, 1, 1, 1, 2, fold=(0, 1, 1), slots=1, codes=1),
+    ]
+
+
+def nystroem_samples(rand):
+    q = lambda b, n, h, d: (rand(b, n, h, d), rand(b, n, h, d))
+    return [
+        ((*q(2, 17, 2, 5), rand(2, 17, 2, 3)), dict(landmarks=4)),
+        ((*q(1, 33, 3, 4), rand(1, 33, 3, 4), rand(3, 5)), dict(landmarks=7)),
+        ((*q(2, 31, 2, 8), rand(2, 31, 2, 8), rand(2, 33), tokens_kept(31, 13, n=31)), dict(landmarks=5, scale=0.5)),
+        ((*q(3, 17, 1, 4), rand(3, 17, 1, 5), None, tokens_kept(17, 3, 0, n=17, hole=[1])), dict(landmarks=4)),
+        ((*q(2, 7, 2, 4), rand(2, 7, 2, 4), rand(2, 1)), dict(landmarks=7)),
+        ((*q(1, 5, 2, 4), rand(1, 5, 2, 4)), dict()),
+        ((*q(1, 65, 1, 2), rand(1, 65, 1, 2)), dict(landmarks=1)),
+        ((*q(0, 5, 2, 4), rand(0, 5, 2, 4), rand(2, 3)), dict(landmarks=2)),
+    ]
+
+
+def hashed_samples(rand):
+    return [
+        ((rand(2, 17, 2, 5), rand(2, 17, 2, 3), rand(1, 2, 5, 2)), dict(chunk=4)),
+        ((rand(1, 33, 2, 8), rand(1, 33, 2, 8), rand(3, 2, 8, 4)), dict(chunk=5)),
+        ((rand(2, 31, 1, 4), rand(2, 31, 1, 4), rand(4, 1, 4, 3), tokens_kept(31, 11, n=31, hole=[2])), dict(chunk=6)),
+        ((rand(3, 7, 2, 4), rand(3, 7, 2, 4), rand(2, 2, 4, 1), tokens_kept(7, 1, 0, n=7)), dict(chunk=2)),
+        ((rand(1, 5, 2, 4), rand(1, 5, 2, 4), rand(2, 2, 4, 2)), dict()),
+        ((rand(1, 9, 1, 3), rand(1, 9, 1, 2), rand(1, 1, 3, 31)), dict(chunk=1)),
+        ((rand(0, 5, 2, 4), rand(0, 5, 2, 4), rand(1, 2, 4, 2)), dict(chunk=2)),
     ]
 
 

@@ -88,8 +88,16 @@ def test_refuses_what_does_not_fit(run, folder, tmp_path):
     fails(65, "case 1 has no class", arguments=["evaluate", run, "--data", unlabelled])
     fails(66, "cannot open", arguments=["train", "series", "--train", tmp_path / "no.ts", "--test", unlabelled])
     fails(2, "no data", arguments=["train", "series"])
-    fails(78, "pooled", arguments=["train", "series", "--data", folder, "--attention", "pooled", "--set", "model.patch.length=4",
-                                   "--set", "model.patch.stride=2", "--out", tmp_path / "x"])
+    small = ["--set", "model.patch.length=4", "--set", "model.patch.stride=2", "--out", tmp_path / "x"]
+    for settings, sentence in [
+            (["--attention", "axial", "--fold", "1,2"], "attention.fold [1, 2] holds 2 tokens, but the sequence has"),
+            (["--attention", "pooled", "--fold", "0,512"], "cannot fill attention.fold [0, 512]: its sizes behind the first hold 512"),
+            (["--attention", "topk", "--set", "model.attention.density=0"], "attention.density must be above 0: with 0 a token would see no other"),
+            (["--attention", "linformer", "--set", "model.attention.projected=99"], "attention.projected = 99 is more than the"),
+            (["--attention", "nystroemformer", "--set", "model.attention.kernel=4"], "attention.kernel must be odd"),
+            (["--attention", "axial", "--set", "model.attention.order=3", "--fold", "0,2"], "attention.order = 3 asks for more modes than"),
+            (["--attention", "window", "--set", "model.attention.order=1"], 'attention.order has no effect with attention.form = "window"')]:
+        fails(78, sentence, arguments=["train", "series", "--data", folder, *small, *settings])
     (tmp_path / "bad.ts").write_text("@classLabel true a b\n@data\n1,2:3:a\n")
     fails(65, "bad.ts:3: dimension 2 has 1 values", arguments=["train", "series", "--train", tmp_path / "bad.ts", "--test", unlabelled])
 
@@ -103,8 +111,28 @@ def test_data_show_and_protocols(folder):
     assert "ON THE TEST CASES" in told
 
 
+def test_the_cost_of_every_form_over_tokens():
+    rows = {row["attention"]: row for row in json.loads(ok("cost", "--tokens", "256", "--json").stdout)}
+    assert {name: rows[name]["weight_share"] for name in ("full", "Tens-1", "Tens-2", "Tens-3", "linformer")} == {
+        "full": 1, "Tens-1": 0.125, "Tens-2": 0.125, "Tens-3": 20 * 294 / 256**2, "linformer": 0.25}
+    assert rows["full"]["parameters"] == 4 * 128 * 129
+    assert rows["linformer"]["parameters"] == 4 * 128 * 129 + 2 * 64 * 256
+    fails(2, "--heads 3 must divide --width 128", arguments=["cost", "--tokens", "256", "--heads", "3"])
+
+
+@pytest.mark.parametrize("form", ["pooled", "window", "random", "topk", "linformer", "performer", "nystroemformer", "reformer", "tensor"])
+def test_every_form_of_attention_trains(form, folder, tmp_path):
+    more = {"nystroemformer": ["--set", "model.attention.landmarks=4"], "reformer": ["--set", "model.attention.chunk=4"]}.get(form, [])
+    told = ok("train", "series", "--data", folder, "--attention", form, "--out", tmp_path / form, "--set", "output.report=false",
+              "--set", "model.patch.length=4", "--set", "model.patch.stride=2", "--set", "train.epochs=2", *more)
+    assert "% of the n² weights" in told.stdout + told.stderr
+    metrics = json.loads((tmp_path / form / "metrics.json").read_text())
+    assert json.loads(ok("evaluate", tmp_path / form, "--json").stdout) == metrics["test"]
+    ok("explain", tmp_path / form, "--out", tmp_path / "page")
+
+
 def test_baselines_train(folder, tmp_path):
-    for name in ("nearest", "dlinear", "tcn", "resnet"):
+    for name in ("nearest", "dlinear", "tcn", "resnet", "shapelet-forest"):
         more = ["--set", "train.epochs=30", "--set", "train.optimizer.learning_rate=0.01"]
         more += ["--set", "model.convolution.width=8"] if name in ("tcn", "resnet") else []
         ok("train", "series", "--data", folder, "--model", name, "--out", tmp_path / name, "--set", "output.report=false", *more)

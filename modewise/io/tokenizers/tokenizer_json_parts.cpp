@@ -16,6 +16,7 @@ using Step = TokenizerJson::Step;
 
 constexpr size_t kMostSteps = 64;
 constexpr int64_t kMostTypes = 65535;
+constexpr size_t kMostNames = 1024;
 constexpr size_t kLongestPattern = 1 << 16;
 constexpr int kDeepestSequence = 16;
 
@@ -197,6 +198,8 @@ std::vector<NamedItem> template_items(JsonScanner& json) {
 std::map<std::string, std::vector<int32_t>> special_ids(JsonScanner& json, int32_t size) {
   std::map<std::string, std::vector<int32_t>> out;
   json.object("at the start of special_tokens", [&](const std::string& name) {
+    if (out.size() == kMostNames)
+      json.wrong(fmt::format("a template with more than {} special_tokens", kMostNames));
     json.object("at the start of a special token", [&](const std::string& member) {
       if (member != "ids") {
         json.skip();

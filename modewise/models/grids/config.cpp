@@ -67,6 +67,13 @@ void ConvolutionConfig::fields(Fields& f) {
   f.add("factors", factors, "Kronecker factors of its factorized forms", {.min = 1, .max = 16});
 }
 
+void VitConfig::fields(Fields& f) {
+  f.add("from", from,
+        "folder with config.json and weights of a ViT in Hugging Face's layout to start from, whose sizes "
+        "then count; \"\": from scratch",
+        {.is_path = always});
+}
+
 GridModelConfig::GridModelConfig() {
   width = 48;
   hidden = 96;
@@ -84,6 +91,7 @@ void GridModelConfig::fields(Fields& f) {
   f.group("head", head);
   f.group("resnet", resnet);
   f.group("cnn", cnn);
+  f.group("vit", vit);
 }
 
 void GridModelConfig::use_model(std::string new_name) {

@@ -49,11 +49,17 @@ struct ConvolutionConfig {
   void fields(Fields& fields);
 };
 
+struct VitConfig {
+  std::string from;  // a folder in Hugging Face's layout to start from; "": from scratch
+  void fields(Fields& fields);
+};
+
 struct GridModelConfig : ModelChoice, EncoderConfig {
   GridPatchConfig patch;
   GridHeadConfig head;
   ResNetConfig resnet;
   ConvolutionConfig cnn;
+  VitConfig vit;
 
   GridModelConfig();
   void fields(Fields& fields);

@@ -9,6 +9,7 @@
 #include "modewise/models/grids/convolution_network.h"
 #include "modewise/models/grids/residual_network.h"
 #include "modewise/models/grids/token_classifier.h"
+#include "modewise/models/grids/vision_transformer.h"
 
 namespace modewise::models {
 namespace {
@@ -42,6 +43,18 @@ void check_softmax(const GridModelConfig& config, const GridShape& shape, const 
           config.name);
 }
 
+void check_vit(const GridModelConfig& config, const GridShape& shape, const std::string& source) {
+  check_patches(config, shape, source);
+  require(config.width % config.heads == 0, ErrorKind::config,
+          "{}: width = {} must be a multiple of heads = {}", source, config.width, config.heads);
+  require(config.vit.from.empty() || shape.size.size() == 2, ErrorKind::config,
+          "{}: vit.from is for pictures, the samples have {} axes", source, shape.size.size());
+}
+
+void use_vit_defaults(GridModelConfig& config) {
+  config.patch.embedding = "linear";
+}
+
 void check_voxels(const GridModelConfig& config, const GridShape& shape, const std::string& source) {
   require(!shape.missing, ErrorKind::config,
           "{}: {} takes no masks, but some voxels are missing or the volumes differ in size; data.size "
@@ -71,7 +84,7 @@ void check_convolutions(const GridModelConfig& config, const GridShape& shape, c
 }  // namespace
 
 const std::vector<GridModelRow>& grid_models() {
-  const OwnedOptions factors = {.without = {"resnet.*", "cnn.*", "position.identity"}};
+  const OwnedOptions factors = {.without = {"resnet.*", "cnn.*", "vit.*", "position.identity"}};
   OwnedOptions features = factors;
   for (const char* option :
        {"attention.combine", "attention.pooling", "attention.share_modes", "attention.attend_modes"})
@@ -88,6 +101,13 @@ const std::vector<GridModelRow>& grid_models() {
       {"transformer", "transformer", features, make_model<TokenClassifier>, nullptr, check_tokens},
       {"timesformer", "divided", plain, make_model<TokenClassifier>, nullptr, check_softmax},
       {"mvit", "mvit", pooled, make_model<TokenClassifier>, nullptr, check_softmax},
+      {"vit",
+       "",
+       {.only = {"precision", "width", "hidden", "blocks", "heads", "dropout", "patch.size", "patch.dropout",
+                 "attention.dropout", "vit.*"}},
+       make_model<VisionTransformer>,
+       use_vit_defaults,
+       check_vit},
       {"resnet18", "", stages, make_model<ResidualNetwork>, nullptr, check_voxels},
       {"resnet50", "", stages, make_model<ResidualNetwork>, nullptr, check_voxels},
       {"cnn",

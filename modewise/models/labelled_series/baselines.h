@@ -17,6 +17,7 @@ class NearestCase : public SeriesClassifier {
   explicit NearestCase(const SeriesShape& shape);
   at::Tensor forward(const ClassifierInput& input) override;
   void remember(const ClassifierInput& cases, const at::Tensor& labels) override;
+  bool remembers() const override { return true; }
 
  private:
   at::Tensor cases_, labels_;  // buffers [N, V, T], [N]

@@ -1,11 +1,6 @@
 #include "modewise/models/labelled_series/config.h"
 
-#include <fmt/ranges.h>
-
-#include <cmath>
-
 #include "modewise/models/labelled_series/series_classifier.h"
-#include "modewise/ops/attention_forms.h"
 
 namespace modewise::models {
 
@@ -16,14 +11,6 @@ void SeriesPatchConfig::fields(Fields& f) {
         "mixed (a token holds all variables) or independent (a token a variable, PatchTST's)",
         {.one_of = {"mixed", "independent"}});
   f.add("dropout", dropout, "dropout of the tokens", {.min = 0, .max = 0.99});
-}
-
-void SeriesAttentionConfig::fields(Fields& f) {
-  SequenceAttentionConfig::fields(
-      f,
-      "full, or of the folded series: axial (the paper's tensor attention), pooled (weights shared by all "
-      "fibres), causal (window and summaries of blocks)",
-      {"full", "axial", "pooled", "causal"});
 }
 
 void SeriesHeadConfig::fields(Fields& f) {
@@ -43,8 +30,15 @@ void SeriesLinearConfig::fields(Fields& f) {
   f.add("kernel", kernel, "odd: steps of the moving average that is the trend", {.min = 1, .max = 1 << 20});
 }
 
+void SeriesForestConfig::fields(Fields& f) {
+  f.add("trees", trees, "trees of the shapelet forest", {.min = 1, .max = 100000});
+  f.add("shapelets", shapelets, "shapelets drawn at each node", {.min = 1, .max = 100000});
+  f.add("shortest", shortest, "the shortest shapelet, as a share of its series", {.min = 0, .max = 1});
+  f.add("longest", longest, "the longest shapelet, as a share of its series", {.min = 0, .max = 1});
+}
+
 void SeriesModelConfig::fields(Fields& f) {
-  f.add("name", name, "patchtst, nearest (1-NN, Euclidean), dlinear, tcn or resnet",
+  f.add("name", name, "patchtst, nearest (1-NN, Euclidean), dlinear, tcn, resnet or shapelet-forest",
         {.one_of = names_of(series_models())});
   f.add("precision", precision, "of activations; weights, statistics and sums are float32",
         {.one_of = {"float32", "bf16"}});
@@ -59,6 +53,7 @@ void SeriesModelConfig::fields(Fields& f) {
   f.group("head", head);
   f.group("convolution", convolution);
   f.group("linear", linear);
+  f.group("forest", forest);
 }
 
 int64_t SeriesModelConfig::tokens(int64_t length) const {
@@ -66,26 +61,9 @@ int64_t SeriesModelConfig::tokens(int64_t length) const {
   return (length - patch.length + patch.stride - 1) / patch.stride + 1;
 }
 
-ops::TensorAttentionOptions SeriesModelConfig::attention_options(int64_t tokens) const {
-  ops::TensorAttentionOptions out;
-  out.form = attention.form;
-  const ops::AttentionForm& form = ops::attention_form(attention.form);
-  out.causal = form.latents;
-  if (!form.fold) return out;
-  out.fold = attention.fold;
-  out.window = attention.window;
-  if (out.fold.empty())
-    out.fold = {
-        0, static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(std::max<int64_t>(tokens, 1)))))};
-  return out;
-}
-
 std::string title_of(const SeriesModelConfig& config) {
   if (config.name != "patchtst" || config.attention.form == "full") return config.name;
-  std::string title = config.name + " " + config.attention.form;
-  if (!config.attention.fold.empty()) title += fmt::format(" {}", fmt::join(config.attention.fold, "·"));
-  if (config.attention.slots > 1) title += fmt::format(", {} slots", config.attention.slots);
-  return title;
+  return config.name + " " + config.attention.title();
 }
 
 }  // namespace modewise::models

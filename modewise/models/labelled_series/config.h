@@ -9,7 +9,6 @@
 #include "modewise/core/fields.h"
 #include "modewise/models/model_choice.h"
 #include "modewise/models/sequence_attention_config.h"
-#include "modewise/ops/tensor_attention.h"
 
 namespace modewise::models {
 
@@ -22,12 +21,6 @@ struct SeriesPatchConfig {
   int64_t stride = 8;              // steps from one patch to the next
   std::string channels = "mixed";  // mixed: a token holds all variables; independent: one each (PatchTST)
   double dropout = 0;
-  void fields(Fields& f);
-};
-
-struct SeriesAttentionConfig : SequenceAttentionConfig {
-  SeriesAttentionConfig() { form = "full"; }  // full | axial | pooled | causal
-
   void fields(Fields& f);
 };
 
@@ -50,6 +43,14 @@ struct SeriesLinearConfig {
   void fields(Fields& f);
 };
 
+struct SeriesForestConfig {
+  int64_t trees = 100;
+  int64_t shapelets = 10;   // drawn at each node
+  double shortest = 0.025;  // shapelet, as a share of its series
+  double longest = 1;
+  void fields(Fields& f);
+};
+
 struct SeriesModelConfig {
   std::string name = "patchtst";
   std::string precision = "float32";  // float32 | bf16
@@ -59,17 +60,16 @@ struct SeriesModelConfig {
   int64_t heads = 4;
   double dropout = 0.1;
   SeriesPatchConfig patch;
-  SeriesAttentionConfig attention;
+  SequenceAttentionConfig attention;
   SeriesHeadConfig head;
   SeriesConvolutionConfig convolution;
   SeriesLinearConfig linear;
+  SeriesForestConfig forest;
 
   void fields(Fields& f);
 
   /// Tokens of a series of that length, one variable's where they are apart.
   int64_t tokens(int64_t length) const;
-  /// With fold and window as they act on so many tokens.
-  ops::TensorAttentionOptions attention_options(int64_t tokens) const;
 };
 
 /// Throws a config error for a value outside its rule, for values that do not fit together or do not fit the

@@ -40,11 +40,7 @@ PatchClassifier::PatchClassifier(const SeriesModelConfig& config, const SeriesSh
   for (int64_t i = 0; i < config.blocks; ++i)
     blocks_->push_back(std::make_shared<nn::Block>(
         init, width,
-        nn::make_sequence_attention(init, {.width = width,
-                                           .heads = config.heads,
-                                           .tokens = tokens_,
-                                           .slots = config.attention.slots,
-                                           .attention = config.attention_options(tokens_)}),
+        nn::make_sequence_attention(init, config.attention.options(width, config.heads, tokens_)),
         std::make_shared<nn::GELUNetwork>(init, width, config.hidden), config.dropout, 0));
   head_ = register_module(
       "head", std::make_shared<nn::TimeHead>(init, nn::time_pooling(config.head.pooling), groups_ * tokens_,

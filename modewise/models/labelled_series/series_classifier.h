@@ -28,6 +28,8 @@ class SeriesClassifier : public Classifier {
 
   /// Hands over all training cases [N, V, T] with their labels [N], before training; for models made of them.
   virtual void remember(const ClassifierInput& /*cases*/, const at::Tensor& /*labels*/) {}
+  /// Whether it is.
+  virtual bool remembers() const { return false; }
 
   const SeriesShape& shape() const { return shape_; }
 

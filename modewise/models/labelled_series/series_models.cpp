@@ -1,25 +1,14 @@
 // Every classifier of series, and what its config and the series must be.
 
-#include <fmt/ranges.h>
-
 #include "modewise/core/error.h"
 #include "modewise/models/labelled_series/baselines.h"
 #include "modewise/models/labelled_series/config.h"
 #include "modewise/models/labelled_series/convolutions.h"
 #include "modewise/models/labelled_series/patch_classifier.h"
+#include "modewise/models/labelled_series/shapelet_forest.h"
 
 namespace modewise::models {
 namespace {
-
-void check_fold(const SeriesAttentionConfig& a, int64_t tokens, const std::string& source) {
-  a.validate(source);
-  double cells = 1;
-  for (const int64_t size : a.fold) cells *= static_cast<double>(size);
-  const bool grows = a.fold.empty() || a.fold.front() == 0;
-  require(grows || cells >= static_cast<double>(tokens), ErrorKind::config,
-          "{}: attention.fold [{}] holds {} tokens, but the series has {}; a first size of 0 grows with it",
-          source, fmt::join(a.fold, ", "), cells, tokens);
-}
 
 void check_patches(const SeriesModelConfig& config, const SeriesShape& shape, const std::string& source) {
   require(config.width % config.heads == 0, ErrorKind::config,
@@ -30,12 +19,13 @@ void check_patches(const SeriesModelConfig& config, const SeriesShape& shape, co
   require(config.patch.length <= shape.length, ErrorKind::config,
           "{}: patch.length = {} is longer than the series of {} steps", source, config.patch.length,
           shape.length);
-  check_fold(config.attention, config.tokens(shape.length), source);
-  require(
-      config.attention.form != "pooled" || !shape.padded, ErrorKind::config,
-      "{}: attention.form = \"pooled\" has weights that all fibres share, so that it cannot leave out the "
-      "padding of shorter cases; axial, causal and full can",
-      source);
+  config.attention.validate(source, config.tokens(shape.length));
+}
+
+void check_forest(const SeriesModelConfig& config, const SeriesShape& /*shape*/, const std::string& source) {
+  require(config.forest.shortest <= config.forest.longest, ErrorKind::config,
+          "{}: forest.shortest = {} is above forest.longest = {}", source, config.forest.shortest,
+          config.forest.longest);
 }
 
 std::shared_ptr<SeriesClassifier> make_nearest(const SeriesModelConfig& /*config*/, const SeriesShape& shape,
@@ -49,7 +39,7 @@ const std::vector<SeriesModelRow>& series_models() {
   static const std::vector<SeriesModelRow> rows = {
       {"patchtst",
        "",
-       {.without = {"convolution.*", "linear.*"}},
+       {.without = {"convolution.*", "linear.*", "forest.*"}},
        make_model<PatchClassifier>,
        nullptr,
        check_patches},
@@ -57,6 +47,7 @@ const std::vector<SeriesModelRow>& series_models() {
       {"dlinear", "", {.only = {"linear.*"}}, make_model<LinearClassifier>},
       {"tcn", "", {.only = {"precision", "dropout", "convolution.*"}}, make_model<TemporalConvolutions>},
       {"resnet", "", {.only = {"precision", "convolution.width"}}, make_model<SeriesResidualNetwork>},
+      {"shapelet-forest", "", {.only = {"forest.*"}}, make_model<ShapeletForest>, nullptr, check_forest},
   };
   return rows;
 }

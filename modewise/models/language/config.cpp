@@ -73,11 +73,11 @@ void RopeConfig::fields(Fields& f) {
 void LanguageAttentionConfig::fields(Fields& f) {
   std::vector<std::string> forms;
   for (const ops::AttentionForm& one : ops::attention_forms()) forms.emplace_back(one.name);
-  SequenceAttentionConfig::fields(
+  FoldConfig::fields(
       f,
       "causal (tensor attention, exactly causal), full, window, lambda (window and first tokens), axial, or "
       "sparse: random, topk",
-      std::move(forms));
+      std::move(forms), "causal");
   f.add("latent_deviation", latent_deviation, "causal: spread of the first latents; 0 pools by the mean",
         {.min = 0});
   f.add("sinks", sinks, "lambda: first tokens that every token sees", {.min = 0});

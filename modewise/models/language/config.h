@@ -19,7 +19,7 @@ struct RopeConfig {
   void fields(Fields& fields);
 };
 
-struct LanguageAttentionConfig : SequenceAttentionConfig {
+struct LanguageAttentionConfig : FoldConfig {
   LanguageAttentionConfig() { form = "causal"; }  // causal | full | window | lambda | axial | random | topk
 
   double latent_deviation = 0.02;  // of the latents' first values

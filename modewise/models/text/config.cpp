@@ -1,21 +1,8 @@
 #include "modewise/models/text/config.h"
 
-#include <cmath>
-
 #include "modewise/core/error.h"
-#include "modewise/ops/attention_forms.h"
 
 namespace modewise::models {
-
-void TextAttentionConfig::fields(Fields& f) {
-  SequenceAttentionConfig::fields(
-      f,
-      "full, or of the folded text: axial (the paper's tensor attention), pooled (weights shared by all "
-      "fibres), causal (window and summaries of blocks); or sparse: random, topk",
-      {"full", "axial", "pooled", "causal", "random", "topk"});
-  f.add("density", density, "random, topk: share of the tokens that a token sees; above 0",
-        {.min = 0, .max = 1});
-}
 
 void TextModelConfig::fields(Fields& f) {
   f.add("from", from,
@@ -58,8 +45,7 @@ void TextModelConfig::validate(const std::string& source) const {
   const int64_t padding = resolved().padding_id;
   require(padding < vocabulary, ErrorKind::config,
           "{}: padding_id = {} is none of the {} tokens of the vocabulary", source, padding, vocabulary);
-  attention.validate(source);
-  require(attention.density > 0, ErrorKind::config, "{}: attention.density must be above 0", source);
+  attention.validate(source, positions);
 }
 
 TextModelConfig TextModelConfig::resolved() const {
@@ -78,19 +64,8 @@ int64_t TextModelConfig::position_rows() const {
 }
 
 nn::SequenceAttentionOptions TextModelConfig::attention_options() const {
-  nn::SequenceAttentionOptions out = {.width = width,
-                                      .heads = heads,
-                                      .tokens = positions,
-                                      .slots = attention.slots,
-                                      .dropout = attention_dropout};
-  const ops::AttentionForm& form = ops::attention_form(attention.form);
-  out.attention.form = attention.form;
-  out.attention.fold = attention.fold;
-  out.attention.window = attention.window;
-  out.attention.density = attention.density;
-  out.attention.causal = form.latents;
-  if (form.fold && attention.fold.empty())
-    out.attention.fold = {0, static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(positions))))};
+  nn::SequenceAttentionOptions out = attention.options(width, heads, positions);
+  out.dropout = attention_dropout;
   return out;
 }
 

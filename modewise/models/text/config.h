@@ -8,16 +8,8 @@
 
 #include "modewise/core/fields.h"
 #include "modewise/models/sequence_attention_config.h"
-#include "modewise/nn/sequence_attention.h"
 
 namespace modewise::models {
-
-struct TextAttentionConfig : SequenceAttentionConfig {
-  TextAttentionConfig() { form = "full"; }
-
-  double density = 0.1;  // random, topk: share of the tokens that a token sees
-  void fields(Fields& fields);
-};
 
 struct TextModelConfig {
   std::string from;           // a folder in Hugging Face's layout to start from; "": from scratch
@@ -36,7 +28,7 @@ struct TextModelConfig {
   double norm_epsilon = 0;         // 0: bert 1e-12, roberta 1e-5
   double deviation = 0.02;         // of the first weights, which are normal
   std::string precision = "float32";
-  TextAttentionConfig attention;
+  SequenceAttentionConfig attention;
 
   void fields(Fields& fields);
   /// Throws a config error that names the option where values do not fit together; `source` opens it.

@@ -97,8 +97,8 @@ void read_positions(const JsonObject& config, TextModelConfig& out) {
 }
 
 /// The options of the attention by their names in a config: any form's, whatever they are.
-Ordered attention_json(const TextAttentionConfig& attention) {
-  TextAttentionConfig copy = attention;
+Ordered attention_json(const SequenceAttentionConfig& attention) {
+  SequenceAttentionConfig copy = attention;
   Ordered out = Ordered::object();
   const Fields fields = fields_of(copy);
   for (const Field& field : fields.list())
@@ -106,7 +106,7 @@ Ordered attention_json(const TextAttentionConfig& attention) {
   return out;
 }
 
-void read_text_attention(const JsonObject& object, TextAttentionConfig& out) {
+void read_text_attention(const JsonObject& object, SequenceAttentionConfig& out) {
   const Fields fields = fields_of(out);
   const auto read = [&](const char* key, auto* value) {
     using Value = std::decay_t<decltype(*value)>;

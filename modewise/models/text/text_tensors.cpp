@@ -34,11 +34,12 @@ void add_encoder(TensorList& out, const TextModelConfig& c) {
   out.matrix("encoder.positions", file + "position_embeddings", c.position_rows(), c.width);
   out.matrix("encoder.types", file + "token_type_embeddings", c.types, c.width);
   out.norm("encoder.norm", file + "LayerNorm", c.width);
+  const bool keys = nn::find_sequence_form(c.attention.form)->keys;
   for (int64_t i = 0; i < c.layers; ++i) {
     const std::string own = fmt::format("encoder.layers.{}.", i);
     const std::string layer = fmt::format("{}.encoder.layer.{}.", c.kind, i);
     out.map(own + "attention.query_proj", layer + "attention.self.query", c.width, c.width);
-    out.map(own + "attention.key_proj", layer + "attention.self.key", c.width, c.width);
+    if (keys) out.map(own + "attention.key_proj", layer + "attention.self.key", c.width, c.width);
     out.map(own + "attention.value_proj", layer + "attention.self.value", c.width, c.width);
     out.map(own + "attention.out_proj", layer + "attention.output.dense", c.width, c.width);
     out.norm(own + "norm1", layer + "attention.output.LayerNorm", c.width);

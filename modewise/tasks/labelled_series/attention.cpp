@@ -20,7 +20,7 @@ std::vector<int64_t> filled_fold(std::vector<int64_t> fold, int64_t tokens) {
 }
 
 std::vector<int64_t> patch_modes(const AttentionRequest& request,
-                                 const ops::TensorAttentionOptions& attention, int64_t tokens) {
+                                 const nn::SequenceAttentionOptions& attention, int64_t tokens) {
   if (request.modes.empty()) {
     require(!attention.fold.empty(), ErrorKind::usage,
             "the run has attention '{}', which folds nothing: --modes says how to fold the {} patches of a "
@@ -52,7 +52,8 @@ AttentionMatrices series_attention(const AttentionRequest& request) {
           "--tokenizer is for language models; {} classifies series", request.run);
   AttentionMatrices out;
   out.tokens = config.tokens(run->model().shape().length);
-  out.modes = patch_modes(request, config.attention_options(out.tokens), out.tokens);
+  out.modes =
+      patch_modes(request, config.attention.options(config.width, config.heads, out.tokens), out.tokens);
   opened->run->load_samples_of(request.data, true);
   const auto cases = std::make_shared<const std::vector<int64_t>>(run->set().split(request.split));
   require(!cases->empty(), ErrorKind::data, "{}: there are no {} cases", run->set().source, request.split);

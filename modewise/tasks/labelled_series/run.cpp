@@ -80,7 +80,7 @@ void SeriesRun::read_description(const nlohmann::ordered_json& json, const std::
 
 void SeriesRun::make_model(bool to_train) {
   model_ = models::make_series_classifier(config.model, shape_, seed());
-  if (!to_train || config.model.name != "nearest") return;
+  if (!to_train || !model_->remembers()) return;
   const data::LabelledBatch all = gather(set_.train);
   model_->remember({all.values, all.valid}, all.labels);
 }

@@ -2,10 +2,12 @@
 
 #include <ATen/ops/tensor.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "modewise/analysis/image_cost.h"
 #include "modewise/core/error.h"
 #include "modewise/data/pictures/augment.h"
+#include "modewise/models/grids/vision_transformer.h"
 
 namespace modewise::tasks {
 namespace {
@@ -27,6 +29,7 @@ void PicturesRun::load_samples(bool with_test) {
   data::PictureSet set = data::load_pictures(config.data, with_test);
   require_parts(set, with_test);
   take(std::move(set));
+  models::take_vit_sizes(config.model, shape_);
   config.model.choose_patch(shape_);
   models::validate(config.model, shape_);
 }
@@ -84,8 +87,11 @@ void PicturesRun::read_description(const nlohmann::ordered_json& json, const std
   deviation_ = at::tensor(deviation, at::kFloat);
 }
 
-void PicturesRun::make_model(bool /*to_train*/) {
+void PicturesRun::make_model(bool to_train) {
   model_ = models::make_grid_classifier(config.model, shape_, seed());
+  auto* vit = dynamic_cast<models::VisionTransformer*>(model_.get());
+  if (!to_train || vit == nullptr || config.model.vit.from.empty()) return;
+  for (const std::string& note : vit->take_weights(config.model.vit.from)) spdlog::warn("{}", note);
 }
 
 analysis::ModelCost PicturesRun::cost() const {

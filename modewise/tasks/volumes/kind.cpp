@@ -90,7 +90,7 @@ const Kind volumes_kind = labelled_kind<make_run>({
     .summary = "Trains a classifier of volumes, and judges it on the test volumes.",
     .example = "modewise train classify --data adrenalmnist3d.npz",
     .data_help = "volumes: MedMNIST NPZ, NPZ or NPY with labels, folder of NIfTI (data.path)",
-    .model_help = "model (model.name): hot, transformer, timesformer, mvit, resnet18, resnet50",
+    .model_help = "model (model.name): hot, transformer, timesformer, mvit, vit, resnet18, resnet50",
     .validation = {{"/validation/auc", "validation AUC %", "highest", 1, 100},
                    {"/validation/accuracy", "validation accuracy %", "highest", 1, 100}},
     .owns = owns,

@@ -28,6 +28,8 @@ void VolumesRun::load_samples(bool with_test) {
           "{}: the validation volumes are all of one class, so that no AUC can choose the best weights",
           set.source);
   take(std::move(set));
+  require(config.model.vit.from.empty(), ErrorKind::config,
+          "model: vit.from is an option of `train pictures`, not of volumes");
   config.model.choose_patch(shape_);
   models::validate(config.model, shape_);
 }

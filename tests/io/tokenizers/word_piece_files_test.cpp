@@ -1,6 +1,7 @@
 // BERT's vocabularies, as vocab.txt and in tokenizer.json, on damaged and hostile files.
 
 #include "modewise/io/tokenizers/word_piece_vocabulary.h"
+#include "tests/io/allocation_meter.h"
 #include "tests/io/damage.h"
 #include "tests/io/vector_file.h"
 
@@ -150,6 +151,38 @@ TEST(WordPieceJson, RefusesWhatIsWrong) {
                                     {"single", {{{"Sequence", {{"id", "A"}, {"type_id", -1}}}}}}};
         }),
         "file: the tokenizer.json is wrong at byte 408: the type_id -1 is none of 0 to 65535"}});
+}
+
+TEST(WordPieceFiles, TakeLittleMemory) {
+  const auto peak = [](const Parse& parse, const std::string& before,
+                       const std::function<std::string(int)>& one, const std::string& after) {
+    std::string content = before;
+    for (int i = 0; content.size() < kLarge / 4; ++i) content += one(i);
+    content += after;
+    const std::vector<std::byte> bytes = to_bytes(content);
+    const AllocationMeter meter;
+    try {
+      parse(bytes);
+    } catch (const Error&) {
+    }
+    EXPECT_LE(meter.peak(), 2 * static_cast<int64_t>(content.size()) + (int64_t{64} << 20));
+  };
+  const auto token = [](int i) { return fmt::format("{:x}\n", i); };
+  peak(parse_vocabulary, "[UNK]\n", token, "");
+  peak(
+      parse_vocabulary, "[UNK]\n", [](int) { return "\n"; }, "");
+  peak(
+      parse_config, "{\"x\":[0", [](int) { return ",0"; }, "]}");
+  peak(
+      parse_json_file,
+      "{\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"model\":{\"type\":\"WordPiece\",\"vocab\":{\"["
+      "UNK]\":0",
+      [](int i) { return fmt::format(",\"{:x}g\":{}", i, i + 1); }, "}}}");
+  peak(
+      parse_json_file,
+      "{\"model\":{\"type\":\"WordPiece\",\"vocab\":{\"[UNK]\":0}},\"post_processor\":{\"type\":"
+      "\"TemplateProcessing\",\"special_tokens\":{\"a\":{}",
+      [](int i) { return fmt::format(",\"{:x}\":{{\"ids\":[0]}}", i); }, "}}}");
 }
 
 }  // namespace

@@ -115,8 +115,9 @@ class EveryVolumeModel : public testing::TestWithParam<const char*> {
   std::vector<std::string> settings() const {
     const std::string name = GetParam();
     if (name.starts_with("resnet")) return {"name=" + name, "resnet.width=4"};
-    return {"name=" + name, "preset=release", "width=16",     "hidden=12",        "heads=2",
-            "blocks=2",     "dropout=0.1",    "patch.size=2", "patch.dropout=0.1"};
+    const std::string preset = name == "vit" ? "default" : "release";
+    return {"name=" + name, "preset=" + preset, "width=16",     "hidden=12",        "heads=2",
+            "blocks=2",     "dropout=0.1",      "patch.size=2", "patch.dropout=0.1"};
   }
 };
 
@@ -152,7 +153,8 @@ TEST_P(EveryVolumeModel, StartsFromWeightsOfTheSeedAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Volumes, EveryVolumeModel,
-                         testing::Values("hot", "transformer", "timesformer", "mvit", "resnet18", "resnet50"),
+                         testing::Values("hot", "transformer", "timesformer", "mvit", "vit", "resnet18",
+                                         "resnet50"),
                          [](const auto& param) { return std::string(param.param); });
 
 class MaskedVolumes : public testing::TestWithParam<const char*> {

@@ -5,7 +5,6 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/isfinite.h>
@@ -17,7 +16,6 @@
 #include "modewise/models/labelled_series/config.h"
 #include "modewise/models/labelled_series/convolutions.h"
 #include "modewise/nn/dropout.h"
-#include "modewise/nn/sequence_attention.h"
 #include "tests/models/noise_oracle.h"
 
 namespace modewise::models {
@@ -45,26 +43,6 @@ ClassifierInput padded_input(int64_t variables) {
   const at::Tensor valid = at::arange(33).unsqueeze(0).lt(lengths.unsqueeze(1));
   at::Tensor values = noise(1, {3, variables, 33}).to(at::kFloat) * 4;
   return {values.masked_fill(valid.logical_not().unsqueeze(1), 0), valid};
-}
-
-TEST(SequenceAttention, AttendsAPaddedSequenceAsTheSequenceAlone) {
-  const at::NoGradGuard no_grad;
-  for (const char* form : {"full", "axial", "causal"}) {
-    ops::TensorAttentionOptions options;
-    options.form = form;
-    options.causal = options.form == "causal";
-    if (options.form != "full") options.fold = {0, 3, 2};
-    nn::Initializer init(3);
-    nn::SequenceAttention attention(init, {.width = 12, .heads = 2, .slots = 3, .attention = options});
-    attention.to(at::kDouble);
-    const at::Tensor x = noise(7, {2, 17, 12}) * 3;
-    const at::Tensor mask = at::arange(17).lt(11).unsqueeze(0).expand({2, 17});
-    const at::Tensor padded = attention.forward(x, mask).narrow(1, 0, 11);
-    const at::Tensor alone = attention.forward(x.narrow(1, 0, 11), {});
-    EXPECT_LT(largest(padded - alone), 1e-10) << form;
-    const at::Tensor other = at::cat({x.narrow(1, 0, 11), x.narrow(1, 11, 6) * 5 + 1}, 1);
-    EXPECT_LT(largest(attention.forward(other, mask).narrow(1, 0, 11) - padded), 1e-10) << form;
-  }
 }
 
 TEST(SeriesClassifier, NearestCaseIsTheNearest) {
@@ -111,7 +89,7 @@ TEST_P(EverySeriesModel, IgnoresOtherCasesAndKeepsItsBits) {
   model->eval();
   again->eval();
   const ClassifierInput input = padded_input(2);
-  if (settings(list).name == "nearest") {
+  if (model->remembers()) {
     const at::Tensor cases = noise(5, {4, 2, 33}).to(at::kFloat), labels = at::arange(4).remainder(3);
     model->remember({cases, {}}, labels);
     again->remember({cases, {}}, labels);
@@ -152,6 +130,14 @@ INSTANTIATE_TEST_SUITE_P(
                     with(small_patches,
                          {"attention.form=axial", "attention.fold=[0, 3, 2]", "head.pooling=flatten"}),
                     with(small_patches, {"attention.form=causal", "attention.slots=2", "head.pooling=mean"}),
+                    with(small_patches, {"attention.form=axial", "attention.order=1"}),
+                    with(small_patches, {"attention.form=pooled"}),
+                    with(small_patches, {"attention.form=window", "attention.density=0.3"}),
+                    with(small_patches, {"attention.form=topk", "attention.density=0.3"}),
+                    with(small_patches, {"attention.form=linformer"}),
+                    with(small_patches, {"attention.form=nystroemformer", "attention.landmarks=3"}),
+                    with(small_patches, {"attention.form=reformer", "attention.chunk=3"}),
+                    std::vector<std::string>{"name=shapelet-forest"},
                     std::vector<std::string>{"name=nearest"}, std::vector<std::string>{"name=dlinear"},
                     std::vector<std::string>{"name=tcn", "convolution.width=5", "convolution.kernel=3"},
                     std::vector<std::string>{"name=resnet", "convolution.width=4"}));
@@ -163,9 +149,8 @@ TEST(SeriesModelConfig, RefusesWhatHasNoEffectOrDoesNotFit) {
               HasSubstr("heads = 2 has no effect, model 'tcn'"));
   EXPECT_THAT(config_error({"attention.fold=[4, 4]"}, shape), HasSubstr("fold has no effect"));
   EXPECT_THAT(config_error({"attention.slots=2"}, shape), HasSubstr("slots has no effect"));
-  EXPECT_THAT(config_error({"attention.form=pooled"}, shape), HasSubstr("cannot leave out the padding"));
   EXPECT_THAT(config_error({"attention.form=axial", "attention.fold=[1, 2]"}, shape),
-              HasSubstr("holds 2 tokens, but the series has 4"));
+              HasSubstr("holds 2 tokens, but the sequence has 4"));
   EXPECT_THAT(config_error({"attention.form=axial", "attention.fold=[4, 0]"}, shape),
               HasSubstr("only the first may be 0"));
   EXPECT_THAT(
@@ -173,6 +158,23 @@ TEST(SeriesModelConfig, RefusesWhatHasNoEffectOrDoesNotFit) {
       HasSubstr("beyond 62 bits"));
   EXPECT_THAT(config_error({"attention.form=causal", "attention.fold=[0, 4]", "attention.window=3"}, shape),
               HasSubstr("seen by nobody"));
+  EXPECT_EQ(
+      config_error({"attention.form=axial", "attention.fold=[0, 8]"}, shape),
+      "model: 4 tokens cannot fill attention.fold [0, 8]: its sizes behind the first hold 8, so that nothing "
+      "would be attended along the first");
+  EXPECT_EQ(config_error({"attention.form=axial", "attention.fold=[4]", "attention.order=2"}, shape),
+            "model: attention.order = 2 asks for more modes than attention.fold [4] has");
+  EXPECT_EQ(
+      config_error({"attention.form=window", "attention.window=2", "attention.density=0.5"}, shape),
+      "model: attention.window = 2 says how many tokens are seen, and attention.density = 0.5 too; give one");
+  EXPECT_EQ(config_error({"attention.form=nystroemformer", "attention.kernel=4"}, shape),
+            "model: attention.kernel must be odd, a token in its middle, or 0, got 4");
+  EXPECT_EQ(config_error({"attention.form=linformer", "attention.projected=5"}, shape),
+            "model: attention.projected = 5 is more than the 4 tokens that are projected");
+  EXPECT_EQ(config_error({"attention.form=topk", "attention.density=0"}, shape),
+            "model: attention.density must be above 0: with 0 a token would see no other and not itself");
+  EXPECT_EQ(config_error({"attention.form=reformer", "attention.landmarks=5"}, shape),
+            "model: attention.landmarks has no effect with attention.form = \"reformer\"");
   EXPECT_THAT(config_error({"width=9"}, shape), HasSubstr("multiple of heads"));
   EXPECT_THAT(config_error({"patch.length=40"}, shape), HasSubstr("longer than the series"));
   EXPECT_THAT(config_error({"patch.length=4", "patch.stride=5"}, shape), HasSubstr("leaves steps out"));

@@ -3,6 +3,7 @@
 
 #include "modewise/models/text/files.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
@@ -29,6 +30,8 @@ TextModelConfig small_text_config(const std::string& kind, const std::string& fo
   c.deviation = 0.5;
   c.attention.form = form;
   if (form == "axial" || form == "pooled" || form == "causal") c.attention.fold = {0, 5};
+  if (form == "nystroemformer") c.attention.landmarks = 4, c.attention.kernel = 3;
+  if (form == "reformer") c.attention.chunk = 4, c.attention.rounds = 2;
   return c;
 }
 
@@ -59,7 +62,8 @@ std::string message_of(ErrorKind kind, const std::function<void()>& run) {
 
 TEST(TextFiles, EveryFormComesBackByTheBit) {
   for (const char* kind : {"bert", "roberta"})
-    for (const char* form : {"full", "axial", "pooled", "causal", "topk"}) {
+    for (const nn::SequenceForm& one : nn::sequence_forms()) {
+      const std::string form(one.name);
       const auto model = make_text_classifier(small_text_config(kind, form), 3, 5);
       const ScratchFolder scratch;
       save_text_model(scratch / "m", *model,
@@ -68,12 +72,15 @@ TEST(TextFiles, EveryFormComesBackByTheBit) {
       EXPECT_EQ(back.file.labels, (std::vector<std::string>{"yes", "no", "?"}));
       EXPECT_EQ(back.file.config.attention.form, form);
       EXPECT_EQ(back.file.config.attention.fold, model->config().attention.fold);
+      EXPECT_EQ(back.file.config.attention.chunk, model->config().attention.chunk);
       EXPECT_EQ(back.file.config.positions, 17);
       EXPECT_EQ(back.tokenizer->name(), "bytes");
       EXPECT_EQ(back.notes, std::vector<std::string>());
       expect_same_parameters(*model, *back.model);
       model->eval();
-      EXPECT_TRUE(at::equal(model->forward(two_texts()), back.model->forward(two_texts()))) << form;
+      const at::Tensor logits = model->forward(two_texts());
+      EXPECT_TRUE(logits.isfinite().all().item<bool>()) << form;
+      EXPECT_TRUE(at::equal(logits, back.model->forward(two_texts()))) << form;
       EXPECT_EQ(message_of(ErrorKind::cannot_create, [&] { save_text_model(scratch / "m", *model); }),
                 scratch.path("m") + " holds a model already");
     }
@@ -144,6 +151,19 @@ TEST(TextFiles, FullAttentionStartsAnotherForm) {
                         masked->named_parameters()["encoder.layers.1.attention.key_proj.weight"]));
 }
 
+TEST(TextFiles, ReformerLeavesTheKeysOut) {
+  const auto masked = make_masked_language_model(small_text_config("bert"), 5);
+  const ScratchFolder scratch;
+  save_text_model(scratch / "m", *masked);
+  TextModelConfig wanted;
+  wanted.from = scratch.path("m");
+  wanted.attention.form = "reformer";
+  const auto model = make_masked_language_model(started_text_config(wanted), 7);
+  EXPECT_EQ(take_text_weights(*model, wanted.from),
+            (std::vector<std::string>{"4 tensors that this model has no place for are left out: "
+                                      "bert.encoder.layer.0.attention.self.key.bias, …"}));
+}
+
 TEST(TextFiles, AFolderWithoutAModelIsNoInput) {
   const ScratchFolder scratch;
   EXPECT_EQ(message_of(ErrorKind::no_input, [&] { read_text_config(scratch.path()); }),
@@ -156,10 +176,38 @@ TEST(TextModels, FirstWeightsAreBertsAndOfTheSeedAlone) {
   const auto a = make_text_classifier(config, 2, 5), b = make_text_classifier(config, 2, 5);
   expect_same_parameters(*a, *b);
   for (const auto& item : a->named_parameters()) {
-    if (item.key().ends_with("bias")) EXPECT_EQ(item.value().abs().max().item<float>(), 0) << item.key();
-    if (item.value().dim() == 2 && item.value().numel() > 100)
-      EXPECT_NEAR(item.value().std().item<float>(), 0.02, 0.004) << item.key();
+    const bool matrix = item.value().dim() == 2 && item.value().numel() > 100;
+    const float largest = item.value().abs().max().item<float>();
+    EXPECT_EQ(largest == 0, item.key().ends_with("bias")) << item.key();
+    const float deviation = matrix ? item.value().std().item<float>() : 0.02F;
+    EXPECT_NEAR(deviation, 0.02, 0.004) << item.key();
   }
+}
+
+TEST(TextModels, GradientsAreTheSameBitsForAnyNumberOfThreads) {
+  const int before = at::get_num_threads();
+  for (const char* kind : {"bert", "roberta"})
+    for (const bool masked : {false, true}) {
+      std::vector<at::Tensor> first;
+      for (const int threads : {1, 2, 3, 4}) {
+        at::set_num_threads(threads);
+        const TextModelConfig config = small_text_config(kind);
+        const auto classifier = masked ? nullptr : make_text_classifier(config, 3, 7);
+        const auto words = masked ? make_masked_language_model(config, 7) : nullptr;
+        torch::nn::Module& model =
+            masked ? static_cast<torch::nn::Module&>(*words) : static_cast<torch::nn::Module&>(*classifier);
+        nn::set_dropout_step(model, 7, 3);
+        const at::Tensor out =
+            masked ? words->logits(words->hidden(two_texts())) : classifier->forward(two_texts());
+        (out * at::arange(out.numel(), at::kFloat).sin().view(out.sizes())).sum().backward();
+        std::vector<at::Tensor> all = {out.detach()};
+        for (const at::Tensor& parameter : model.parameters()) all.push_back(parameter.grad());
+        if (first.empty()) first = all;
+        for (size_t i = 0; i < all.size(); ++i)
+          EXPECT_TRUE(at::equal(all[i], first[i])) << i << " " << threads;
+      }
+    }
+  at::set_num_threads(before);
 }
 
 TEST(TextModels, PaddingChangesNothing) {

@@ -1,0 +1,305 @@
+// Attention of an encoder's sequence in every form: padding, matrices, formulas written out, the shares that
+// sparse masks promise.
+
+#include "modewise/nn/sequence_attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "modewise/nn/dropout.h"
+#include "modewise/ops/kronecker_attention.h"
+#include "modewise/ops/random_features.h"
+
+namespace modewise::nn {
+namespace {
+
+SequenceAttentionOptions options_of(std::string_view form) {
+  SequenceAttentionOptions out = {.width = 12, .heads = 2, .tokens = 17, .form = std::string(form)};
+  const SequenceForm& known = *find_sequence_form(form);
+  if (known.fold) out.fold = {form == "pooled" ? 3 : 0, 3, 2};
+  if (known.slots) out.slots = 3;
+  out.density = 0.3;
+  out.landmarks = 4, out.kernel = 3;
+  out.chunk = 3, out.rounds = 3;
+  return out;
+}
+
+std::shared_ptr<Attention> made(const SequenceAttentionOptions& options) {
+  Initializer init(3);
+  auto attention = make_sequence_attention(init, options);
+  attention->to(at::kDouble);
+  attention->eval();
+  return attention;
+}
+std::shared_ptr<Attention> made(std::string_view form) {
+  return made(options_of(form));
+}
+
+at::Tensor noise(at::IntArrayRef sizes) {
+  return at::randn(sizes, at::kDouble) * 2;
+}
+
+double largest(const at::Tensor& x) {
+  return x.abs().max().item<double>();
+}
+
+/// [B, n, D] -> [B, H, n, d] by the map of that name.
+at::Tensor mapped(const Attention& attention, const std::string& name, const at::Tensor& x) {
+  const auto parameters = attention.named_parameters();
+  return (at::matmul(x, parameters[name + ".weight"].t()) + parameters[name + ".bias"])
+      .unflatten(-1, {2, 6})
+      .transpose(1, 2);
+}
+
+at::Tensor out_of(const Attention& attention, const at::Tensor& heads) {
+  const auto parameters = attention.named_parameters();
+  return at::matmul(heads.transpose(1, 2).flatten(-2), parameters["out_proj.weight"].t()) +
+         parameters["out_proj.bias"];
+}
+
+class EverySequenceForm : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(EverySequenceForm, AttendsAPaddedSequenceAsTheSequenceAlone) {
+  const at::NoGradGuard no_grad;
+  const auto attention = made(GetParam());
+  const at::Tensor x = noise({2, 17, 12});
+  const at::Tensor mask = at::arange(17).lt(11).unsqueeze(0).expand({2, 17});
+  const at::Tensor padded = attention->forward(x, mask).narrow(1, 0, 11);
+  EXPECT_LT(largest(padded - attention->forward(x.narrow(1, 0, 11), {})), 1e-10);
+  at::Tensor other = x.clone();
+  other.narrow(1, 11, 6).fill_(std::nan(""));
+  EXPECT_TRUE(attention->forward(other, mask).narrow(1, 0, 11).equal(padded));
+}
+
+TEST_P(EverySequenceForm, DoesNotMixSamples) {
+  const at::NoGradGuard no_grad;
+  const auto attention = made(GetParam());
+  const at::Tensor x = noise({3, 17, 12});
+  at::Tensor mask = at::ones({3, 17}, at::kBool);
+  mask[1].narrow(0, 5, 12).fill_(false);
+  mask[2].narrow(0, 3, 4).fill_(false);  // a hole
+  const at::Tensor together = attention->forward(x, mask);
+  for (int64_t i = 0; i < 3; ++i)
+    EXPECT_LT(largest(attention->forward(x.narrow(0, i, 1), mask.narrow(0, i, 1)) - together.narrow(0, i, 1)),
+              1e-12);
+}
+
+TEST_P(EverySequenceForm, IsItsMatrixTimesTheValues) {
+  const at::NoGradGuard no_grad;
+  const auto attention = made(GetParam());
+  const at::Tensor x = noise({2, 17, 12});
+  at::Tensor mask = at::ones({2, 17}, at::kBool);
+  mask[1].narrow(0, 11, 6).fill_(false);
+  const at::Tensor matrix = attention->full_matrix(x, mask);
+  ASSERT_EQ(matrix.sizes(), (std::vector<int64_t>{2, 2, 17, 17}));
+  EXPECT_EQ(largest(matrix[1].slice(1, 0, 11).slice(2, 11, 17)), 0);
+  const at::Tensor out = out_of(*attention, at::matmul(matrix, mapped(*attention, "value_proj", x)));
+  EXPECT_LT(largest((out - attention->forward(x, mask))[0]), 1e-10);
+  EXPECT_LT(largest((out - attention->forward(x, mask))[1].narrow(0, 0, 11)), 1e-10);
+  if (find_sequence_form(GetParam())->projected || find_sequence_form(GetParam())->landmarks) return;
+  EXPECT_LT(largest(matrix[0].sum(-1) - 1), 1e-10);
+}
+
+TEST_P(EverySequenceForm, HasAGradientForEveryParameter) {
+  SequenceAttentionOptions options = options_of(GetParam());
+  options.dropout = find_sequence_form(GetParam())->dropout ? 0.3 : 0;
+  Initializer init(3);
+  const auto attention = make_sequence_attention(init, options);
+  set_dropout_step(*attention, 1, 2);
+  const at::Tensor mask = at::arange(17).lt(11).unsqueeze(0).expand({2, 17});
+  attention->forward(noise({2, 17, 12}).to(at::kFloat), mask).narrow(1, 0, 11).square().sum().backward();
+  for (const auto& item : attention->named_parameters())
+    EXPECT_TRUE(item.value().grad().defined() && at::isfinite(item.value().grad()).all().item<bool>())
+        << item.key();
+}
+
+TEST_P(EverySequenceForm, DropsWeightsInTrainingAlone) {
+  const at::NoGradGuard no_grad;
+  SequenceAttentionOptions options = options_of(GetParam());
+  options.dropout = 0.5;
+  const auto attention = made(options);
+  const at::Tensor x = noise({1, 17, 12});
+  set_dropout_step(*attention, 1, 2);
+  const at::Tensor whole = attention->forward(x, {});
+  attention->train();
+  const at::Tensor dropped = attention->forward(x, {});
+  EXPECT_TRUE(attention->forward(x, {}).equal(dropped));
+  EXPECT_EQ(dropped.equal(whole), !find_sequence_form(GetParam())->dropout);
+}
+
+TEST_P(EverySequenceForm, HasNoBiasesWhereNoneAreAskedFor) {
+  SequenceAttentionOptions options = options_of(GetParam());
+  options.bias = false;
+  for (const auto& item : made(options)->named_parameters())
+    EXPECT_THAT(item.key(), testing::Not(testing::HasSubstr("bias")));
+}
+
+std::vector<std::string_view> names() {
+  std::vector<std::string_view> out;
+  for (const SequenceForm& form : sequence_forms()) out.push_back(form.name);
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(Forms, EverySequenceForm, testing::ValuesIn(names()),
+                         [](const auto& one) { return std::string(one.param); });
+
+/// Of n tokens, those that token t may attend in each form with a share.
+TEST(SequenceAttention, SparseMasksKeepTheShareTheyPromise) {
+  const at::NoGradGuard no_grad;
+  for (const char* form : {"window", "random", "topk"})
+    for (const int64_t n : {7, 31, 64, 200}) {
+      SequenceAttentionOptions options = {.width = 12, .heads = 2, .tokens = n, .form = form};
+      const auto attention = made(options);
+      const at::Tensor mask = at::arange(n).ne(2).unsqueeze(0);
+      for (const bool padded : {false, true}) {
+        const at::Tensor matrix =
+            attention->full_matrix(noise({1, n, 12}), padded ? std::optional(mask) : std::nullopt);
+        const int64_t seen = padded ? n - 1 : n;
+        // A token that is not valid has no logits of its own.
+        const at::Tensor rows = (padded ? mask : at::ones_like(mask)).unsqueeze(1).expand({1, 2, n});
+        const at::Tensor counts = matrix.gt(0).sum(-1).masked_select(rows);
+        EXPECT_EQ(counts.min().item<int64_t>(),
+                  static_cast<int64_t>(std::ceil(0.1 * static_cast<double>(seen))))
+            << form << n;
+        EXPECT_EQ(counts.max().item<int64_t>(), counts.min().item<int64_t>()) << form << n;
+      }
+      if (std::string_view(form) == "topk") continue;
+      const at::Tensor own = attention->full_matrix(noise({1, n, 12}), {}).diagonal(0, -2, -1);
+      EXPECT_GT(own.min().item<double>(), 0) << form;
+    }
+}
+
+TEST(SequenceAttention, WindowsLieAroundTheirTokens) {
+  const at::NoGradGuard no_grad;
+  SequenceAttentionOptions options = {.width = 12, .heads = 2, .form = "window", .window = 3};
+  const at::Tensor seen = made(options)->full_matrix(noise({1, 6, 12}), {})[0][0].gt(0).to(at::kLong);
+  const at::Tensor wanted = at::tensor({1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0,
+                                        0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1},
+                                       at::kLong);
+  EXPECT_TRUE(seen.equal(wanted.view({6, 6})));
+}
+
+TEST(SequenceAttention, BlocksOfTheLastModeAreApart) {
+  const at::NoGradGuard no_grad;
+  SequenceAttentionOptions options = {.width = 12, .heads = 2, .form = "axial"};
+  options.fold = {0, 4}, options.modes = 1;
+  const auto attention = made(options);
+  const at::Tensor x = noise({1, 10, 12});
+  const at::Tensor matrix = attention->full_matrix(x, {});
+  const at::Tensor block = at::arange(10).floor_divide(4);
+  EXPECT_TRUE(matrix[0][1].gt(0).equal(block.unsqueeze(1).eq(block)));
+  options.form = "full";
+  const at::Tensor alone = made(options)->forward(x.narrow(1, 4, 4), {});
+  EXPECT_LT(largest(attention->forward(x, {}).narrow(1, 4, 4) - alone), 1e-12);
+}
+
+TEST(SequenceAttention, LinformerIsItsFormula) {
+  const at::NoGradGuard no_grad;
+  SequenceAttentionOptions options = options_of("linformer");
+  options.projected = 5;
+  const auto attention = made(options);
+  const at::Tensor x = noise({2, 13, 12});
+  const auto parameters = attention->named_parameters();
+  const at::Tensor keys =
+      at::matmul(parameters["key_map"].narrow(1, 0, 13), mapped(*attention, "key_proj", x));
+  const at::Tensor values =
+      at::matmul(parameters["value_map"].narrow(1, 0, 13), mapped(*attention, "value_proj", x));
+  const at::Tensor logits =
+      at::matmul(mapped(*attention, "query_proj", x), keys.transpose(-1, -2)) / std::sqrt(6.0);
+  EXPECT_LT(largest(attention->forward(x, {}) - out_of(*attention, at::matmul(logits.softmax(-1), values))),
+            1e-12);
+}
+
+/// The features of Performer's authors, with their factor and |x|²/2 for queries too, without their epsilon.
+TEST(SequenceAttention, PerformerIsItsFormula) {
+  const at::NoGradGuard no_grad;
+  SequenceAttentionOptions options = options_of("performer");
+  options.features = 10;
+  Initializer init(3);
+  const auto attention = make_sequence_attention(init, options);
+  attention->to(at::kDouble);
+  const at::Tensor x = noise({2, 13, 12}) / 4;
+  const at::Tensor projection =
+      ops::orthogonal_projection(x, 6, ops::linear_feature_count(6, 10), Initializer(3).dropout_site(), 0);
+  const auto features = [&](const at::Tensor& t) {
+    const at::Tensor scaled = t / std::pow(6.0, 0.25);
+    return at::exp(at::matmul(scaled, projection.t()) - scaled.square().sum(-1, true) / 2) /
+           std::sqrt(static_cast<double>(projection.size(0)));
+  };
+  const at::Tensor queries = features(mapped(*attention, "query_proj", x)),
+                   keys = features(mapped(*attention, "key_proj", x));
+  const at::Tensor weights = at::matmul(queries, keys.transpose(-1, -2));
+  const at::Tensor mixed = at::matmul(weights / weights.sum(-1, true), mapped(*attention, "value_proj", x));
+  EXPECT_LT(largest(attention->forward(x, {}) - out_of(*attention, mixed)), 1e-12);
+}
+
+TEST(SequenceAttention, ComputesTheseSharesOfTheWeights) {
+  SequenceAttentionOptions options = {.width = 16, .heads = 2, .tokens = 256, .form = "axial"};
+  options.fold = {0, 16};
+  EXPECT_DOUBLE_EQ(weight_share(options, 256), 0.125);
+  options.modes = 1;
+  EXPECT_DOUBLE_EQ(weight_share(options, 256), 0.0625);
+  options.fold = {4, 8, 8}, options.modes = 0;
+  EXPECT_DOUBLE_EQ(weight_share(options, 256), 20.0 / 256);
+  options.form = "linformer", options.projected = 32;
+  EXPECT_DOUBLE_EQ(weight_share(options, 256), 0.125);
+  options.form = "nystroemformer", options.landmarks = 16;
+  EXPECT_DOUBLE_EQ(weight_share(options, 256), 16.0 * (512 + 16) / 65536);
+  options.form = "reformer", options.chunk = 16, options.rounds = 2;
+  EXPECT_DOUBLE_EQ(weight_share(options, 256), 2.0 * 32 / 256);
+  options.form = "full";
+  EXPECT_DOUBLE_EQ(weight_share(options, 256), 1);
+}
+
+std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const c10::ValueError& error) {
+    return error.what_without_backtrace();
+  }
+  return "no error";
+}
+
+TEST(SequenceAttention, SaysWhatDoesNotFit) {
+  EXPECT_EQ(refusal([] { made(SequenceAttentionOptions{.width = 12, .form = "tree"}); }),
+            "there is no attention of a sequence called 'tree'");
+  EXPECT_EQ(refusal([] { made(SequenceAttentionOptions{.width = 12, .heads = 5}); }),
+            "attention 'full': heads = 5 must divide the width 12");
+  EXPECT_EQ(refusal([] { made(SequenceAttentionOptions{.width = 12, .form = "linformer"}); }),
+            "linformer has maps over the tokens of the longest sequence: their number must be given");
+  EXPECT_EQ(refusal([] {
+              made("linformer")->forward(noise({1, 18, 12}), {});
+            }),
+            "linformer made for 17 tokens takes so many or fewer, got 18");
+  const at::Tensor x = noise({2, 5, 12});
+  EXPECT_EQ(refusal([&] { made("full")->forward(x[0], {}); }),
+            "attention of a sequence wants x [B, n, D], got [5, 12]");
+  EXPECT_EQ(refusal([&] {
+              made("full")->forward(x, at::ones({2, 4}, at::kBool));
+            }),
+            "attention of a sequence wants a mask of bool [2, 5], got Bool [2, 4]");
+  EXPECT_EQ(refusal([&] {
+              made("full")->forward(x, at::ones({2, 5}));
+            }),
+            "attention of a sequence wants a mask of bool [2, 5], got Float [2, 5]");
+  at::Tensor mask = at::ones({2, 5}, at::kBool);
+  mask[1].fill_(false);
+  EXPECT_EQ(refusal([&] { made("axial")->forward(x, mask); }),
+            "attention of a sequence: the mask of sample 1 leaves no token that could be seen");
+}
+
+}  // namespace
+}  // namespace modewise::nn
