@@ -6,8 +6,8 @@
 
 #include "modewise/data/labelled_series/series_collection.h"
 #include "modewise/data/language/config.h"
-#include "modewise/data/token_set.h"
 #include "modewise/data/numpy_shuffle.h"
+#include "modewise/data/token_set.h"
 #include "modewise/io/arrays/safetensors.h"
 #include "modewise/text/load_tokenizer.h"
 #include "tests/data/scratch.h"

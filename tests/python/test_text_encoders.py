@@ -99,14 +99,14 @@ def test_masked_models_agree_both_ways(kind, tmp_path):
 
 def test_roberta_counts_tokens_that_are_no_padding(tmp_path):
     """Padding in front: places are counted over the others, and a padding token within a text has no place."""
-    model = random_model("roberta", "SequenceClassification")
+    model = random_model("roberta", "MaskedLM")
     model.save_pretrained(tmp_path / "theirs")
     inputs = batch("roberta", types=1)
     ids, mask = inputs["ids"], inputs["mask"]
     inputs["ids"], inputs["mask"] = np.ascontiguousarray(ids[:, ::-1]), np.ascontiguousarray(mask[:, ::-1])
     inputs["ids"][0, 7] = 1
-    got, _ = ask(tmp_path, "classes", tmp_path / "theirs", inputs)
-    np.testing.assert_allclose(got, theirs(model, inputs), atol=1e-4, rtol=0)
+    got, _ = ask(tmp_path, "masked", tmp_path / "theirs", inputs)
+    np.testing.assert_allclose(got[inputs["mask"]], theirs(model, inputs)[inputs["mask"]], atol=1e-4, rtol=0)
 
 
 def test_older_names_and_other_types_are_read(tmp_path):
@@ -170,7 +170,7 @@ def test_roberta_without_places_is_refused(tmp_path):
                       "pad_token_id + 1 = 2")
 
 
-@pytest.mark.parametrize("what", ["token", "negative", "type", "long", "empty"])
+@pytest.mark.parametrize("what", ["token", "negative", "type", "long", "empty", "padding in front"])
 def test_texts_that_do_not_fit_are_refused(what, tmp_path):
     random_model("bert", "SequenceClassification").save_pretrained(tmp_path / "theirs")
     inputs = batch("bert")
@@ -186,6 +186,9 @@ def test_texts_that_do_not_fit_are_refused(what, tmp_path):
     elif what == "long":
         inputs = {name: np.concatenate([value, value], 1) for name, value in inputs.items()}
         sentence = "a text of 66 tokens is longer than the 33 places that the model has learned"
+    elif what == "padding in front":
+        inputs["mask"][1, 0] = False
+        sentence = "text 1 of the batch begins with padding, but its class is read from its first token"
     else:
         inputs["mask"][3] = False
         sentence = "text 3 of the batch has no token: its mask leaves nothing to attend to"

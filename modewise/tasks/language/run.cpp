@@ -120,8 +120,7 @@ LanguageRun open_language_run(const fs::path& path) {
     return load_language_config(folder.file("config.toml").string(), {});
   };
   return open_run<LanguageRun>(path, "language", config, [](LanguageRun& run) {
-    if (!run.config.data.is_recall())
-      run.tokenizer = run_tokenizer(run.folder);
+    if (!run.config.data.is_recall()) run.tokenizer = run_tokenizer(run.folder);
     return models::make_unset_language_model(run.config.model);
   });
 }

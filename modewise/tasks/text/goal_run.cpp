@@ -140,7 +140,7 @@ Result evaluate_goal(const EvaluateRequest& request) {
   const OpenedGoal opened = open_goal(request.run);
   const bool own = request.data.empty();
   opened.run->load_data(request.data, !own || request.split == "test" || request.split == "all");
-  Json figures = opened.run->judge(own ? request.split : "test");
+  Json figures = opened.run->judge(own ? request.split : opened.run->config.is("masked") ? "all" : "test");
   if (own && request.split == "test" && test_is_unread(opened.folder))
     write_test_figures(opened.folder, {{"test", figures}}, opened.run->hash());
   std::string text = tables_text(goal_tables(*opened.run, Json::array({figures})));
