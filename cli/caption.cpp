@@ -2,7 +2,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -13,6 +12,7 @@
 #include "modewise/core/folder.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/io/images/picture.h"
 #include "modewise/tasks/captions/run.h"
 
 namespace modewise::cli {
@@ -28,12 +28,6 @@ struct CaptionCommandOptions {
   bool force = false, allow_size = false;
 };
 
-bool named_as_picture(const fs::path& path) {
-  std::string ending = path.extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
-}
-
 /// Files as they are named; of folders the pictures in them, in the order of their bytes.
 std::vector<fs::path> listed_pictures(const std::vector<std::string>& named) {
   std::vector<fs::path> files;
@@ -44,7 +38,7 @@ std::vector<fs::path> listed_pictures(const std::vector<std::string>& named) {
     }
     std::vector<fs::path> inside;
     for (const fs::path& entry : entries_of(name))
-      if (named_as_picture(entry)) inside.push_back(entry);
+      if (io::named_as_picture(entry)) inside.push_back(entry);
     require(!inside.empty(), ErrorKind::no_input,
             "{}: there is no picture (.png, .jpg, .jpeg) in this folder", name);
     std::sort(inside.begin(), inside.end());

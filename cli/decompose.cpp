@@ -3,11 +3,13 @@
 #include <ATen/ops/empty.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "modewise/analysis/random_projection.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/io/arrays/npy.h"
@@ -115,6 +117,12 @@ void write_json(const fs::path& folder, const nlohmann::ordered_json& json) {
   write_file_atomically(folder / "decomposition.json", json.dump(1, ' ', false, lenient) + "\n");
 }
 
+void write_figures(const fs::path& folder, const std::vector<report::CaptionedFigure>& figures,
+                   const std::vector<std::string>& names) {
+  for (size_t i = 0; i < figures.size(); ++i)
+    write_file_atomically(folder / names[i], report::to_svg(figures[i].figure));
+}
+
 /// decomposition.json, .csv, factors.npz, report.html and the figures as SVG.
 void write_decomposition(const fs::path& folder, const DecomposedThing& thing,
                          const analysis::DecompositionStudy& study, const nlohmann::ordered_json& json) {
@@ -136,9 +144,17 @@ void write_decomposition(const fs::path& folder, const DecomposedThing& thing,
   const auto figures = analysis::study_figures(study);
   page.add_figure_grid(figures);
   page.write(folder / "report.html");
-  const char* names[] = {"error_rank.svg", "error_parameters.svg", "spectrum.svg", "information.svg"};
-  for (size_t i = 0; i < figures.size(); ++i)
-    write_file_atomically(folder / names[i], report::to_svg(figures[i].figure));
+  write_figures(folder, figures,
+                {"error_rank.svg", "error_parameters.svg", "spectrum.svg", "information.svg"});
+}
+
+/// "100 (vector), 300 (8 × 8)"
+std::string asked_rows(const analysis::ProjectionStudy& study) {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < study.spaces.size(); ++i)
+    parts.push_back(
+        fmt::format("{:.0f} ({})", std::ceil(study.asked[i]), analysis::space_name(study.spaces[i])));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -160,16 +176,28 @@ void decompose_matrix(const Program& program, const DecomposeOptions& options, c
   const analysis::DecompositionStudy study =
       analysis::study_decomposition(matrix, modes, study_options(options));
   json.update(analysis::study_json(study));
+  std::string projected;
+  if (options.projections > 0) {
+    const analysis::ProjectionStudy projections =
+        analysis::study_projections(matrix, modes, options.projections, static_cast<uint64_t>(options.seed));
+    json["projections"] = analysis::projection_json(projections);
+    projected = fmt::format(
+        "\nA Tᵀ T y beside A y, rows of T drawn in each space, {} draws of T and y. With ε = {:g} and δ = "
+        ".05/n "
+        "Lemma B.1 asks for {} rows as it is printed\n\n{}",
+        options.projections, projections.epsilon, asked_rows(projections),
+        analysis::projection_table(projections).to_text());
+  }
   if (!options.out.empty()) {
     write_decomposition(options.out, thing, study, json);
     io::write_npy((fs::path(options.out) / "matrix.npy").string(), array_of(matrix));
   }
   program.print(tasks::Result(
       std::move(json),
-      fmt::format("{}{} × {} over modes {}; every such matrix is exact at Kronecker rank {}\n\n{}\n{}",
+      fmt::format("{}{} × {} over modes {}; every such matrix is exact at Kronecker rank {}\n\n{}\n{}{}",
                   thing.facts_text(), study.tokens, study.tokens, fmt::join(study.modes, " × "),
                   analysis::exact_rank(study.modes), analysis::study_table(study).to_text(),
-                  analysis::spectra_table(study.spectra).to_text())));
+                  analysis::spectra_table(study.spectra).to_text(), projected)));
 }
 
 void add_decompose(Program& program) {
@@ -201,6 +229,9 @@ void add_decompose(Program& program) {
                "starts of the least squares; as many as the size allows, of a table 1, without it");
   add_positive(*command, "--iterations", options.iterations, "most sweeps; 1000, of a table 100");
   command->add_option("--seed", options.seed, "of the random starts")->check(non_negative_number());
+  add_positive(*command, "--projections", options.projections,
+               "of one matrix: also the error of random projections in its spaces (Theorem 3.1), so many "
+               "draws of each");
   const auto add = [&](const char* name, auto& value, const char* help) {
     return command->add_option(name, value, help)->group("Runs and models");
   };
@@ -235,13 +266,16 @@ void make_decomposition_folder(const fs::path& folder, bool force) {
 }
 
 void write_decompositions(const fs::path& folder, const DecomposedThing& thing, const report::Table& table,
+                          const std::vector<report::CaptionedFigure>& figures,
                           const nlohmann::ordered_json& json) {
   write_json(folder, json);
   write_file_atomically(folder / "decomposition.csv", table.to_csv());
   report::HtmlPage page = page_of(thing);
   page.add_section("Layers and heads");
   page.add_table(table, "Terms that hold 90 % and 99 % of ‖A‖² in each space, and the numbers they take.");
+  page.add_figure_grid(figures);
   page.write(folder / "report.html");
+  write_figures(folder, figures, {"spectrum.svg", "information.svg"});
 }
 
 }  // namespace modewise::cli

@@ -28,15 +28,16 @@ struct DecomposedThing {
 
 /// Makes the folder; cannot_create error when it holds a decomposition already, unless `force`.
 void make_decomposition_folder(const std::filesystem::path& folder, bool force);
-/// Of a table of heads: decomposition.json, .csv, report.html.
+/// Of a table of heads: decomposition.json, .csv, report.html and the figures as SVG (spectrum, information).
 void write_decompositions(const std::filesystem::path& folder, const DecomposedThing& thing,
-                          const report::Table& table, const nlohmann::ordered_json& json);
+                          const report::Table& table, const std::vector<report::CaptionedFigure>& figures,
+                          const nlohmann::ordered_json& json);
 
 struct DecomposeOptions {
   std::string input, member, out;
   std::vector<int64_t> modes, index;
   std::vector<std::string> spaces;
-  int64_t rank = 8, starts = 0, iterations = 0, seed = 0;
+  int64_t rank = 8, starts = 0, iterations = 0, seed = 0, projections = 0;
   bool force = false;
   // Of runs and models; layers, heads and samples from 1, 0: not said.
   tasks::AttentionRequest attention;

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "cli/decompose.h"
+#include "modewise/analysis/head_spectra.h"
 #include "modewise/analysis/stable_rank.h"
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
@@ -13,8 +14,6 @@ namespace modewise::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using report::Cell;
-
 constexpr int64_t kSamples = 32;
 
 tasks::AttentionMatrices attention_of(const DecomposeOptions& options) {
@@ -40,54 +39,6 @@ std::vector<int64_t> chosen(int64_t asked, int64_t count, const char* what, cons
   std::vector<int64_t> all(static_cast<size_t>(count));
   std::iota(all.begin(), all.end(), int64_t{0});
   return all;
-}
-
-/// One head of one layer, in numbers.
-struct HeadSpectra {
-  int64_t layer = 0, head = 0;
-  double stable_rank = 0;
-  std::vector<analysis::Spectrum> spectra;
-};
-
-report::Table heads_table(const std::vector<HeadSpectra>& heads) {
-  std::vector<report::Column> columns = {{"layer"}, {"head"}, {"stable rank"}};
-  for (const analysis::Spectrum& space : heads.front().spectra)
-    for (const char* what : {"90 %", "numbers", "99 %", "numbers"})
-      columns.push_back({what[0] == '9' ? fmt::format("{}: {}", space.name, what) : what});
-  report::Table table(columns);
-  for (const HeadSpectra& one : heads) {
-    std::vector<Cell> cells = {one.layer + 1, one.head + 1, Cell(one.stable_rank, 2)};
-    for (const analysis::Spectrum& space : one.spectra)
-      for (const double share : {0.9, 0.99}) {
-        const std::optional<int64_t> terms = analysis::terms_for(space, share);
-        cells.push_back(terms ? Cell(*terms) : Cell(fmt::format("> {}", space.ranks.back())));
-        cells.push_back(terms ? Cell(*terms * space.term_parameters) : Cell("–"));
-      }
-    table.add_row(std::move(cells));
-  }
-  return table;
-}
-
-Json heads_json(const std::vector<HeadSpectra>& heads) {
-  Json out = Json::array();
-  for (const HeadSpectra& one : heads) {
-    Json spectra = Json::array();
-    for (const analysis::Spectrum& space : one.spectra) {
-      const auto terms = [&](double share) {
-        const std::optional<int64_t> found = analysis::terms_for(space, share);
-        return found ? Json(*found) : Json();
-      };
-      spectra.push_back({{"space", space.name},
-                         {"parameters_a_term", space.term_parameters},
-                         {"terms_90", terms(0.9)},
-                         {"terms_99", terms(0.99)}});
-    }
-    out.push_back({{"layer", one.layer + 1},
-                   {"head", one.head + 1},
-                   {"stable_rank", one.stable_rank},
-                   {"spectra", spectra}});
-  }
-  return out;
 }
 
 }  // namespace
@@ -126,22 +77,30 @@ void decompose_attention(const Program& program, const DecomposeOptions& options
   analysis::StudyOptions study = study_options(options);
   if (options.starts == 0) study.canonical.starts = 1;
   if (options.iterations == 0) study.canonical.iterations = 100;
-  std::vector<HeadSpectra> all;
+  const auto spectra_of = [&](int64_t layer, int64_t head, const at::Tensor& matrix) {
+    return analysis::HeadSpectra{layer, head, analysis::stable_rank(matrix).item<double>(),
+                                 analysis::study_spectra(matrix, attention.modes, study)};
+  };
+  std::vector<analysis::HeadSpectra> all;
+  at::Tensor any;  // weights of all heads together: 0 where none attends
   Progress progress("decompose", std::ssize(layers) * std::ssize(heads), "heads");
   for (const int64_t layer : layers) {
     const at::Tensor matrices = tasks::mean_attention(attention, samples, layer);
     for (const int64_t head : heads) {
-      const at::Tensor matrix = matrices[head];
-      all.push_back({layer, head, analysis::stable_rank(matrix).item<double>(),
-                     analysis::study_spectra(matrix, attention.modes, study)});
+      any = any.defined() ? any + matrices[head] : matrices[head];
+      all.push_back(spectra_of(layer, head, matrices[head]));
       progress.update(std::ssize(all));
     }
   }
   progress.finish();
-  const report::Table table = heads_table(all);
+  const analysis::HeadSpectra random =
+      spectra_of(0, 0, analysis::random_attention_like(any, static_cast<uint64_t>(options.seed)));
+  const report::Table table = analysis::heads_table(all, random);
   json["modes"] = attention.modes;
-  json["heads"] = heads_json(all);
-  if (!options.out.empty()) write_decompositions(options.out, thing, table, json);
+  json["heads"] = analysis::heads_json(all);
+  json["random"] = analysis::heads_json({random})[0]["spectra"];
+  if (!options.out.empty())
+    write_decompositions(options.out, thing, table, analysis::heads_figures(all, random), json);
   program.print(tasks::Result(
       std::move(json),
       thing.facts_text() +

@@ -56,8 +56,9 @@ models::ForecastShape shape_of(const InfoOptions& options, const tasks::Forecast
   models::ForecastShape shape;
   shape.series = options.series.empty() ? std::vector<int64_t>{options.released ? 100 : 7} : options.series;
   shape.ordered.assign(shape.series.size(), false);
-  shape.lookback = config.forecast.lookback;
-  shape.horizon = config.forecast.longest();
+  const auto usual = [](int64_t rows) { return rows > 0 ? rows : tasks::ForecastOptions::kUsualRows; };
+  shape.lookback = usual(config.forecast.lookback);
+  shape.horizon = usual(config.forecast.longest());
   shape.quantiles = config.forecast.probabilistic() ? std::ssize(config.forecast.quantiles) : 0;
   return shape;
 }

@@ -46,7 +46,8 @@ def python(*files, k=None):
 
 # The tests of a layer, quickest first; {focus} is the changed file's own subject. Then what ninja must build for them.
 STAGES = {
-    "io": [program("io_test", "*{word}*"), program("io_test"), python("test_io_oracle", "test_image_oracle")],
+    "io": [program("io_test", "*{word}*"), program("io_test"), program("text_test"),
+           python("test_io_oracle", "test_image_oracle", "test_picture_oracle")],
     "text": [program("text_test"), python("test_tokenizers")],
     "ops": [python("test_ops", k="{focus}"), program("ops_test"), python("test_ops_attention", "test_ops_sequence"),
             python("test_ops")],
@@ -54,7 +55,7 @@ STAGES = {
     "data": [program("data_test", "*{word}*"), program("data_test")],
     "train": [program("train_test"), python("test_train_crash")],
 }
-TARGETS = {"io": ["io_test", "io_dump"], "text": ["text_test", "text_dump"], "ops": ["ops_test"],
+TARGETS = {"io": ["io_test", "io_dump", "text_test"], "text": ["text_test", "text_dump"], "ops": ["ops_test"],
            "nn": ["nn_test", "models_test"], "data": ["data_test"], "train": ["train_test", "train_toy"]}
 
 

@@ -26,10 +26,6 @@ std::vector<double> doubles(const at::Tensor& values) {
   return {plain.const_data_ptr<double>(), plain.const_data_ptr<double>() + plain.numel()};
 }
 
-std::string space_name(const std::vector<int64_t>& modes) {
-  return modes.empty() ? "vector" : fmt::format("{}", fmt::join(modes, " × "));
-}
-
 /// Values over the largest, and the information of the first 1, 2, 3 … terms, when those are orthogonal.
 void fill_from_orthogonal(Spectrum& spectrum, const std::vector<double>& values) {
   double all = 0, kept = 0;
@@ -141,6 +137,10 @@ report::LineChart form_chart(const DecompositionStudy& study, bool against_param
 }
 
 }  // namespace
+
+std::string space_name(const std::vector<int64_t>& modes) {
+  return modes.size() < 2 ? "vector" : fmt::format("{}", fmt::join(modes, " × "));
+}
 
 std::vector<int64_t> ranks_up_to(int64_t largest) {
   std::vector<int64_t> ranks;

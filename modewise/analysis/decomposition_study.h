@@ -61,6 +61,8 @@ DecompositionStudy study_decomposition(const at::Tensor& matrix, const std::vect
 std::vector<Spectrum> study_spectra(const at::Tensor& matrix, const std::vector<int64_t>& modes,
                                     const StudyOptions& options = {});
 
+/// "8 × 8 × 8"; fewer than two modes are "vector" space.
+std::string space_name(const std::vector<int64_t>& modes);
 /// 1 … 8, then about four to the octave, and `largest`.
 std::vector<int64_t> ranks_up_to(int64_t largest);
 /// Neighbouring modes merged into `order` groups whose largest is as small as can be.

@@ -43,7 +43,8 @@ void ScheduleConfig::fields(Fields& f) {
 }
 
 void TrainConfig::fields(Fields& f) {
-  f.add("epochs", epochs, "passes over the training samples; 0 only evaluates", {.min = 0});
+  f.add("epochs", epochs,
+        "passes over the training samples; 0 only evaluates, -1: as many as the task chooses", {.min = -1});
   f.add("max_steps", max_steps, "at most this many optimizer steps; 0 for no limit", {.min = 0});
   f.add("batch_size", batch_size, "samples a batch", {.min = 1});
   f.add("seed", seed, "key of the shuffle and of the dropout", {.min = 0, .max = kAnyInteger});

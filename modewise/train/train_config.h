@@ -38,6 +38,8 @@ struct ScheduleConfig {
 };
 
 struct TrainConfig {
+  static constexpr int64_t kOpenEpochs = -1;  // what the task chooses, before anything is trained
+
   int64_t epochs = 10;
   int64_t max_steps = 0;
   int64_t batch_size = 32;

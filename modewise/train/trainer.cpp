@@ -31,6 +31,8 @@ using Json = nlohmann::ordered_json;
 const TrainConfig& validated(const TrainConfig& config, const Task& task) {
   config.validate();
   const int64_t samples = task.training_samples();
+  require(config.epochs >= 0, ErrorKind::config, "train.epochs = {}: this task chooses none, give a number",
+          config.epochs);
   require(config.epochs == 0 || samples > 0, ErrorKind::data, "there are no training samples");
   require(
       config.epochs == 0 || !config.drop_last || samples >= config.batch_size, ErrorKind::data,

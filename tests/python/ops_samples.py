@@ -147,9 +147,13 @@ def synthesized_samples(rand):
     return cases
 
 
-def large_synthesized(rand):  # several blocks of rows, with and without samples of their own
+def large_synthesized(rand):
+    """Several blocks of rows, with and without samples of their own; then several parts of 24 samples at most, the last of 11."""
     v, left, right = rand(2, 1200, 1, 3), rand(2, 1200, 1, 4), rand(1, 1200, 1, 4)
-    return [((v, None, None, rand(1, 30, 40), rand(1, 40, 30), 1200), {}), ((v, None, None, rand(1, 1, 40), rand(1, 1200, 30), 1200), {}),
+    many, rows, columns, factors = rand(59, 33, 2, 3), rand(59, 40, 2, 2), rand(59, 33, 2, 2), (rand(2, 5, 3), rand(2, 8, 11))
+    return [((many, rows, columns[:1], None, None, 40), {}), ((many, rows, columns, *factors, 40, bools(59, 33)), {}),
+            ((many, None, None, *factors, 40, bools(59, 33, keep=0.5)), {}), ((many, rows, columns[:1], *factors, 40), {}),
+            ((v, None, None, rand(1, 30, 40), rand(1, 40, 30), 1200), {}), ((v, None, None, rand(1, 1, 40), rand(1, 1200, 30), 1200), {}),
             ((v, left, right, rand(1, 1200, 2), rand(1, 1, 600), 1200, None, True), {})]
 
 

@@ -56,6 +56,17 @@ def test_spectra_are_numpys(tmp_path):
         assert spectrum["parameters_a_term"] == m * m + n * n
 
 
+def test_projections_of_a_matrix(tmp_path):
+    np.save(tmp_path / "a.npy", attention(24))
+    arguments = ["decompose", tmp_path / "a.npy", "--modes", "4,6", "--rank", 1, "--projections", 9]
+    result = json.loads(ok(*arguments, "--json").stdout)["projections"]
+    ask = lambda m: 0.5**-2 * 3**(m - 1) * 3 * np.log(24 / result["delta"]) / np.log(2 * m)
+    assert result["delta"] == pytest.approx(0.05 / 24) and result["asked"] == pytest.approx([ask(1), ask(2)])
+    assert [row["rows"] for row in result["rows"]] == [16, 32, 64] and result["rows"][1]["truncated"] < 1e-12
+    text = ok(*arguments).stdout
+    assert f"Lemma B.1 asks for {int(np.ceil(ask(1)))} (vector), {int(np.ceil(ask(2)))} (4 × 6) rows as it is printed" in text
+
+
 def test_bad_matrices(tmp_path):
     np.save(tmp_path / "a.npy", attention(12))
     np.save(tmp_path / "many.npy", np.stack([attention(12)] * 2))

@@ -100,6 +100,12 @@ def test_a_table_of_all_heads(folder, tmp_path):
     assert row["stable_rank"] == pytest.approx(one["stable_rank"])
     text = ok("decompose", folder / "full", "--modes", "8,8", "--samples", 2, "--layer", 2).stdout
     assert "mean of 2 windows of 64 tokens" in text and "8 × 8: 99 %" in text
+    rows = (tmp_path / "all" / "decomposition.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in rows[-2:]] == ["median", "random"]
+    terms = [int(row.split(",")[3].replace(" ", "")) for row in rows[1:9]]
+    assert float(rows[9].split(",")[3]) == np.median(terms)
+    assert {"spectrum.svg", "information.svg"} <= {p.name for p in (tmp_path / "all").iterdir()}
+    assert [s["space"] for s in result["random"]] == ["vector", "4 × 16", "4 × 4 × 4", "16 × 4"]
 
 
 def test_threads_change_no_bit(folder, tmp_path):

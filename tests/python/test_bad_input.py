@@ -48,7 +48,7 @@ def test_fewer_rows_than_a_window(tmp_path):
     fails(65, "rows", arguments=train(write_csv(tmp_path / "d.csv", rows=20)))
 
 
-@pytest.mark.parametrize("horizon,code", [("0", 2), ("-5", 2), ("5000", 65)])
+@pytest.mark.parametrize("horizon,code", [("-1", 2), ("-5", 2), ("5000", 65)])
 def test_horizon_out_of_range(tmp_path, horizon, code):
     path = write_csv(tmp_path / "d.csv")
     fails(code, arguments=train(path, "--set", f"forecast.horizon={horizon}"))
@@ -57,7 +57,7 @@ def test_horizon_out_of_range(tmp_path, horizon, code):
 def test_horizon_out_of_range_in_a_file(tmp_path):
     path = write_csv(tmp_path / "d.csv")
     config = tmp_path / "c.toml"
-    config.write_text("[forecast]\nhorizon = 0\n")
+    config.write_text("[forecast]\nhorizon = -1\n")
     fails(78, "c.toml:2", "forecast.horizon", arguments=["train", "forecast", "--data", path, "--config", config])
 
 

@@ -82,7 +82,7 @@ def test_help_begins_with_an_example():
         assert len(short) < len(full)
         assert "--json" in full
     assert "learning_rate" not in ok("train", "forecast", "-h").stdout
-    assert "epochs = 10" in ok("train", "forecast", "--help").stdout
+    assert "epochs = -1" in ok("train", "forecast", "--help").stdout
     assert modewise().returncode == 2
 
 
@@ -96,7 +96,7 @@ def test_precedence_is_defaults_file_command_line(tmp_path):
     config = tmp_path / "c.toml"
     config.write_text("[train]\nepochs = 7\nbatch_size = 17\n")
     shown = json.loads(ok("config", "show", "--config", config, "--set", "train.epochs=3", "--json").stdout)
-    assert (shown["train.epochs"], shown["train.batch_size"], shown["forecast.lookback"]) == (3, 17, 96)
+    assert (shown["train.epochs"], shown["train.batch_size"], shown["forecast.huber_delta"]) == (3, 17, 1)
 
 
 def test_shown_config_can_be_read_back(tmp_path):

@@ -128,6 +128,21 @@ def test_float32_gradients_against_float64(record, isa):
             assert largest(ours.double() - exact) <= max(5 * largest(plain.double() - exact), floor), (record.name, i)
 
 
+@DIFFERENTIABLE
+def test_gradients_have_their_forms_without_values(record):
+    """On meta tensors those of the real ones: [2, 3, 5] tells the last size from the second."""
+    for args, kwargs in record.samples(drawer(torch.float32)):
+        forms = []
+        for place in (lambda value: value, on_meta):
+            leaves = [on_list(a, place) for a in args]
+            leaves = [a.detach().requires_grad_() if is_narrow(a) else a for a in leaves]
+            out = [o for o in outputs(record.call(*leaves, **{k: on_list(v, place) for k, v in kwargs.items()})) if o.requires_grad]
+            wanted = [t for t in leaves if isinstance(t, torch.Tensor) and t.requires_grad]
+            grads = torch.autograd.grad([o.sum() for o in out], wanted, allow_unused=True)
+            forms.append([None if g is None else (g.shape, g.dtype) for g in grads])
+        assert forms[0] == forms[1]
+
+
 @ALL
 def test_opcheck(record):
     for args, kwargs in record.small(drawer(torch.float32)):

@@ -276,6 +276,19 @@ def test_features_are_blocks_of_orthogonal_rows_with_gaussian_lengths():
     assert not torch.equal(rows[:48], ops.orthogonal_projection(like, 16, 48, 4, 1))
 
 
+@pytest.mark.parametrize("sizes", [(0, 3), (3, 0), (-1, 2)])
+def test_a_projection_has_rows_and_columns(sizes):
+    with pytest.raises(ValueError) as error:
+        ops.orthogonal_projection(torch.ones(1), *sizes, 0, 0)
+    assert str(error.value) == f"orthogonal_projection: width and features must be positive, got {sizes[0]} and {sizes[1]}"
+
+
+def test_linear_form_has_no_weights_to_drop():
+    args = attention_arguments(drawer(torch.float32), (2, 3, 5, 16), 2)
+    plain = ops.kronecker_attention(*args, heads=2, kernel="linear")
+    assert torch.equal(ops.kronecker_attention(*args, heads=2, kernel="linear", dropout=0.5, seed=3, step=1, site=16), plain)
+
+
 def test_linear_form_of_one_sample_does_not_see_the_others():
     args = list(attention_arguments(drawer(torch.float32), (4, 7, 9, 16), 2))
     out = ops.kronecker_attention(*args, heads=2, kernel="linear")

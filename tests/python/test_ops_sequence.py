@@ -101,6 +101,14 @@ def test_blocks_beyond_the_known_ones_share_their_weight():
     assert free[63].item() == pytest.approx(4 / 19, abs=1e-15)
 
 
+def test_a_target_beyond_the_vocabulary_is_named():
+    hidden, head = torch.zeros(3, 2), torch.zeros(5, 2)
+    for name in ("language_loss", "token_losses"):
+        with pytest.raises(IndexError) as error:
+            getattr(ops, name)(hidden, head, torch.tensor([4, -1, 5]))
+        assert str(error.value).splitlines()[0] == "language_loss: target 5 is outside of the vocabulary of 5"
+
+
 def test_frequencies_of_a_level_act_on_its_blocks_alone():
     rand = drawer(torch.float64)
     args, kwargs = sequences(rand, 1, 24, 1, 1, 4, fold=(0, 4), slots=1)

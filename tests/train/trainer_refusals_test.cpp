@@ -2,9 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <cmath>
 #include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -35,6 +40,14 @@ TEST_F(TrainerTest, WantsSamplesWhereItTrains) {
   EXPECT_EQ(train::train(nothing, config, run, false).steps, 0);
 }
 
+TEST_F(TrainerTest, OpenEpochsAreForTheTaskToChoose) {
+  TrainConfig config = small_config();
+  config.epochs = TrainConfig::kOpenEpochs;
+  const Error error = error_of(config);
+  EXPECT_EQ(error.exit_code(), 78);
+  EXPECT_STREQ(error.what(), "train.epochs = -1: this task chooses none, give a number");
+}
+
 TEST_F(TrainerTest, NanInAGradientNamesTheStepAndTheParameter) {
   TrainConfig config = small_config();
   config.checkpoint_every_steps = 2;
@@ -50,6 +63,45 @@ TEST_F(TrainerTest, NanInAGradientNamesTheStepAndTheParameter) {
   EXPECT_EQ(load_weights(*task.net, run, false), 6);
   for (const at::Tensor& parameter : task.net->parameters())
     EXPECT_TRUE(std::isfinite(parameter.detach().abs().max().item<float>()));
+}
+
+/// What is logged within the scope, a line a message.
+class Logged {
+ public:
+  Logged() : before_(spdlog::default_logger()) {
+    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text_);
+    sink->set_pattern("%l: %v");
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", sink));
+  }
+  ~Logged() { spdlog::set_default_logger(before_); }
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::shared_ptr<spdlog::logger> before_;
+  std::ostringstream text_;
+};
+
+TEST_F(TrainerTest, WeightsOfARunThatWasNeverEvaluatedAreLoadedWithAWarning) {
+  TrainConfig config = small_config();
+  config.checkpoint_every_steps = 2;
+  task.on_loss = [&](uint64_t step) {
+    if (step == 3) task.net->second_bias.mutable_data_ptr<float>()[4] = kNan;
+  };
+  error_of(config);
+  Logged logged;
+  EXPECT_EQ(load_weights(*task.net, run, false), 2);
+  EXPECT_EQ(logged.text(), "");
+  EXPECT_EQ(load_weights(*task.net, run, true), 2);
+  EXPECT_EQ(logged.text(),
+            "warning: " + run.path().string() + " was not evaluated yet: using the weights of step 2\n");
+}
+
+TEST_F(TrainerTest, WeightsOfAnEvaluatedRunAreLoadedWithoutAWord) {
+  train(small_config());
+  Logged logged;
+  load_weights(*task.net, run, true);
+  load_weights(*task.net, run, false);
+  EXPECT_EQ(logged.text(), "");
 }
 
 TEST_F(TrainerTest, NanInTheLossNamesTheStepAndTheParameterBehindIt) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <map>
 
@@ -31,12 +30,6 @@ std::vector<std::string> names_within(const PicturePath& folder) {
   return names;
 }
 
-bool named_as_picture(const std::string& name) {
-  std::string extension = PicturePath(name).extension().string();
-  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
-}
-
 /// What is no picture, so that one sentence speaks of all of it.
 struct LeftOut {
   int64_t count = 0;
@@ -57,7 +50,7 @@ std::vector<ClassFolder> class_folders(const PicturePath& root, LeftOut& left_ou
     ClassFolder& added = classes.emplace_back(ClassFolder{name, {}});
     for (const std::string& file : names_within(root / name)) {
       const PicturePath path = root / name / file;
-      if (named_as_picture(file) && std::filesystem::is_regular_file(path))
+      if (io::named_as_picture(file) && std::filesystem::is_regular_file(path))
         added.files.push_back(path);
       else
         left_out.add(path);
@@ -110,7 +103,7 @@ std::vector<PicturePath> loose_files(PictureSet& set, const PicturePath& root) {
   } else {
     for (const std::string& name : names_within(root)) {
       if (std::filesystem::is_directory(root / name)) return {};
-      if (named_as_picture(name)) files.push_back(root / name);
+      if (io::named_as_picture(name)) files.push_back(root / name);
     }
   }
   for (const PicturePath& file : files) {

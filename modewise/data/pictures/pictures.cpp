@@ -26,11 +26,9 @@ std::string picture_format(const PictureConfig& config) {
           config.path);
   if (config.format != "auto") return config.format;
   if (std::filesystem::is_directory(config.path)) return holds_cifar(config.path) ? "cifar" : "folders";
-  const std::string ending = std::filesystem::path(config.path).extension().string();
-  if (!config.classes.empty() && (ending == ".png" || ending == ".jpg" || ending == ".jpeg"))
-    return "folders";
+  if (!config.classes.empty() && io::named_as_picture(config.path)) return "folders";
   require(
-      ending == ".npz", ErrorKind::data,
+      std::filesystem::path(config.path).extension() == ".npz", ErrorKind::data,
       "{}: expected pictures: a folder of CIFAR-10's batches, a folder with a folder for each class, or an "
       ".npz file",
       config.path);

@@ -42,8 +42,7 @@ void ImageTexts::add(int64_t image, std::string_view text) {
 void ImageTexts::sort() {
   order_.resize(size());
   std::iota(order_.begin(), order_.end(), 0u);
-  std::sort(order_.begin(), order_.end(),
-            [&](uint32_t a, uint32_t b) { return std::pair(images_[a], a) < std::pair(images_[b], b); });
+  std::ranges::sort(order_, {}, [&](uint32_t i) { return std::pair(images_[i], i); });
 }
 
 namespace {

@@ -1,5 +1,7 @@
 #include "modewise/io/images/picture.h"
 
+#include <cctype>
+
 #include "modewise/core/error.h"
 #include "modewise/io/images/jpeg.h"
 #include "modewise/io/images/png.h"
@@ -13,6 +15,12 @@ void require_pixels(const Picture& picture, const char* name) {
               (channels == 1 || channels == 3) && std::ssize(picture.pixels) == height * width * channels,
           ErrorKind::internal, "{}: {} bytes are no picture of {} x {} pixels of {} channels", name,
           picture.pixels.size(), height, width, channels);
+}
+
+bool named_as_picture(const std::filesystem::path& path) {
+  std::string ending = path.extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
 }
 
 Picture parse_picture(std::span<const std::byte> bytes, const std::string& source,

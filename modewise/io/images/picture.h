@@ -34,6 +34,8 @@ struct PictureOptions {
   bool allow_size = false;
 };
 
+/// Whether a file's name ends like one of these formats' (.png, .jpg, .jpeg), in letters of any case.
+bool named_as_picture(const std::filesystem::path& path);
 /// A PNG or a JPEG. Throws data errors that name `source`, the row and the rule, as all readers of pictures
 /// do; with `read_picture`, no_input where the file cannot be read.
 Picture parse_picture(std::span<const std::byte> bytes, const std::string& source,

@@ -140,7 +140,6 @@ class TiffReader::Impl {
     require(static_cast<int64_t>(out.size()) == height * width * layout_.bands, ErrorKind::internal,
             "{}: a window of {} x {} x {} needs as many values, got {}", directory_.source(), height, width,
             layout_.bands, out.size());
-    if (out.empty()) return;
     const std::lock_guard lock(mutex_);
     const int64_t planes = layout_.planar ? layout_.bands : 1;
     for (int64_t y = row / layout_.block_height; y <= (row + height - 1) / layout_.block_height; ++y) {

@@ -26,14 +26,20 @@ uint16_t compression_code(const std::string& name) {
 
 // GeoTIFF's tags and GDAL's are not libtiff's own: it is told about them for this one file.
 void declare_tags(TIFF* tiff) {
-  static const TIFFFieldInfo kFields[] = {
-      {33550, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, const_cast<char*>("ModelPixelScale")},
-      {33922, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, const_cast<char*>("ModelTiepoint")},
-      {34264, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, const_cast<char*>("ModelTransformation")},
-      {34735, -1, -1, TIFF_SHORT, FIELD_CUSTOM, 1, 1, const_cast<char*>("GeoKeyDirectory")},
-      {34736, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, const_cast<char*>("GeoDoubleParams")},
-      {34737, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, const_cast<char*>("GeoAsciiParams")},
-      {kNodata, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, const_cast<char*>("GDAL_NODATA")}};
+  static const TIFFFieldInfo kFields[] = {{33550, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_DOUBLE, FIELD_CUSTOM, 1,
+                                           1, const_cast<char*>("ModelPixelScale")},
+                                          {33922, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_DOUBLE, FIELD_CUSTOM, 1,
+                                           1, const_cast<char*>("ModelTiepoint")},
+                                          {34264, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_DOUBLE, FIELD_CUSTOM, 1,
+                                           1, const_cast<char*>("ModelTransformation")},
+                                          {34735, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_SHORT, FIELD_CUSTOM, 1,
+                                           1, const_cast<char*>("GeoKeyDirectory")},
+                                          {34736, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_DOUBLE, FIELD_CUSTOM, 1,
+                                           1, const_cast<char*>("GeoDoubleParams")},
+                                          {34737, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_ASCII, FIELD_CUSTOM, 1,
+                                           0, const_cast<char*>("GeoAsciiParams")},
+                                          {kNodata, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_ASCII, FIELD_CUSTOM, 1,
+                                           0, const_cast<char*>("GDAL_NODATA")}};
   TIFFMergeFieldInfo(tiff, kFields, static_cast<uint32_t>(std::size(kFields)));
 }
 

@@ -170,7 +170,6 @@ void phase_gradient(const at::Tensor& grad, const at::Tensor& weight, const std:
 at::Tensor x_gradient(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight,
                       const ConvolutionSteps& steps) {
   const at::Tensor out = at::empty(x.sizes(), x.options());
-  if (out.numel() == 0) return out;
   std::vector<std::vector<Phase>> modes;
   for (size_t i = 0; i < steps.stride.size(); ++i)
     modes.push_back(phases_of(x.sizes()[i + 1], weight.sizes()[i + 2], grad.sizes()[i + 1], steps.stride[i],

@@ -11,8 +11,8 @@
 namespace modewise::tasks {
 
 void ForecastOptions::fields(Fields& f) {
-  f.add("lookback", lookback, "rows a model sees", {.min = 1, .max = 1e6});
-  f.add("horizon", horizon, "rows it forecasts", {.min = 1, .max = 1e6});
+  f.add("lookback", lookback, "rows a model sees; 0: from the data", {.min = 0, .max = 1e6});
+  f.add("horizon", horizon, "rows it forecasts; 0: from the data's step", {.min = 0, .max = 1e6});
   f.add("horizons", horizons, "several horizons: one model for all, trained on the mean of their losses",
         {.min = 1, .max = 1e6});
   f.add("loss", loss, "mse, mae, huber, or quantile for quantile forecasts",

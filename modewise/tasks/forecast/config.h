@@ -17,8 +17,10 @@
 namespace modewise::tasks {
 
 struct ForecastOptions {
-  int64_t lookback = 96;
-  int64_t horizon = 96;
+  static constexpr int64_t kUsualRows = 96;  // of lookback and horizon in most published tables
+
+  int64_t lookback = 0;  // 0: from the data (choose_defaults.h)
+  int64_t horizon = 0;
   std::vector<int64_t> horizons;  // several: one model for all, trained on the mean of their losses
   std::string loss = "mae";       // mse | mae | huber | quantile
   double huber_delta = 1;
@@ -44,6 +46,8 @@ struct ForecastOutput {
 };
 
 struct ForecastConfig {
+  ForecastConfig() { train.epochs = train::TrainConfig::kOpenEpochs; }
+
   data::SeriesConfig data;
   models::ForecasterConfig model;
   ForecastOptions forecast;

@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/data/forecast/load_series.h"
+#include "modewise/tasks/forecast/choose_defaults.h"
 
 namespace modewise::tasks {
 namespace {
@@ -78,11 +80,13 @@ void leave_test_out(ForecastData& data) {
 
 }  // namespace
 
-ForecastData load_forecast_data(const ForecastConfig& config) {
+ForecastData load_forecast_data(ForecastConfig& config) {
   ForecastData result;
   result.series = data::load_series(config.data);
-  data::check_window(config.window(), result.series);
+  if (config.forecast.lookback > 0 && config.forecast.longest() > 0)
+    data::check_window(config.window(), result.series);
   result.splits = data::make_splits(config.data, result.series);
+  result.chosen = choose_defaults(config, result.series, result.splits);
   if (!config.train.test) leave_test_out(result);
   result.windows = cut_forecast_windows(config, result.splits);
   result.scaler = data::Scaler::fit(result.series, result.splits.train);

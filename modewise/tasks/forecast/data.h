@@ -22,11 +22,13 @@ struct ForecastData {
   data::SplitWindows windows;
   data::WindowSource source;
   std::string hash;        // of values and mask
+  std::string chosen;      // what choose_defaults said
   int64_t row_offset = 0;  // rows from the first row a model was trained on to this series' first
 };
 
-/// Loads what `config` names. Errors as load_series, make_splits and WindowSet give them.
-ForecastData load_forecast_data(const ForecastConfig& config);
+/// Loads what `config` names, and sets what it leaves open (choose_defaults.h). Errors as load_series,
+/// make_splits and WindowSet give them.
+ForecastData load_forecast_data(ForecastConfig& config);
 
 /// The windows of each split under this config's strides and fractions.
 data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data::Splits& splits);

@@ -8,6 +8,7 @@
 #include "modewise/core/output_file.h"
 #include "modewise/data/forecast/describe.h"
 #include "modewise/data/forecast/load_series.h"
+#include "modewise/tasks/forecast/choose_defaults.h"
 #include "modewise/tasks/forecast/kind.h"
 #include "modewise/tasks/forecast/predict.h"
 #include "modewise/tasks/forecast/report.h"
@@ -40,6 +41,7 @@ class ForecastJob final : public ConfiguredJob<ForecastConfig> {
   void announce() const override {
     for (const std::string& note : data_.series.notes) spdlog::info("{}", note);
     warn_of_doubts(data_.series);
+    if (!data_.chosen.empty()) spdlog::info("{}", data_.chosen);
     for (const std::string& note : data_.scaler.notes) spdlog::warn("{}", note);
     spdlog::info("{}: {} × {} rows ({}); windows: {} train, {} validation, {}; model {}", data_.series.source,
                  modes_text(data_.series), data_.series.rows(), data_.splits.rule, data_.windows.train.size(),
@@ -104,7 +106,8 @@ Result predict(const PredictRequest& options) {
 void write_report(const std::string& path, const std::string& data, const fs::path& out) {
   const ForecastRun run = open_forecast_run(path);
   const bool unread = data.empty() && test_is_unread(run.folder);
-  write_forecast_report(run, unread ? load_forecast_data(run.config) : load_run_data(run, data), out);
+  ForecastConfig config = run.config;
+  write_forecast_report(run, unread ? load_forecast_data(config) : load_run_data(run, data), out);
 }
 
 Explanation explain(const ExplainRequest& options) {
@@ -113,11 +116,13 @@ Explanation explain(const ExplainRequest& options) {
 }
 
 Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
-  const ForecastConfig config = load_config<ForecastConfig>(file, assignments);
+  ForecastConfig config = load_config<ForecastConfig>(file, assignments);
   require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
           "no data: give a file, or --set data.simulate=lorenz96");
   const data::Series series = data::load_series(config.data);
   warn_of_doubts(series);
+  const int64_t rows = series.rows(), train = rows * 7 / 10, test = rows * 8 / 10;
+  choose_defaults(config, series, {{0, train}, {train, test}, {test, rows}, ""});
   const data::Description description = data::describe(series, config.data, config.window());
   return {to_json(description), description_text(description)};
 }

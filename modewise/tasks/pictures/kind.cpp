@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/io/images/picture.h"
 #include "modewise/tasks/labelled/class_tables.h"
 #include "modewise/tasks/labelled/labelled_kind.h"
 #include "modewise/tasks/pictures/robustness.h"
@@ -66,8 +67,7 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
 }
 
 bool owns(const std::filesystem::path& data) {
-  const std::string ending = data.extension().string();
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || data.filename() == "data_batch_1.bin";
+  return io::named_as_picture(data) || data.filename() == "data_batch_1.bin";
 }
 
 }  // namespace

@@ -106,6 +106,22 @@ TEST_F(Pictures, OfFoldersMustBePicturesOfTheClasses) {
   EXPECT_THAT(refusal(config_of(root())), HasSubstr("of class 'z' in this folder, found none"));
 }
 
+TEST_F(Pictures, OneFileHasNoClassAndIsForATrainedModel) {
+  for (const std::string name : {"x.png", "x.PNG", "x.jpg", "x.jpeg", "x.JPG"}) {
+    const io::Picture picture = tinted(3, 5, 3, 7);
+    scratch_.write(
+        name, name.back() == 'g' && name[2] == 'p' ? io::format_png(picture) : io::format_jpeg(picture, 90));
+    PictureConfig config = config_of(scratch_.path(name));
+    EXPECT_THAT(refusal(config), HasSubstr(name + ": expected pictures: a folder"));
+    config.classes = {"a", "b"};
+    const PictureSet set = load_pictures(config);
+    EXPECT_THAT(set.names, ElementsAre(name));
+    EXPECT_THAT(set.labels, ElementsAre(-1));
+    EXPECT_THAT(set.test, ElementsAre(0));
+    EXPECT_THAT(set.classes, ElementsAre("a", "b"));
+  }
+}
+
 TEST_F(Pictures, OfAnySizeBecomeOfOne) {
   write_png("train/a/tall.png", tinted(9, 3, 3, 1));
   write_png("train/a/one.png", tinted(1, 1, 1, 7));

@@ -55,26 +55,35 @@ double step_of(const std::vector<double>& line) {
   return line[middle + 1] - line[middle];
 }
 
-TEST(SceneAugment, ResizesThePartItCutsOut) {
+/// Windows smaller than the parts that they show, and larger.
+class SceneResize : public testing::TestWithParam<int64_t> {};
+INSTANTIATE_TEST_SUITE_P(Sides, SceneResize, testing::Values(16, 75));
+
+TEST_P(SceneResize, ShowsThePartThatWasCutOut) {
   const SceneWindow tile = places();
+  const int64_t side = GetParam(), middle = side / 2;
+  const auto length = static_cast<double>(side);
   double least_area = 9, most_area = 0, least_ratio = 9, most_ratio = 0;
   std::set<int64_t> tops, lefts;
   for (uint64_t place = 0; place < 300; ++place) {
-    const SceneWindow window = varied(tile, cutting(0.2, 1.5), 16, {7, RandomSite::augmentation, 1}, place);
+    const SceneWindow window = varied(tile, cutting(0.2, 1.5), side, {7, RandomSite::augmentation, 1}, place);
     const std::vector<double> rows = line_of(window, 0), columns = line_of(window, 1);
-    const double height = 16 * step_of(rows), width = 16 * step_of(columns);
+    const double height = length * step_of(rows), width = length * step_of(columns);
     // The middles of the window's pixels, evenly spaced, moved onto the tile's outermost pixels where they
     // are beyond.
-    const double top = rows[8] - 8.5 * height / 16 + 0.5, left = columns[8] - 8.5 * width / 16 + 0.5;
-    for (int64_t r = 0; r < 16; ++r)
-      for (int64_t c = 0; c < 16; ++c) {
-        const auto pixel = static_cast<size_t>(r * 16 + c);
-        const double row = top + (static_cast<double>(r) + 0.5) * height / 16 - 0.5,
-                     column = left + (static_cast<double>(c) + 0.5) * width / 16 - 0.5;
+    const double half = (static_cast<double>(middle) + 0.5) / length;
+    const double top = rows[static_cast<size_t>(middle)] - half * height + 0.5,
+                 left = columns[static_cast<size_t>(middle)] - half * width + 0.5;
+    for (int64_t r = 0; r < side; ++r)
+      for (int64_t c = 0; c < side; ++c) {
+        const auto pixel = static_cast<size_t>(r * side + c);
+        const double row = top + (static_cast<double>(r) + 0.5) * height / length - 0.5,
+                     column = left + (static_cast<double>(c) + 0.5) * width / length - 0.5;
         ASSERT_EQ(window.valid[pixel], 1);
         EXPECT_NEAR(window.image[2 * pixel], std::clamp(row, 0.0, kHeight - 1.0), 2e-3);
         EXPECT_NEAR(window.image[2 * pixel + 1], std::clamp(column, 0.0, kWidth - 1.0), 2e-3);
-        EXPECT_NEAR(window.image[2 * (256 + pixel)], window.image[2 * pixel] + 1000, 2e-3);
+        EXPECT_NEAR(window.image[2 * (static_cast<size_t>(side * side) + pixel)],
+                    window.image[2 * pixel] + 1000, 2e-3);
         const int64_t label = window.labels[pixel];
         EXPECT_LE(std::abs(static_cast<double>(label / kWidth) - row), 0.51);
         EXPECT_LE(std::abs(static_cast<double>(label % kWidth) - column), 0.51);

@@ -1,5 +1,7 @@
 // The three readers of tokenizers on damaged and hostile files.
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -42,6 +44,20 @@ template <class T>
 std::string replaced(std::string file, size_t at, T value) {
   std::memcpy(file.data() + at, &value, sizeof(T));
   return file;
+}
+
+/// Pieces "0", "1" … in hexadecimal digits, all of the score 0.
+std::string many_pieces(int32_t count) {
+  std::string file("\10\0\0\0", 4);
+  for (int32_t id = 0; id < count; ++id) {
+    const std::string text = fmt::format("{:x}", id);
+    file += std::string(4, '\0') + static_cast<char>(text.size()) + std::string(3, '\0') + text;
+  }
+  return file;
+}
+
+TEST(Llama2cTokenizer, BoundsTheNumberOfPieces) {
+  expect_refused(parse_llama2c, {{"2^21 + 1", many_pieces((1 << 21) + 1), "file: more than 2097152 pieces"}});
 }
 
 TEST(Llama2cTokenizer, RefusesWhatIsWrong) {
