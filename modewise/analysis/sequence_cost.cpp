@@ -22,20 +22,6 @@ void add_attention(CostAccount& account, const ops::TensorAttentionOptions& opti
               rows * 2 * ops::compared_pairs(options, slots, n) * static_cast<double>(width));
 }
 
-/// A layer's attention over `samples` sequences of n tokens.
-void add_sequence_attention(CostAccount& account, const nn::SequenceAttentionOptions& options, int64_t n,
-                            double samples) {
-  const nn::SequenceForm& form = *nn::find_sequence_form(options.form);
-  const double count = samples * static_cast<double>(n);
-  for (int i = form.keys ? 0 : 1; i < 4; ++i)
-    account.linear(i < 2 ? "query and key" : "value and output", options.width, options.width, count,
-                   options.bias);
-  if (form.learned) account.add("query and key", form.learned(options), 0);
-  double products = 2 * form.pairs(options, n) * static_cast<double>(options.width);
-  if (form.beside) products += form.beside(options, n);
-  account.add("scores and mixing", 0, samples * products);
-}
-
 int64_t latents_of(const ops::TensorAttentionOptions& options, int64_t slots, int64_t width) {
   return ops::latent_levels(options) * slots * width;
 }
@@ -136,6 +122,19 @@ ModelCost plain_series_cost(const models::SeriesModelConfig& config, const model
 }
 
 }  // namespace
+
+void add_sequence_attention(CostAccount& account, const nn::SequenceAttentionOptions& options, int64_t n,
+                            double samples) {
+  const nn::SequenceForm& form = *nn::find_sequence_form(options.form);
+  const double count = samples * static_cast<double>(n);
+  for (int i = form.keys ? 0 : 1; i < 4; ++i)
+    account.linear(i < 2 ? "query and key" : "value and output", options.width, options.width, count,
+                   options.bias);
+  if (form.learned) account.add("query and key", form.learned(options), 0);
+  double products = 2 * form.pairs(options, n) * static_cast<double>(options.width);
+  if (form.beside) products += form.beside(options, n);
+  account.add("scores and mixing", 0, samples * products);
+}
 
 ModelCost series_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape) {
   models::validate(config, shape);

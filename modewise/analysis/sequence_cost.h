@@ -12,6 +12,9 @@
 
 namespace modewise::analysis {
 
+/// A layer's attention over `samples` sequences of n tokens.
+void add_sequence_attention(CostAccount& account, const nn::SequenceAttentionOptions& options, int64_t n,
+                            double samples);
 /// A case through one of series_models(). Config error as models::validate.
 ModelCost series_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape);
 /// One layer's attention over a sequence of n tokens, of the form that the options name.

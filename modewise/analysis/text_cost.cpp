@@ -2,21 +2,22 @@
 
 #include <utility>
 
+#include "modewise/analysis/sequence_cost.h"
+
 namespace modewise::analysis {
 
 ModelCost text_cost(const models::TextModelConfig& chosen, int64_t tokens, const TextReadout& readout) {
   chosen.validate("model");
   const models::TextModelConfig c = chosen.resolved();
   const auto n = static_cast<double>(tokens), d = static_cast<double>(c.width);
+  const nn::SequenceAttentionOptions options = c.attention.options(c.width, c.heads, tokens);
   CostAccount account(c.precision == "bf16" ? 2 : 4);
   account.layer("embedding");
   account.add("embedding", (c.vocabulary + c.position_rows() + c.types) * c.width, 0);
   account.norm(c.width, n);
   for (int64_t layer = 0; layer < c.layers; ++layer) {
     account.layer("layer " + std::to_string(layer + 1));
-    for (int i = 0; i < 4; ++i)
-      account.linear(i < 2 ? "query and key" : "value and output", c.width, c.width, n);
-    account.add("scores and mixing", 0, 2 * n * n * d);
+    add_sequence_attention(account, options, tokens, 1);
     account.linear("feed-forward", c.width, c.hidden, n);
     account.linear("feed-forward", c.hidden, c.width, n);
     for (int i = 0; i < 2; ++i) account.norm(c.width, n);
@@ -32,7 +33,9 @@ ModelCost text_cost(const models::TextModelConfig& chosen, int64_t tokens, const
     account.norm(c.width, rows);
     account.add("head", c.vocabulary, rows * d * static_cast<double>(c.vocabulary));
   }
-  return std::move(account).cost({tokens});
+  ModelCost cost = std::move(account).cost({tokens});
+  cost.weight_share = nn::weight_share(options, tokens);
+  return cost;
 }
 
 }  // namespace modewise::analysis

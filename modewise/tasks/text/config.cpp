@@ -1,6 +1,6 @@
 #include "modewise/tasks/text/config.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 
@@ -80,10 +80,7 @@ TextTaskConfig load_text_config(const std::string& file, const std::vector<std::
 
 std::string model_title(const TextTaskConfig& config) {
   const models::TextModelConfig& model = config.model;
-  std::string title = fmt::format("{} {}×{} {}", model.kind, model.layers, model.width, model.attention.form);
-  if (!model.attention.fold.empty()) title += fmt::format(" {}", fmt::join(model.attention.fold, "·"));
-  if (model.attention.window > 0) title += fmt::format(" w{}", model.attention.window);
-  return title;
+  return fmt::format("{} {}×{} {}", model.kind, model.layers, model.width, model.attention.title());
 }
 
 std::string data_title(const TextTaskConfig& config) {
