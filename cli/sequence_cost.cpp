@@ -1,0 +1,60 @@
+#include "modewise/analysis/sequence_cost.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/cost.h"
+#include "modewise/models/sequence_attention_config.h"
+
+namespace modewise::cli {
+namespace {
+
+/// Every form with its own defaults, and the three orders of Tensorized Attention in place of `axial`.
+std::vector<models::SequenceAttentionConfig> all_forms() {
+  std::vector<models::SequenceAttentionConfig> out;
+  for (const nn::SequenceForm& form : nn::sequence_forms()) {
+    models::SequenceAttentionConfig config;
+    config.form = form.name;
+    if (!form.modes) out.push_back(config);
+    for (int64_t order = 1; form.modes && order <= 3; ++order) {
+      config.order = order;
+      out.push_back(config);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<SequenceEntry> sequence_entries(const CostOptions& options) {
+  std::vector<SequenceEntry> out;
+  const models::EncoderConfig& encoder = options.model.encoder;
+  for (const int64_t tokens : options.tokens)
+    for (const models::SequenceAttentionConfig& config : all_forms())
+      out.push_back({config.order > 0 ? fmt::format("Tens-{}", config.order) : config.title(), tokens,
+                     analysis::sequence_cost(config.options(encoder.width, encoder.heads, tokens), tokens)});
+  return out;
+}
+
+report::Table sequence_table(const std::vector<SequenceEntry>& entries) {
+  report::Table table(
+      {{"attention"}, {"tokens"}, {"weights computed %"}, {"parameters"}, {"million multiply-adds"}});
+  for (const SequenceEntry& entry : entries)
+    table.add_row({entry.name, entry.tokens, report::Cell(entry.cost.weight_share * 100, 1),
+                   entry.cost.parameters(), report::Cell(entry.cost.multiply_adds() / 1e6, 1)});
+  return table;
+}
+
+nlohmann::ordered_json sequence_json(const std::vector<SequenceEntry>& entries) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const SequenceEntry& entry : entries)
+    out.push_back({{"attention", entry.name},
+                   {"tokens", entry.tokens},
+                   {"weight_share", entry.cost.weight_share},
+                   {"parameters", entry.cost.parameters()},
+                   {"multiply_adds", entry.cost.multiply_adds()}});
+  return out;
+}
+
+}  // namespace modewise::cli
