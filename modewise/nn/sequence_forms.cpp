@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "modewise/core/random.h"
+#include "modewise/nn/constant.h"
 #include "modewise/nn/sequence_attention.h"
 #include "modewise/ops/attention_forms.h"
 #include "modewise/ops/hashed_attention.h"
@@ -143,11 +144,12 @@ class Reformer final : public SequenceAttention {
  public:
   Reformer(Initializer& init, const SequenceAttentionOptions& options)
       : SequenceAttention(init, options, false), chunk_(options.chunk) {
-    rotations_ = at::empty(
+    const at::Tensor rotations = at::empty(
         {options.rounds, options.heads, options.width / options.heads, half_buckets(options)}, at::kDouble);
     const RandomStream stream{init.dropout_site(), RandomSite::features, 0};
-    auto* values = rotations_.mutable_data_ptr<double>();
-    for (int64_t i = 0; i < rotations_.numel(); ++i) values[i] = stream.normal(static_cast<uint64_t>(i));
+    auto* values = rotations.mutable_data_ptr<double>();
+    for (int64_t i = 0; i < rotations.numel(); ++i) values[i] = stream.normal(static_cast<uint64_t>(i));
+    rotations_ = register_module("rotations", std::make_shared<Constant>(rotations));
   }
   static int64_t half_buckets(const SequenceAttentionOptions& options) {
     return std::max<int64_t>((options.tokens + options.chunk - 1) / options.chunk, 1);
@@ -155,11 +157,11 @@ class Reformer final : public SequenceAttention {
 
  private:
   at::Tensor mixed(const Tokens& t) const override {
-    return ops::hashed_attention(t.q, t.v, rotations_.to(t.q.options()), t.mask, chunk_);
+    return ops::hashed_attention(t.q, t.v, rotations_->value().to(t.q.scalar_type()), t.mask, chunk_);
   }
 
   int64_t chunk_;
-  at::Tensor rotations_;  // [rounds, H, d, buckets / 2]
+  std::shared_ptr<Constant> rotations_;  // [rounds, H, d, buckets / 2]
 };
 
 int64_t latents_of(const SequenceAttentionOptions& options) {

@@ -39,7 +39,7 @@ TEST(TrainConfig, HoldsTheseFieldsAndRanges) {
     if (!field.rule.one_of.empty()) text += fmt::format(" {}", fmt::join(field.rule.one_of, "|"));
     found.push_back(text);
   }
-  EXPECT_THAT(found, testing::ElementsAreArray({"epochs 0…",
+  EXPECT_THAT(found, testing::ElementsAreArray({"epochs -1…",
                                                 "max_steps 0…",
                                                 "batch_size 1…",
                                                 "seed 0…2^63",
@@ -96,7 +96,7 @@ TEST(TrainConfig, MustFitTogether) {
   EXPECT_EQ(why(), "train: schedule.step_epochs = 2 has no effect with schedule.step_at = [2, 3]");
   config.schedule.step_at = {};
   EXPECT_EQ(why(), "");
-  config.epochs = -1;
+  config.epochs = -2;
   EXPECT_THAT(why(), HasSubstr("epochs"));
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/log.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
@@ -13,6 +14,7 @@
 #include <map>
 #include <utility>
 
+#include "modewise/core/error.h"
 #include "modewise/core/random.h"
 #include "modewise/models/labelled_series/shapelet_distance.h"
 
@@ -186,6 +188,10 @@ int64_t ShapeletForest::vote(int64_t tree, const float* values, int64_t steps) c
 
 at::Tensor ShapeletForest::forward(const ClassifierInput& input) {
   check(input);
+  if (input.values.is_meta())
+    return at::empty({input.values.size(0), shape().classes}, input.values.options());
+  require(input.values.is_cpu(), ErrorKind::config, "shapelet-forest runs on the CPU, its input is on {}",
+          input.values.device().str());
   const at::Tensor x = input.values.to(at::kFloat).contiguous();
   const at::Tensor lengths = input.valid.defined() ? input.valid.sum(-1) : at::Tensor();
   const int64_t batch = x.size(0), size = shape().variables * shape().length, trees = settings_.trees;

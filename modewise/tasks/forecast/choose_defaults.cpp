@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kHour = 3600, kDay = 24 * kHour;
 constexpr int64_t kUsual = ForecastOptions::kUsualRows;
-constexpr int64_t kSteps = 1500;                  // of the optimiser, at least
+constexpr int64_t kSteps = 1500;  // of the optimiser, at least
 constexpr int64_t kFewEpochs = 10, kMostEpochs = 300, kPatience = 3;
 
 /// Rows of the season that goes with a step; 1 where none is usual.
@@ -65,9 +65,9 @@ std::string choose_defaults(ForecastConfig& config, const data::Series& series, 
     }
   }
   if (config.train.epochs < 0) {
-    const int64_t windows =
-        data::WindowSet("train", splits.train, config.window(), false, forecast.train_stride, forecast.train_fraction)
-            .size();
+    const int64_t windows = data::WindowSet("train", splits.train, config.window(), false,
+                                            forecast.train_stride, forecast.train_fraction)
+                                .size();
     const int64_t steps = std::max<int64_t>(windows / (config.train.batch_size * config.train.accumulate), 1);
     config.train.epochs = std::clamp((kSteps + steps - 1) / steps, kFewEpochs, kMostEpochs);
     if (config.train.patience == kPatience)
@@ -76,7 +76,8 @@ std::string choose_defaults(ForecastConfig& config, const data::Series& series, 
   }
   if (chosen.empty()) return "";
   return fmt::format("chosen for {} rows{}: {}", series.rows(),
-                     series.time.dated ? ", one every " + series.time.frequency_text() : "", fmt::join(chosen, ", "));
+                     series.time.dated ? ", one every " + series.time.frequency_text() : "",
+                     fmt::join(chosen, ", "));
 }
 
 }  // namespace modewise::tasks

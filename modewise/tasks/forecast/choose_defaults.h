@@ -1,6 +1,6 @@
 #pragma once
-// What a forecasting run takes from its data where the config leaves it open: how far to look and to forecast,
-// the patch that fits, and for how long to train.
+// What a forecasting run takes from its data where the config leaves it open: how far to look and to
+// forecast, the patch that fits, and for how long to train.
 
 #include <string>
 
@@ -10,8 +10,9 @@
 
 namespace modewise::tasks {
 
-/// The horizon that people ask for at this step of the time axis (two weeks of days, a year of months …). Where
-/// `validation_rows` do not leave two windows to judge it by, as many as do, in whole seasons if one fits.
+/// The horizon that people ask for at this step of the time axis (two weeks of days, a year of months …).
+/// Where `validation_rows` do not leave two windows to judge it by, as many as do, in whole seasons if one
+/// fits.
 int64_t usual_horizon(const data::TimeAxis& time, int64_t validation_rows);
 
 /// Rows to look at for that horizon: 96, or as many as half of the training rows hold beside it, in whole

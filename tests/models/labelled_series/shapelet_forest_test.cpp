@@ -55,7 +55,8 @@ std::shared_ptr<SeriesClassifier> grown() {
 }
 
 TEST(ShapeletDistance, IsThatOfItsDefinition) {
-  for (const auto& pair : record()["distances"]) {
+  const nlohmann::json r = record();
+  for (const auto& pair : r["distances"]) {
     const auto shapelet = pair["shapelet"].get<std::vector<float>>(),
                series = pair["series"].get<std::vector<float>>();
     EXPECT_NEAR(shapelet_distance(shapelet, series), pair["distance"].get<double>(), 1e-6);
