@@ -52,7 +52,8 @@ struct Segments {
   Segments(const at::Tensor& mask, int64_t landmarks, at::ScalarType type)
       : valid(mask), count(mask.sum(-1, true)), used(count.clamp_max(landmarks)) {
     const auto place = valid.cumsum(-1) - 1;
-    const auto segment = (place * used).floor_divide(count.clamp_min(1)).unsqueeze(1);  // [B or 1, 1, n]
+    // In float64, which is exact here: integers cannot be divided by what is no number yet on shapes alone.
+    const auto segment = ((place * used).to(at::kDouble) / count).floor().unsqueeze(1);  // [B or 1, 1, n]
     const auto landmark = at::arange(landmarks, place.options());
     const auto members = landmark.unsqueeze(1).eq(segment).logical_and(valid.unsqueeze(1)).to(type);
     means = (members / members.sum(-1, true).clamp_min(1)).unsqueeze(1);
