@@ -90,3 +90,25 @@ def test_pictures_of_another_size_are_refused(tmp_path):
     random_model(tmp_path / "vit")
     assert ask(tmp_path, pictures(16, 12)) == (f"error 65 {tmp_path}/vit is for pictures of 12 × 12 pixels and 3 channels, but the data has 16 × 12 and 3; "
                                                "data.size and data.channels change pictures")
+
+
+def test_a_vit_is_tuned_on_pictures_and_explained(tmp_path):
+    """By the program: from a folder, whose sizes count, to a run that reads its own weights again."""
+    from test_pictures import PROGRAM as MODEWISE, ok, write_folder
+
+    if not MODEWISE.exists():
+        pytest.skip(f"{MODEWISE} is not built")
+    data = write_folder(tmp_path / "shapes", {"train": 8, "val": 4, "test": 5})
+    random_model(tmp_path / "vit", labels=3)
+    ok("train", "pictures", "--data", data, "--out", tmp_path / "run", "--set", "model.name=vit", "--set", f"model.vit.from={tmp_path / 'vit'}",
+       "--set", "data.size=[12,12]", "--set", "train.epochs=1", "--set", "train.batch_size=8", "--set", "augment.crop=0")
+    config = (tmp_path / "run" / "config.toml").read_text()
+    for line in ("width = 24", "hidden = 40", "blocks = 3", "heads = 3", "name = 'vit'"):
+        assert line in config
+    (tmp_path / "vit").rename(tmp_path / "gone")  # a run needs its start no more
+    first = ok("evaluate", tmp_path / "run")
+    assert ok("evaluate", tmp_path / "run").stdout == first.stdout
+    ok("explain", tmp_path / "run", "--out", tmp_path / "why")
+    maps = np.load(tmp_path / "why" / "explain.npz")
+    assert maps["layer3_full"].shape[-2:] == (10, 10)
+    np.testing.assert_allclose(maps["layer3_full"].sum(-1), 1, atol=1e-5)
