@@ -106,7 +106,7 @@ TEST_F(TextSets, StsbTellsNumbers) {
   EXPECT_EQ(refused(ErrorKind::config), "STS-B is a regression: text.objective must be \"regress\"");
   glue("STS-B", header + "0\tA\tB\t3.250\n1\tA\tC\tN/A\n", header + "0\tD\tE\t5\n");
   EXPECT_EQ(refused(ErrorKind::data, true),
-            folder_.path("STS-B/train.tsv") + ":3: the target N/A is no number");
+            folder_.path("STS-B/train.tsv") + ":3: the target 'N/A' is no number");
 }
 
 TEST_F(TextSets, DevMayChooseTheWeightsToo) {
@@ -124,7 +124,7 @@ TEST_F(TextSets, SaysWhatIsWrongInGluesFiles) {
   EXPECT_EQ(refused(),
             train + ":2: 3 cells, but the first row has 4 (data.allow_broken leaves such rows out)");
   glue("RTE", header + "0\tA\tB\tmaybe\n", header + good);
-  EXPECT_EQ(refused(), train + ":2: the label maybe is none of entailment, not_entailment");
+  EXPECT_EQ(refused(), train + ":2: the label 'maybe' is none of entailment, not_entailment");
   glue("RTE", header + good + "0\tA\t \tentailment\n", header + good);
   EXPECT_EQ(refused(),
             train + ":3: the second text of the pair is empty (data.allow_broken leaves such rows out)");
@@ -204,7 +204,7 @@ TEST_F(TextSets, OtherTextsMustFitTheModel) {
                      [&] {
                        load_texts_for(pairs, config_, {{"u", "v"}, true});
                      }),
-            pairs + ":2: the label x is none of u, v");
+            pairs + ":2: the label 'x' is none of u, v");
   const TextSet lines =
       load_texts_for(folder_.write("l.txt", "one \"text\n\ntwo\ttexts\n"), config_, {{"x", "y"}, false});
   EXPECT_EQ(texts(lines.first), (Texts{"one \"text", "two\ttexts"}));
