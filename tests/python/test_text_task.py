@@ -63,7 +63,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(folder):
-    ok("train", "text", "--data", folder / "SST-2", "--out", folder / "run", *TINY, "--set", "train.epochs=12")
+    ok("train", "text", "--data", folder / "SST-2", "--out", folder / "run", *TINY, "--set", "train.epochs=20")
     return folder / "run"
 
 
@@ -195,7 +195,7 @@ def test_what_is_wrong_is_said(folder, tmp_path):
     (tmp_path / "RTE" / "dev.tsv").write_text(header + row)
     for text, words in {
         header + row + "1\ta\tb\n": ":3: 3 cells, but the first row has 4 (data.allow_broken leaves such rows out)",
-        header + "0\ta\tb\tperhaps\n": ":2: the label perhaps is none of entailment, not_entailment",
+        header + "0\ta\tb\tperhaps\n": ":2: the label 'perhaps' is none of entailment, not_entailment",
         header + "0\t\tb\tentailment\n": ":2: the first text of the pair is empty (data.allow_broken leaves such rows out)",
         header + "0\t" + "a" * (10 << 20) + "\tb\tentailment\n": ":2: a text of 10485760 bytes; at most 1048576 are taken",
     }.items():
