@@ -61,8 +61,9 @@ std::span<const SequenceForm> sequence_forms();
 /// nullptr for a name that no form has.
 const SequenceForm* find_sequence_form(std::string_view name);
 
-/// x [B, n, D], mask [B, n] bool (true: valid) or none -> [B, n, D]; every sample of a mask has a valid
-/// token. Nothing under a token that is not valid changes a valid one's result.
+/// x [B, n, D], mask [B, n] bool (true: valid) or none -> [B, n, D]. Nothing under a token that is not
+/// valid changes a valid one's result. A sample without valid tokens has no result: models refuse it at their
+/// input, where it costs a device one look and not one a layer.
 class SequenceAttention : public Attention {
  public:
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;

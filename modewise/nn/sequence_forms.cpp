@@ -11,11 +11,11 @@
 #include "modewise/core/random.h"
 #include "modewise/nn/constant.h"
 #include "modewise/nn/sequence_attention.h"
+#include "modewise/nn/token_projection.h"
 #include "modewise/ops/attention_forms.h"
 #include "modewise/ops/hashed_attention.h"
 #include "modewise/ops/kronecker_attention.h"
 #include "modewise/ops/matmul.h"
-#include "modewise/ops/mode_product.h"
 #include "modewise/ops/nystroem_attention.h"
 #include "modewise/ops/random_features.h"
 
@@ -64,25 +64,18 @@ class Linformer final : public SequenceAttention {
     TORCH_CHECK_VALUE(options.tokens >= 1,
                       "linformer has maps over the tokens of the longest sequence: their "
                       "number must be given");
-    const int64_t projected = projected_tokens(options);
-    const double deviation = 1 / std::sqrt(static_cast<double>(options.tokens));
-    key_map_ = register_parameter("key_map", init.normal({projected, options.tokens}, deviation));
-    value_map_ = register_parameter("value_map", init.normal({projected, options.tokens}, deviation));
+    const int64_t projected = projected_count(options);
+    key_map_ = register_parameter("key_map", initial_projection(init, projected, options.tokens));
+    value_map_ = register_parameter("value_map", initial_projection(init, projected, options.tokens));
   }
-  static int64_t projected_tokens(const SequenceAttentionOptions& options) {
+  static int64_t projected_count(const SequenceAttentionOptions& options) {
     return options.projected > 0 ? options.projected : std::max<int64_t>(options.tokens / 4, 1);
   }
 
  private:
   at::Tensor mixed(const Tokens& t) const override {
-    const int64_t n = t.q.size(1);
-    TORCH_CHECK_VALUE(n <= key_map_.size(1), "linformer made for ", key_map_.size(1),
-                      " tokens takes so many or fewer, got ", n);
     const auto project = [&](const at::Tensor& x, const at::Tensor& map) {
-      at::Tensor rows = x.flatten(-2);
-      if (t.mask) rows = rows.masked_fill(t.mask->logical_not().unsqueeze(-1), 0);
-      return ops::mode_product(rows, cast_like(map.narrow(1, 0, n), rows), 0)
-          .unflatten(-1, {x.size(2), x.size(3)});
+      return projected_tokens(x.flatten(-2), map, t.mask).unflatten(-1, {x.size(2), x.size(3)});
     };
     return ops::weighted_values(t.q, project(t.k, key_map_), project(t.v, value_map_), {}, false, weighing());
   }
@@ -169,11 +162,11 @@ int64_t latents_of(const SequenceAttentionOptions& options) {
 }
 
 int64_t linformer_maps(const SequenceAttentionOptions& options) {
-  return 2 * Linformer::projected_tokens(options) * options.tokens;
+  return 2 * Linformer::projected_count(options) * options.tokens;
 }
 
 double linformer_products(const SequenceAttentionOptions& options, int64_t n) {
-  return static_cast<double>(2 * Linformer::projected_tokens(options)) *
+  return static_cast<double>(2 * Linformer::projected_count(options)) *
          static_cast<double>(n * options.width);
 }
 
@@ -210,7 +203,7 @@ double tensor_pairs(const SequenceAttentionOptions& options, int64_t n) {
 }
 
 double linformer_pairs(const SequenceAttentionOptions& options, int64_t n) {
-  return static_cast<double>(n) * static_cast<double>(Linformer::projected_tokens(options));
+  return static_cast<double>(n) * static_cast<double>(Linformer::projected_count(options));
 }
 
 double performer_pairs(const SequenceAttentionOptions& options, int64_t n) {

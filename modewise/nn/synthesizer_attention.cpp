@@ -10,6 +10,7 @@
 #include <cmath>
 #include <string>
 
+#include "modewise/nn/token_projection.h"
 #include "modewise/ops/full_attention.h"
 #include "modewise/ops/matmul.h"
 #include "modewise/ops/mode_product.h"
@@ -182,22 +183,16 @@ LinformerAttention::LinformerAttention(Initializer& init, const SynthesizerShape
   key_ = register_module("key_proj", square(init, shape.width));
   value_ = register_module("value_proj", square(init, shape.width));
   out_ = register_module("out_proj", square(init, shape.width));
-  const double deviation = 1 / std::sqrt(static_cast<double>(shape.columns()));
-  key_map_ = register_parameter("key_map", init.normal({projected, shape.columns()}, deviation));
-  value_map_ = register_parameter("value_map", init.normal({projected, shape.columns()}, deviation));
+  key_map_ = register_parameter("key_map", initial_projection(init, projected, shape.columns()));
+  value_map_ = register_parameter("value_map", initial_projection(init, projected, shape.columns()));
 }
 
 TokenCache LinformerAttention::projected(const Memory& memory) const {
-  at::Tensor tokens = memory.tokens.flatten(1, -2);
-  const int64_t m = tokens.size(1);
-  TORCH_CHECK_VALUE(m <= shape_.columns(), "linformer made for ", shape_.columns(),
-                    " keys takes so many or fewer, got ", m);
-  const auto project = [&](const Linear& linear, const at::Tensor& map) {
-    at::Tensor rows = linear.forward(tokens);
-    if (memory.mask) rows = rows.masked_fill(memory.mask->flatten(1).logical_not().unsqueeze(-1), 0);
-    return ops::mode_product(rows, cast_like(map.narrow(1, 0, m), rows), 0);
-  };
-  return {project(*key_, key_map_), project(*value_, value_map_)};
+  const at::Tensor tokens = memory.tokens.flatten(1, -2);
+  std::optional<at::Tensor> mask;
+  if (memory.mask) mask = memory.mask->flatten(1);
+  return {projected_tokens(key_->forward(tokens), key_map_, mask),
+          projected_tokens(value_->forward(tokens), value_map_, mask)};
 }
 
 at::Tensor LinformerAttention::attend(const at::Tensor& x, const Memory& memory) {

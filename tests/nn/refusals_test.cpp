@@ -120,7 +120,7 @@ TEST(AttentionZoo, TakesTheTokensItWasMadeForAlone) {
   EXPECT_EQ(attend("sr", {{3, 5}, 4, 14, 2}, at::randn({1, 3, 5, 14}), 2),
             "a synthesizer made for 4 keys takes these alone, got 2");
   EXPECT_EQ(attend("linformer", {{7}, 4, 14, 2}, at::randn({1, 7, 14}), 6),
-            "linformer made for 4 keys takes so many or fewer, got 6");
+            "linformer made for 4 tokens takes so many or fewer, got 6");
   EXPECT_EQ(attend("kronecker", {{7}, 0, 14, 2}, at::randn({1, 7, 14}), 7),
             "this form of attention mixes the tokens of one tensor: it has no keys from elsewhere");
   const auto twice = make_mixed_logits(
