@@ -17,9 +17,11 @@ struct ModeMaps {
 /// The attention of one batch. A layer has factors or a matrix over all tokens; models that have neither,
 /// such as pooled attention and convolutions, have no layers here.
 struct AttentionView {
-  std::vector<int64_t> sizes;    // N_1 … N_k of the token tensor; empty for models without tokens
-  std::vector<ModeMaps> maps;    // one entry a layer
-  std::vector<at::Tensor> full;  // [B, heads, N, N] a layer, rows sum to 1
+  std::vector<int64_t> sizes;  // N_1 … N_k of the token tensor; empty for models without tokens
+  std::vector<ModeMaps> maps;  // one entry a layer
+  /// [B, heads, N, N] a layer: what the values are multiplied with. Rows sum to 1 where one softmax makes
+  /// them; those of projected or approximated forms (Linformer, Nyströmformer) may be of either sign and sum.
+  std::vector<at::Tensor> full;
 };
 
 }  // namespace modewise::models

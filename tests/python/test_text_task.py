@@ -130,6 +130,66 @@ def test_numbers_of_pairs(folder, tmp_path):
     ok("explain", tmp_path / "run", "--out", tmp_path / "why")
 
 
+def mnli_rows(rng, count):
+    """Whether the second sentence says the same of the same word."""
+    rows = []
+    for i in range(count):
+        label = ("entailment", "neutral", "contradiction")[i % 3]
+        second = {"entailment": "good", "neutral": "tree", "contradiction": "bad"}[label]
+        cells = [str(i), "fiction", f"good {rng.choice(WORDS)}", f"{rng.choice(WORDS)} {second}", label, label]
+        rows.append("\t".join(cells))
+    return rows
+
+
+def test_mnli_is_judged_on_both_of_its_sets_and_broken_rows_are_left_out(tmp_path):
+    rng, folder = np.random.default_rng(4), tmp_path / "MNLI"
+    folder.mkdir()
+    header = "index\tgenre\tsentence1\tsentence2\tlabel1\tgold_label"
+    for name, count, more in (("train", 150, ["9\tfiction\tcut"]), ("dev_matched", 30, []), ("dev_mismatched", 21, [])):
+        (folder / f"{name}.tsv").write_text("\n".join([header, *mnli_rows(rng, count), *more]) + "\n")
+    train = ["train", "text", "--data", folder, "--out", tmp_path / "run", *QUICK, "--set", "train.epochs=10"]
+    assert fails(65, arguments=train).endswith(
+        "train.tsv:152: 3 cells, but the first row has 6 (data.allow_broken leaves such rows out)")
+    told = ok(*train, "--allow-broken").stderr
+    assert "train.tsv: 1 broken row left out, in line 152\n" in told
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert (metrics["test"]["samples"], metrics["validation"]["samples"]) == (30, 15)
+    for name, figure in (("dev_matched", "accuracy"), ("dev_mismatched", "mismatched_accuracy")):
+        ok("predict", tmp_path / "run", "--data", folder / f"{name}.tsv", "--out", tmp_path / f"{name}.csv")
+        told = [row["class"] for row in csv.DictReader((tmp_path / f"{name}.csv").open())]
+        truth = [line.split("\t")[5] for line in (folder / f"{name}.tsv").read_text().splitlines()[1:]]
+        right = sum(a == b for a, b in zip(told, truth, strict=True))
+        assert metrics["test"][figure] == pytest.approx(right / len(truth), abs=1e-12)
+        assert right > len(truth) / 2
+
+
+def test_numbers_of_a_table_of_ones_own(folder, tmp_path):
+    """The share of x among three letters, told of a file that has no numbers."""
+    rng = np.random.default_rng(5)
+    rows = [(" ".join("x" if k < i % 4 else "o" for k in rng.permutation(3)), f"{i % 4 / 3:.4f}") for i in range(120)]
+    with (tmp_path / "own.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("text", "label"), *rows])
+    ok("train", "text", "--objective", "regress", "--data", tmp_path / "own.csv", "--out", tmp_path / "run", *QUICK,
+       "--set", "train.epochs=15")
+    with (tmp_path / "new.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("text",), ("x x x",), ("o o o",), ("x o x",)])
+    ok("predict", tmp_path / "run", "--data", tmp_path / "new.csv", "--out", tmp_path / "told.csv")
+    told = list(csv.DictReader((tmp_path / "told.csv").open()))
+    assert [row["text"] for row in told] == ["1", "2", "3"]  # rows of the file
+    assert np.abs(np.array([float(row["number"]) for row in told]) - [1, 0, 2 / 3]).max() < 0.15
+    (tmp_path / "own.csv").write_text('text,label\n"x, o",N/A\n')
+    assert fails(65, arguments=["train", "text", "--objective", "regress", "--data", tmp_path / "own.csv", *QUICK,
+                                "--out", tmp_path / "y"]).endswith("own.csv:2: the target 'N/A' is no number")
+
+
+def test_weights_that_are_no_shares_are_said_to_be_none(folder, tmp_path):
+    """Linformer multiplies the values with softmax(..) F: F may be below 0."""
+    for form, said in (("linformer", True), ("window", False)):
+        ok("train", "text", "--data", folder / "SST-2", "--out", tmp_path / form, *QUICK, "--attention", form, "--set", "train.max_steps=2")
+        ok("explain", tmp_path / form, "--out", tmp_path / f"{form}-why")
+        assert ("they may be below 0" in (tmp_path / f"{form}-why" / "explain.html").read_text()) is said
+
+
 def test_hidden_tokens_then_a_task(encoder, folder, tmp_path):
     lines = [json.loads(line) for line in (encoder / "metrics.jsonl").read_text().splitlines()]
     assert lines[-1]["val_loss"] < lines[0]["val_loss"]

@@ -51,17 +51,16 @@ TextRows without_empty(TextRows rows, bool allow_broken) {
     if (is_blank(rows.first[i])) return rows.pairs() ? "the first text of the pair" : "the text";
     return rows.pairs() && is_blank(rows.second[i]) ? "the second text of the pair" : nullptr;
   };
-  size_t faulty = 0;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const char* what = fault(i);
-    faulty += what != nullptr;
-    require(what == nullptr || allow_broken, ErrorKind::data, "{}: {} is empty{}", rows.place(i), what,
-            kBrokenAdvice);
-  }
-  if (faulty == 0) return rows;
   TextRows kept;
   kept.source = rows.source;
-  kept.left_out = rows.left_out + static_cast<int64_t>(faulty);
+  kept.left_out = rows.left_out;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const char* what = fault(i);
+    if (what == nullptr) continue;
+    require(allow_broken, ErrorKind::data, "{}: {} is empty{}", rows.place(i), what, kBrokenAdvice);
+    kept.left_out.add(rows.lines[i]);
+  }
+  if (kept.left_out.count == rows.left_out.count) return rows;
   for (size_t i = 0; i < rows.size(); ++i) {
     if (fault(i) != nullptr) continue;
     kept.lines.push_back(rows.lines[i]);
@@ -216,7 +215,7 @@ TextRows read_own_rows(const std::string& path, const TextDataConfig& config) {
     return without_empty(read_own_table(path, config, ending == ".tsv"), config.allow_broken);
   const io::MappedFile file(path);
   JsonRows rows(path, config, file.bytes().size());
-  io::for_each_json_line(io::checked_text(file.bytes(), path), path,
+  io::for_each_json_line(io::TextInput(file.bytes(), path).text(), path,
                          [&](const Json& object, int64_t line) { rows.add(object, line); });
   return without_empty(rows.take(), config.allow_broken);
 }

@@ -9,6 +9,7 @@
 #include "modewise/data/text/config.h"
 #include "modewise/data/text/glue.h"
 #include "modewise/io/tables/text_cells.h"
+#include "modewise/io/tables/text_table.h"
 
 namespace modewise::data {
 
@@ -17,7 +18,7 @@ struct TextRows {
   io::TextCells first, second;  // second: of pairs, else empty
   io::TextCells labels;         // "" where a row has none; empty where no row has
   std::vector<uint32_t> lines;  // of each row in the file, from 1
-  int64_t left_out = 0;         // rows that could not be read
+  io::LeftOutRows left_out;
 
   size_t size() const { return lines.size(); }
   bool labelled() const { return !labels.empty(); }

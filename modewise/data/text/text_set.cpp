@@ -113,9 +113,11 @@ class TextSetBuilder {
     const bool test = file.filename().string().starts_with("test");
     const TextRows rows =
         glue ? read_glue_rows(path, *layout_, test, config_.allow_broken) : read_own_rows(path, config_);
-    if (rows.left_out > 0) {
-      set_.notes.insert(set_.notes.begin() + static_cast<std::ptrdiff_t>(set_.warnings++),
-                        fmt::format("{}: {} broken rows left out", path, rows.left_out));
+    if (const auto& left = rows.left_out; left.count > 0) {
+      set_.notes.insert(
+          set_.notes.begin() + static_cast<std::ptrdiff_t>(set_.warnings++),
+          fmt::format("{}: {} broken row{} left out, {}in line {}", path, left.count,
+                      left.count == 1 ? "" : "s", left.count == 1 ? "" : "the first ", left.first_line));
     }
     require(set_.labels.empty() || rows.pairs() == set_.pairs(), ErrorKind::data, "{}: {}, but {} holds {}",
             path, rows.pairs() ? "pairs of texts" : "single texts", config_.path,

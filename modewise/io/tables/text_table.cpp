@@ -59,7 +59,7 @@ class TextTableReader {
       require(options_.leave_out_broken, ErrorKind::data, "{}:{}: {} cell{}, but the first row has {}{}",
               source_, scanner_.line(), scanner_.cells(), scanner_.cells() == 1 ? "" : "s", first_.size(),
               options_.leave_out_advice);
-      ++table_.left_out;
+      table_.left_out.add(static_cast<uint32_t>(scanner_.line()));
     }
     return false;
   }
@@ -101,8 +101,8 @@ void require_rows_fit(size_t rows, size_t bytes, const std::string& source) {
 
 TextTable parse_text_table(std::span<const std::byte> bytes, const std::string& source,
                            const TextTableOptions& options, const ChooseColumns& choose) {
-  const std::string_view text = checked_text(bytes, source);
-  return TextTableReader(text, bytes.size(), source, options).read(choose);
+  const TextInput input(bytes, source);
+  return TextTableReader(input.text(), bytes.size(), source, options).read(choose);
 }
 
 TextTable read_text_table(const std::string& path, const TextTableOptions& options,

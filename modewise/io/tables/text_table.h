@@ -2,6 +2,7 @@
 // Tables whose cells stay the texts that they are: of delimited files those columns that are asked for. What
 // a quotation mark means the caller says: in GLUE's TSV nothing.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,11 +23,19 @@ struct TextTableOptions {
   std::string leave_out_advice;  // behind the message about such a row
 };
 
+/// Rows that could not be read.
+struct LeftOutRows {
+  int64_t count = 0;
+  uint32_t first_line = 0;  // in the file, from 1
+
+  void add(uint32_t line) { first_line = count++ == 0 ? line : std::min(first_line, line); }
+};
+
 struct TextTable {
   std::vector<std::string> names;  // of the header; "1", "2", … without one
   std::vector<TextCells> columns;  // those that were chosen, in their order
   std::vector<uint32_t> lines;     // of each row in the file, from 1
-  int64_t left_out = 0;
+  LeftOutRows left_out;
 
   size_t rows() const { return lines.size(); }
 };

@@ -33,7 +33,12 @@ std::vector<std::string> token_texts(const TextReading& reading, const text::Fra
   return out;
 }
 
-/// Where each token looks most, by a matrix [n, n] whose rows sum to 1.
+/// Whether all weights [.., n, n] are shares of one: none below 0, rows that sum to 1.
+bool are_shares(const at::Tensor& weights) {
+  return weights.min().item<double>() >= 0 && (weights.sum(-1) - 1).abs().max().item<double>() < 1e-3;
+}
+
+/// Where each token looks most, by weights [n, n].
 report::Table looks_table(const std::vector<std::string>& tokens, const at::Tensor& matrix,
                           const std::vector<double>& effect) {
   const int64_t n = std::ssize(tokens);
@@ -113,9 +118,13 @@ void explain_texts(const ExplainedTexts& given, const ExplainOptions& options, E
         e.attention.full.push_back(at::zeros({count, matrix.size(1), n_all, n_all}, at::kFloat));
       e.attention.full[layer][i].narrow(1, 0, n).narrow(2, 0, n).copy_(matrix[0]);
     }
+    const at::Tensor last = view.full.back()[0];
     e.tables.push_back({fmt::format("Where the tokens of {} look", name),
-                        "In the last layer, mean of the heads.",
-                        looks_table(tokens, view.full.back()[0].mean(0), effect)});
+                        are_shares(last)
+                            ? "In the last layer, mean of the heads."
+                            : "In the last layer, mean of the heads. This form's weights are what values are "
+                              "multiplied with: they may be below 0, and do not sum to 100 %.",
+                        looks_table(tokens, last.mean(0), effect)});
   }
   if (!e.attention.full.empty()) e.ranks = analysis::layer_ranks(e.attention);
   if (!given.told) return;

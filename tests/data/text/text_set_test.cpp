@@ -129,7 +129,9 @@ TEST_F(TextSets, SaysWhatIsWrongInGluesFiles) {
   EXPECT_EQ(refused(),
             train + ":3: the second text of the pair is empty (data.allow_broken leaves such rows out)");
   config_.allow_broken = true;
-  EXPECT_THAT(load().notes, testing::Contains(train + ": 1 broken rows left out"));
+  EXPECT_THAT(load().notes, testing::Contains(train + ": 1 broken row left out, in line 3"));
+  glue("RTE", header + good + "0\tA\t \tentailment\n0\tA\n" + good, header + good);
+  EXPECT_THAT(load().notes, testing::Contains(train + ": 2 broken rows left out, the first in line 3"));
   glue("RTE", "index\tsentence1\tsentence\tlabel\n" + good, header + good);
   EXPECT_EQ(refused(),
             train +

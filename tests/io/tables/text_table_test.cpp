@@ -65,7 +65,8 @@ TEST(TextTable, RowsOfAnotherNumberOfCellsAreRefusedOrLeftOut) {
   options.leave_out_broken = true;
   const TextTable table = read(text, options, {0});
   EXPECT_EQ(texts(table.columns[0]), (Texts{"1", "7"}));
-  EXPECT_EQ(table.left_out, 2);
+  EXPECT_EQ(table.left_out.count, 2);
+  EXPECT_EQ(table.left_out.first_line, 3U);
 }
 
 TEST(TextTable, SaysWhatIsWrong) {
