@@ -100,7 +100,7 @@ class MatrixReader {
 }  // namespace
 
 NumericText parse_numeric_text(std::span<const std::byte> bytes, const std::string& source) {
-  return MatrixReader(checked_text(bytes, source), source).read();
+  return MatrixReader(TextInput(bytes, source).text(), source).read();
 }
 
 NumericText read_numeric_text(const std::string& path) {

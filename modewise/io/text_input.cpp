@@ -13,13 +13,63 @@ int64_t line_of(std::string_view text, size_t offset) {
   return 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(offset), '\n');
 }
 
-}  // namespace
+/// Files that people have in a table's place, by their first bytes.
+struct OtherKind {
+  std::string_view begin;
+  const char *name, *advice;
+};
+constexpr OtherKind kOtherKinds[] = {
+    {"PAR1", "a Parquet file", "write it as CSV, in Python pandas.read_parquet(file).to_csv(…)"},
+    {"ARROW1", "an Arrow file", "write it as CSV, in Python pandas.read_feather(file).to_csv(…)"},
+    {"PK\x03\x04", "a ZIP archive, as Excel's .xlsx are", "save the sheet as CSV, or unpack the archive"},
+    {"\xD0\xCF\x11\xE0", "an Excel file", "save the sheet as CSV"},
+    {"\x1F\x8B", "compressed by gzip", "unpack it with gunzip"},
+    {"BZh", "compressed by bzip2", "unpack it with bunzip2"},
+    {"\xFD"
+     "7zXZ",
+     "compressed by xz", "unpack it with unxz"},
+    {"\x28\xB5\x2F\xFD", "compressed by zstd", "unpack it with unzstd"},
+    {"\x89HDF", "an HDF5 file", "write it as CSV or NPY"},
+    {"SQLite format 3", "an SQLite database", "export the table as CSV"},
+};
 
-std::string_view checked_text(std::span<const std::byte> bytes, const std::string& source) {
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  require(!text.empty(), ErrorKind::data, "{}: the file is empty", source);
-  require(!text.starts_with("\xFF\xFE") && !text.starts_with("\xFE\xFF"), ErrorKind::data,
-          "{}: the file is written in UTF-16; save it as UTF-8", source);
+void refuse_other_kinds(std::string_view text, const std::string& source) {
+  for (const OtherKind& kind : kOtherKinds)
+    require(!text.starts_with(kind.begin), ErrorKind::data, "{}: this is no text but {}; {}", source,
+            kind.name, kind.advice);
+}
+
+constexpr size_t kMostUtf16 = size_t{32} << 20;  // bytes: what they become fits into 64 MiB
+
+/// Of UTF-16 with a byte order mark.
+std::string utf8_of_utf16(std::string_view bytes, const std::string& source) {
+  const bool little = bytes[0] == '\xFF';
+  const auto unit = [&](size_t at) {
+    const auto first = static_cast<unsigned char>(bytes[at]),
+               second = static_cast<unsigned char>(bytes[at + 1]);
+    return static_cast<char32_t>(little ? first | second << 8 : first << 8 | second);
+  };
+  const auto is_high = [](char32_t c) { return c >= 0xD800 && c < 0xDC00; };
+  const auto is_low = [](char32_t c) { return c >= 0xDC00 && c < 0xE000; };
+  require(bytes.size() % 2 == 0, ErrorKind::data, "{}: UTF-16 ends within a character, at byte {}", source,
+          bytes.size());
+  std::string out;
+  out.reserve(bytes.size() / 2);
+  for (size_t at = 2; at < bytes.size(); at += 2) {
+    char32_t c = unit(at);
+    const bool pair = is_high(c) && at + 3 < bytes.size() && is_low(unit(at + 2));
+    require(pair || !(is_high(c) || is_low(c)), ErrorKind::data,
+            "{}: byte {} of UTF-16 is half a character without the other", source, at);
+    if (pair) {
+      at += 2;
+      c = 0x10000 + ((c - 0xD800) << 10) + (unit(at) - 0xDC00);
+    }
+    append_utf8(out, c);
+  }
+  return out;
+}
+
+void check_characters(std::string_view text, const std::string& source) {
   const size_t nul = text.find('\0');
   if (nul != std::string_view::npos) {
     fail(ErrorKind::data, "{}:{}: a NUL byte at byte {}: this is not a text file", source, line_of(text, nul),
@@ -30,11 +80,25 @@ std::string_view checked_text(std::span<const std::byte> bytes, const std::strin
     fail(ErrorKind::data, "{}:{}: byte {} (0x{:02x}) is not UTF-8; save the file as UTF-8", source,
          line_of(text, invalid), invalid, static_cast<unsigned char>(text[invalid]));
   }
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   const size_t content = text.find_first_not_of("\r\n \t");
   require(content != std::string_view::npos, ErrorKind::data, "{}: the file holds nothing but empty lines",
           source);
-  return text;
+}
+
+}  // namespace
+
+TextInput::TextInput(std::span<const std::byte> bytes, const std::string& source)
+    : text_(reinterpret_cast<const char*>(bytes.data()), bytes.size()) {
+  require(!text_.empty(), ErrorKind::data, "{}: the file is empty", source);
+  refuse_other_kinds(text_, source);
+  if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF")) {
+    require(text_.size() <= kMostUtf16, ErrorKind::data,
+            "{}: the file holds {} bytes of UTF-16, at most {} are read; save it as UTF-8", source,
+            text_.size(), kMostUtf16);
+    converted_ = utf8_of_utf16(text_, source);
+  }
+  if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+  check_characters(text(), source);
 }
 
 size_t count_filled_lines(std::string_view text) {

@@ -42,7 +42,7 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
       fields_in(SeriesConfig()),
       ElementsAre(
           "path path", "format auto|csv|text|npy|npz|folder", "simulate |lorenz96|logistic|seasonal",
-          "simulate_rows 1…1000000000", "simulate_seed 0…2^63", "columns", "drop", "time_column",
+          "simulate_rows 1…1000000000", "simulate_seed 0…2^63", "columns", "drop", "time_column", "id",
           "dates strict|rows", "delimiter", "header auto|yes|no", "missing_texts", "missing_values", "start",
           "step", "array", "time_axis -64…63", "mode_names", "ordered_modes", "knock_out 0…1",
           "knock_out_seed 0…2^63", "split auto|ratio|solar|ett_hour|ett_minute|dates", "split_ratios 0…1",

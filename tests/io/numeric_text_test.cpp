@@ -51,8 +51,8 @@ TEST(NumericText, RefusesWithThePlace) {
           {"long row", "1 2\n3 4 5\n", "file:2: expected 2 numbers as in the first row, got 3"},
           {"NUL", std::string("1,2\n3,\0\n", 8), "file:2: a NUL byte at byte 6: this is not a text file"},
           {"latin-1", "1,2\n3,\xB5\n", "file:2: byte 6 (0xb5) is not UTF-8; save the file as UTF-8"},
-          {"UTF-16", std::string("\xFF\xFE\x31\x00", 4),
-           "file: the file is written in UTF-16; save it as UTF-8"},
+          {"UTF-16", std::string("\xFF\xFE\x31\x00\x32", 5),
+           "file: UTF-16 ends within a character, at byte 5"},
           {"open quote", "\"1,2\n", "file:1: the quote that opens cell 1 is never closed"},
           {"a date", "2016-07-01,2\n",
            "file:1: cell 1 is '2016-07-01', which is no finite number; a table with a header is read as "

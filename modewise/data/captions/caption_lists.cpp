@@ -53,7 +53,8 @@ CaptionedPicture captioned(const io::CocoCaptions& read, size_t image, LeftOutCa
 std::vector<int64_t> read_ids(const std::string& path, const std::map<int64_t, int64_t>& place_of,
                               const std::string& source) {
   const std::string bytes = read_file(path);
-  std::string_view text = io::checked_text(as_bytes(bytes), path);
+  const io::TextInput input(as_bytes(bytes), path);
+  std::string_view text = input.text();
   std::vector<int64_t> places;
   std::set<int64_t> seen;
   for (int64_t line = 1; !text.empty(); ++line) {

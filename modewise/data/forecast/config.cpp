@@ -45,6 +45,8 @@ void SeriesConfig::fields(Fields& f) {
   f.add("columns", columns, "variables to use, in this order; empty uses all");
   f.add("drop", drop, "variables not to use");
   f.add("time_column", time_column, "column of dates; empty finds it");
+  f.add("id", id,
+        "columns that tell the series of a long table apart; empty finds the one, none: a wide table");
   f.add("dates", dates,
         "strict: dates rise by a constant step, gaps become missing rows; rows: equally spaced rows",
         {.one_of = {"strict", "rows"}});

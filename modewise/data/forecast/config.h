@@ -60,6 +60,7 @@ struct SeriesConfig {
   std::vector<std::string> columns;  // variables to use, in this order; empty: all
   std::vector<std::string> drop;     // variables not to use
   std::string time_column;           // "" finds it: the first column of dates
+  std::vector<std::string> id;       // columns that tell the series of a long table apart; empty finds them
   std::string dates = "strict";      // strict: constant steps, gaps are missing rows; rows: as they stand
   std::string delimiter;             // "" guesses; one character, or "tab"
   std::string header = "auto";       // auto, yes, no: whether the first row of a CSV file names the columns

@@ -10,10 +10,10 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/data/forecast/long_table.h"
 #include "modewise/data/forecast/sources.h"
-#include "modewise/io/mapped_file.h"
+#include "modewise/data/forecast/table_time.h"
 #include "modewise/io/tables/csv.h"
-#include "modewise/io/tables/csv_scanner.h"
 
 namespace modewise::data {
 namespace {
@@ -41,36 +41,12 @@ io::CsvOptions csv_options(const SeriesConfig& config) {
   return options;
 }
 
-/// Finds lines by reading the file again: only errors ask for them.
-struct LineFinder {
-  std::string path;
-  char delimiter;
-  bool had_header;
-
-  int64_t operator()(int64_t row) const {
-    const io::MappedFile file(path);
-    io::CsvScanner scanner({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()},
-                           delimiter, path);
-    const auto skip_cell = [](size_t, std::string_view) {};
-    for (int64_t at = had_header ? -1 : 0; scanner.row(skip_cell) && at < row; ++at) {
-    }
-    return scanner.line();
-  }
-};
-
-LineFinder lines_of(const io::CsvTable& table) {
-  return {table.source, table.delimiter, table.had_header};
-}
-int64_t line_of_row(const io::CsvTable& table, int64_t row) {
-  return lines_of(table)(row);
-}
-
 /// `rows`: as in DatedRows.
 Place place_of(const io::CsvTable& table, std::vector<int64_t> rows, std::vector<std::string> names) {
-  return [lines = lines_of(table), rows = std::move(rows), names = std::move(names)](int64_t row,
-                                                                                     int64_t variable) {
+  return [lines = TableLines(table), rows = std::move(rows), names = std::move(names)](int64_t row,
+                                                                                       int64_t variable) {
     if (!rows.empty()) row = std::lower_bound(rows.begin(), rows.end(), row) - rows.begin();
-    return fmt::format("{}:{}: column '{}'", lines.path, lines(row), names[static_cast<size_t>(variable)]);
+    return fmt::format("{}:{}: column '{}'", lines.path(), lines(row), names[static_cast<size_t>(variable)]);
   };
 }
 
@@ -100,122 +76,22 @@ bool counts_rows(const io::CsvColumn& column) {
   return true;
 }
 
-/// Which columns of the table say when a row was.
-struct TimeColumns {
-  std::vector<size_t> columns;  // one column of dates, or year, month, day … of numbers, or none
-  bool parts = false;
-};
-
-/// Columns year, month, day, hour, minute, second, as far as they go; a year alone only as the first column.
-TimeColumns date_parts(const io::CsvTable& table) {
-  TimeColumns found;
-  for (const char* part : {"year", "month", "day", "hour", "minute", "second"}) {
-    size_t column = 0;
-    while (column < table.columns.size() && lower(table.columns[column].name) != part) ++column;
-    if (column == table.columns.size() || table.columns[column].kind != io::CsvColumn::number) break;
-    found.columns.push_back(column);
-  }
-  if (found.columns.size() == 1 && found.columns[0] != 0) found.columns.clear();
-  found.parts = !found.columns.empty();
-  return found;
-}
-
-TimeColumns find_time(const io::CsvTable& table, const SeriesConfig& config, const std::string& source) {
-  if (!config.time_column.empty()) {
-    std::vector<std::string> names;
-    for (size_t i = 0; i < table.columns.size(); ++i) {
-      const io::CsvColumn& column = table.columns[i];
-      names.push_back(column.name);
-      if (column.name != config.time_column) continue;
-      require(column.kind == io::CsvColumn::date, ErrorKind::data,
-              "{}: the time column '{}' must hold dates, it holds {}", source, column.name,
-              column.kind == io::CsvColumn::number ? "numbers" : "text");
-      return {{i}, false};
-    }
-    fail(ErrorKind::config, "data.time_column: {} has no column '{}'{}", source, config.time_column,
-         nearest_name_hint(config.time_column, names));
-  }
-  for (size_t i = 0; i < table.columns.size(); ++i)
-    if (table.columns[i].kind == io::CsvColumn::date) return {{i}, false};
-  return date_parts(table);
-}
-
-/// The dates that year, month, day, hour … columns give.
-std::vector<int64_t> dates_of_parts(const io::CsvTable& table, const TimeColumns& time) {
-  static constexpr std::array<std::pair<int, int>, 6> limits = {
-      {{1, 9999}, {1, 12}, {1, 31}, {0, 24}, {0, 59}, {0, 60}}};
-  std::vector<int64_t> dates(static_cast<size_t>(table.rows));
-  for (size_t row = 0; row < dates.size(); ++row) {
-    std::array<int, 6> part = {1970, 1, 1, 0, 0, 0};
-    bool valid = true;
-    for (size_t i = 0; i < time.columns.size(); ++i) {
-      const double value = table.columns[time.columns[i]].numbers[row];
-      if (!(value >= limits[i].first && value <= limits[i].second) || value != std::floor(value))
-        valid = false;  // also NaN
-      else
-        part[i] = static_cast<int>(value);
-    }
-    if (!valid || part[2] > io::days_in_month(part[0], part[1])) {
-      std::vector<std::string> names, values;
-      for (const size_t column : time.columns) {
-        names.push_back(table.columns[column].name);
-        const double value = table.columns[column].numbers[row];
-        values.push_back(std::isnan(value) ? "empty" : fmt::format("{}", value));
-      }
-      fail(ErrorKind::data, "{}:{}: the columns {} must give a date, got {}", table.source,
-           line_of_row(table, static_cast<int64_t>(row)), fmt::join(names, ", "), fmt::join(values, ", "));
-    }
-    dates[row] =
-        io::to_seconds({part[0], part[1], part[2], 0, 0, 0}) + part[3] * 3600 + part[4] * 60 + part[5];
-  }
-  return dates;
-}
-
-io::DateStyle style_of_parts(size_t parts) {
-  io::DateStyle style;
-  style.has_day = parts >= 3;
-  style.clock = parts >= 6   ? io::DateStyle::seconds
-                : parts >= 4 ? io::DateStyle::minutes
-                             : io::DateStyle::no_clock;
-  return style;
-}
-
-DatedRows time_of(const io::CsvTable& table, const TimeColumns& time, const SeriesConfig& config,
-                  std::vector<std::string>& doubts) {
-  DatedRows laid;
-  if (time.columns.empty()) {
-    laid.axis.length = table.rows;
-    return laid;
-  }
-  const LineOf line_of = [&](int64_t row) { return line_of_row(table, row); };
-  const io::CsvColumn& column = table.columns[time.columns[0]];
-  const std::vector<int64_t> parts = time.parts ? dates_of_parts(table, time) : std::vector<int64_t>();
-  const std::vector<int64_t>& dates = time.parts ? parts : column.dates;
-  const io::DateStyle style = time.parts ? style_of_parts(time.columns.size()) : column.date_style;
-  laid = config.dates == "rows" ? space_rows_equally(dates, line_of, style, table.source)
-                                : lay_out_dates(dates, line_of, style, table.source);
-  if (style.order_guessed)
-    doubts.push_back(fmt::format("dates are read as {}; day and month could be exchanged too, no row tells",
-                                 style.text()));
-  return laid;
-}
-
 /// The first text of a column and its line, for messages.
 std::string first_text(const io::CsvTable& table, const io::CsvColumn& column) {
   for (size_t row = 0; row < column.texts.size(); ++row)
     if (!column.texts[row].empty())
-      return fmt::format("'{}' in line {}", column.texts[row], line_of_row(table, static_cast<int64_t>(row)));
+      return fmt::format("'{}' in line {}", column.texts[row], TableLines(table)(static_cast<int64_t>(row)));
   return "nothing";
 }
 
 /// Indices of the columns that are variables, with notes on the others.
-std::vector<size_t> variable_columns(const io::CsvTable& table, const TimeColumns& time,
+std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vector<size_t>& taken,
                                      const SeriesConfig& config, Frame& frame) {
   std::vector<std::string> names;
   for (const io::CsvColumn& column : table.columns) names.push_back(column.name);
   std::vector<size_t> variables;
   for (const size_t i : chosen_columns(names, config, table.source)) {
-    if (std::find(time.columns.begin(), time.columns.end(), i) != time.columns.end()) continue;
+    if (std::find(taken.begin(), taken.end(), i) != taken.end()) continue;
     const io::CsvColumn& column = table.columns[i];
     const bool empty = is_empty(column);
     if (!config.columns.empty()) {  // asked for by name: must be numbers
@@ -282,6 +158,59 @@ std::vector<size_t> same_variables(const io::CsvTable& table, const SeriesConfig
   return variables;
 }
 
+/// What is said of a table before its rows are laid out.
+Frame described(const io::CsvTable& table, const TableTime& time) {
+  Frame frame;
+  frame.had_header = table.had_header;
+  if (!table.doubtful_row.empty()) frame.doubts.push_back(header_doubt(table.had_header, table.doubtful_row));
+  for (std::string& doubt : date_doubts(time)) frame.doubts.push_back(std::move(doubt));
+  for (const io::CsvColumn& column : table.columns) frame.header.push_back(column.name);
+  return frame;
+}
+
+DatedRows rows_of(const io::CsvTable& table, const TableTime& time, const SeriesConfig& config) {
+  DatedRows laid;
+  laid.axis.length = table.rows;
+  if (time.columns.empty()) return laid;
+  const LineOf line_of = TableLines(table);
+  return config.dates == "rows" ? space_rows_equally(time.dates, line_of, time.style, table.source)
+                                : lay_out_dates(time.dates, line_of, time.style, table.source);
+}
+
+/// Adds the variables' values and their time axis.
+void lay_out(Frame& frame, io::CsvTable table, const TableTime& time, const std::vector<size_t>& variables,
+             const SeriesConfig& config) {
+  DatedRows laid = rows_of(table, time, config);
+  frame.time = laid.axis;
+  frame.notes.insert(frame.notes.end(), laid.notes.begin(), laid.notes.end());
+  const auto width = std::ssize(variables);
+  frame.values = at::full({frame.time.length, width}, kMissing, at::kDouble);
+  double* values = frame.values.mutable_data_ptr<double>();
+  for (int64_t i = 0; i < width; ++i) {
+    io::CsvColumn& column = table.columns[variables[static_cast<size_t>(i)]];
+    frame.names.push_back(column.name);
+    for (size_t row = 0; row < column.numbers.size(); ++row) {
+      const int64_t at = laid.rows.empty() ? static_cast<int64_t>(row) : laid.rows[row];
+      values[at * width + i] = column.numbers[row];
+    }
+    std::vector<double>().swap(column.numbers);  // freed as soon as it is copied: files may be large
+  }
+  frame.place = place_of(table, std::move(laid.rows), frame.names);
+}
+
+Series long_series(io::CsvTable table, const TableTime& time, const TableIds& ids,
+                   const SeriesConfig& config) {
+  Frame frame = described(table, time);
+  std::vector<size_t> taken = time.columns;
+  taken.insert(taken.end(), ids.columns.begin(), ids.columns.end());
+  const std::vector<size_t> variables = variable_columns(table, taken, config, frame);
+  Series series = lay_side_by_side(std::move(table), time, ids, variables, config);
+  series.notes.insert(series.notes.end(), frame.notes.begin(), frame.notes.end());
+  series.doubts = std::move(frame.doubts);
+  series.header = frame.had_header;
+  return series;
+}
+
 }  // namespace
 
 std::vector<size_t> chosen_columns(const std::vector<std::string>& names, const SeriesConfig& config,
@@ -329,36 +258,22 @@ Frame read_frame(const std::string& path, const SeriesConfig& config, const Fram
   io::CsvOptions options = csv_options(config);
   if (like != nullptr) options.header = like->had_header ? io::CsvOptions::yes : io::CsvOptions::no;
   io::CsvTable table = io::read_csv(path, options);
-  Frame frame;
-  frame.had_header = table.had_header;
-  if (!table.doubtful_row.empty()) frame.doubts.push_back(header_doubt(table.had_header, table.doubtful_row));
-  for (const io::CsvColumn& column : table.columns) frame.header.push_back(column.name);
-  const TimeColumns time = find_time(table, config, path);
-  std::vector<size_t> variables = variable_columns(table, time, config, frame);
+  const TableTime time = find_time(table, config);
+  Frame frame = described(table, time);
+  std::vector<size_t> variables = variable_columns(table, time.columns, config, frame);
   if (like != nullptr) variables = same_variables(table, config, *like, like_path);
-
-  DatedRows laid = time_of(table, time, config, frame.doubts);
-  frame.time = laid.axis;
-  frame.notes.insert(frame.notes.end(), laid.notes.begin(), laid.notes.end());
-
-  const auto width = static_cast<int64_t>(variables.size());
-  frame.values = at::full({frame.time.length, width}, kMissing, at::kDouble);
-  double* values = frame.values.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < width; ++i) {
-    io::CsvColumn& column = table.columns[variables[static_cast<size_t>(i)]];
-    frame.names.push_back(column.name);
-    for (size_t row = 0; row < column.numbers.size(); ++row) {
-      const int64_t at = laid.rows.empty() ? static_cast<int64_t>(row) : laid.rows[row];
-      values[at * width + i] = column.numbers[row];
-    }
-    std::vector<double>().swap(column.numbers);  // freed as soon as it is copied: files may be large
-  }
-  frame.place = place_of(table, std::move(laid.rows), frame.names);
+  lay_out(frame, std::move(table), time, variables, config);
   return frame;
 }
 
 Series read_csv_series(const SeriesConfig& config) {
-  Frame frame = read_frame(config.path, config);
+  io::CsvTable table = io::read_csv(config.path, csv_options(config));
+  const TableTime time = find_time(table, config);
+  if (const std::optional<TableIds> ids = find_ids(table, time, config))
+    return long_series(std::move(table), time, *ids, config);
+  Frame frame = described(table, time);
+  const std::vector<size_t> variables = variable_columns(table, time.columns, config, frame);
+  lay_out(frame, std::move(table), time, variables, config);
   Series series;
   series.values = std::move(frame.values);
   series.modes = {{"variable", std::move(frame.names), false}};

@@ -25,16 +25,23 @@ struct SeriesMode {
 /// 'OT'". A CSV or text file is read again to find the line.
 using Place = std::function<std::string(int64_t row, int64_t series)>;
 
+/// The columns of a long table: a row a series and date.
+struct LongLayout {
+  std::string id, time;
+  std::vector<std::string> values;
+};
+
 struct Series {
   at::Tensor values;    // [T, N_1…N_j] float64 in the source's units, 0 where missing; j ≥ 1
   at::Tensor observed;  // [T, N_1…N_j] bool; undefined when nothing is missing
   std::vector<SeriesMode> modes;
   TimeAxis time;
-  std::string source;               // path, or "lorenz96 (simulated)"
-  std::vector<std::string> notes;   // what reading changed: gaps filled, columns dropped …
-  std::vector<std::string> doubts;  // what could be meant otherwise, and the option that says so
-  std::optional<bool> header;       // whether the first row of a CSV source was taken as names
-  Place place;                      // undefined where the source is no file
+  std::string source;                     // path, or "lorenz96 (simulated)"
+  std::vector<std::string> notes;         // what reading changed: gaps filled, columns dropped …
+  std::vector<std::string> doubts;        // what could be meant otherwise, and the option that says so
+  std::optional<bool> header;             // whether the first row of a CSV source was taken as names
+  std::optional<LongLayout> long_layout;  // where the source was a long table
+  Place place;                            // undefined where the source is no file
 
   int64_t rows() const { return values.size(0); }
   /// N_1…N_j.

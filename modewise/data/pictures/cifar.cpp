@@ -28,7 +28,8 @@ std::vector<std::string> names_of(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return {io::kCifarNames.begin(), io::kCifarNames.end()};
   const std::string content = read_file(path);
   std::vector<std::string> names;
-  std::string_view text = io::checked_text(as_bytes(content), path.string());
+  const io::TextInput input(as_bytes(content), path.string());
+  std::string_view text = input.text();
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);

@@ -128,12 +128,12 @@ const CsvColumn* CsvTable::find(std::string_view name) const {
 }
 
 CsvTable parse_csv(std::span<const std::byte> bytes, const std::string& source, const CsvOptions& options) {
-  return TableReader(checked_text(bytes, source), source, options).read();
+  return TableReader(TextInput(bytes, source).text(), source, options).read();
 }
 
 CsvHeader guess_csv_header(std::span<const std::byte> bytes, const std::string& source,
                            const CsvOptions& options) {
-  const CsvDialect dialect = guess_dialect(checked_text(bytes, source), source, options);
+  const CsvDialect dialect = guess_dialect(TextInput(bytes, source).text(), source, options);
   return {dialect.header, dialect.doubtful_row};
 }
 

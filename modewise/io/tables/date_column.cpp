@@ -14,7 +14,9 @@ int64_t exchange_day_and_month(int64_t seconds) {
 
 bool same_form(const DateStyle& a, const DateStyle& b) {
   return (a.order == DateStyle::year_first) == (b.order == DateStyle::year_first) && a.has_day == b.has_day &&
-         a.separator == b.separator && a.has_offset == b.has_offset;
+         a.separator == b.separator && a.has_offset == b.has_offset && a.quarter == b.quarter &&
+         (a.month == DateStyle::number) == (b.month == DateStyle::number) &&
+         (a.month == DateStyle::number || a.order == b.order);
 }
 
 // Rows of one file may leave the clock out at midnight or write 9:00 beside 10:00; the style is the fullest
@@ -30,6 +32,8 @@ void widen(DateStyle& style, const DateStyle& row) {
   if (row.clock != DateStyle::no_clock) style.padded_hour = style.padded_hour && row.padded_hour;
   style.twelve_hours = style.twelve_hours || row.twelve_hours;
   style.short_year = style.short_year && row.short_year;
+  style.month = std::max(style.month, row.month);  // May is both short and full
+  style.capitals = style.capitals && row.capitals;
 }
 
 }  // namespace
@@ -75,7 +79,7 @@ bool DateColumn::increasing(bool exchanged) const {
 }
 
 bool DateColumn::decide() {
-  if (any_ && style_.order != DateStyle::year_first) {
+  if (any_ && style_.order != DateStyle::year_first && style_.month == DateStyle::number) {
     if (!month_first_fits_ && !day_first_fits_) return false;
     const DateStyle::Order usual = usual_order(style_.separator);
     const bool usual_fits = usual == DateStyle::month_first ? month_first_fits_ : day_first_fits_;

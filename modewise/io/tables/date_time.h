@@ -13,6 +13,7 @@ namespace modewise::io {
 struct DateStyle {
   enum Order { year_first, month_first, day_first };
   enum Clock { no_clock, hours, minutes, seconds };
+  enum Month { number, short_name, full_name };
 
   Order order = year_first;
   char separator = '-';        // between year, month and day; 0: none, 20160701
@@ -20,6 +21,9 @@ struct DateStyle {
   Clock clock = seconds;
   int fraction_digits = 0;     // digits after the seconds; always written as zeros
   bool has_day = true;         // false: 2016-07
+  bool quarter = false;        // 2016Q3, without a day
+  Month month = number;        // 01-Jul-2016, 1 July 2016
+  bool capitals = false;       // of the month's name: JUL
   bool padded = true;          // 07/01/2016 or 7/1/2016
   bool padded_hour = true;     // 09:00 or 9:00
   bool short_year = false;     // 7/1/16
@@ -27,6 +31,7 @@ struct DateStyle {
   bool has_offset = false;     // ends in Z or +01:00
   bool zulu = false;           // … in Z
   int offset_minutes = 0;      // the offset from UTC, the same in every row
+  int64_t epoch = 0;           // 1, 1000: no calendar's date but seconds or milliseconds since 1970
   bool order_guessed = false;  // both month_first and day_first fit every row; the usual one was taken
 
   bool operator==(const DateStyle&) const = default;
@@ -54,7 +59,9 @@ int64_t add_months(int64_t seconds, int64_t months);
 
 /// Reads ISO 8601 (2016-07-01, 2016-07-01 00:00[:00[.000]], …T…, 2016-07, trailing Z or ±hh:mm),
 /// 2016/07/01 …, 01.07.2016 … (day first unless only month first fits), 07/01/2016 …, 07-01-2016 … and
-/// 7/1/16 … (month first unless only day first fits), 20160701, clocks of twelve hours with AM or PM.
+/// 7/1/16 … (month first unless only day first fits), 20160701, clocks of twelve hours with AM or PM; English
+/// names of months (01-Jul-2016, 1 July 2016, Jul 1, 2016, Jul 2016, 2016-Jul-01, 2016 Jul) and quarters
+/// (2016Q3, 2016-Q3, 2016 Q3), which begin with their first month.
 /// Fractions of a second are dropped; an offset from UTC is subtracted. Nothing for any other text and for
 /// days or clocks that do not exist.
 std::optional<int64_t> parse_date_time(std::string_view text);

@@ -277,7 +277,7 @@ class TsReader {
 }  // namespace
 
 TsFile parse_ts(std::span<const std::byte> bytes, const std::string& source) {
-  return TsReader(checked_text(bytes, source), source).read();
+  return TsReader(TextInput(bytes, source).text(), source).read();
 }
 
 TsFile read_ts(const std::string& path) {

@@ -85,7 +85,7 @@ BertTokenizerConfig parse_bert_tokenizer_config(std::string_view text, const std
 TokenizerJson parse_word_piece_vocabulary(std::span<const std::byte> bytes, const std::string& source,
                                           const BertTokenizerConfig& config) {
   TokenizerJson out;
-  out.vocabulary = token_lines(checked_text(bytes, source), source);
+  out.vocabulary = token_lines(TextInput(bytes, source).text(), source);
   out.size = out.vocabulary.size();
   const std::optional<int32_t> unknown = out.vocabulary.find(config.unknown);
   require(unknown.has_value(), ErrorKind::data, "{}: none of the {} tokens is {}, which unknown words become",

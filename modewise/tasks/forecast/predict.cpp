@@ -34,6 +34,39 @@ std::string number_text(double value) {
   return fmt::format("{}", static_cast<float>(value));
 }
 
+/// ",OT,OT_q0.025,…" of each name.
+void append_names(std::string& text, const std::vector<std::string>& names,
+                  const std::vector<double>& levels) {
+  for (const std::string& name : names) {
+    text += "," + csv_text(name);
+    for (const double level : levels) text += "," + csv_text(quantile_name(name, level));
+  }
+}
+
+/// The forecast of a series at a step and its quantiles, each behind a comma.
+void append_numbers(std::string& text, const Forecast& forecast, size_t s, size_t step) {
+  const size_t at = s * forecast.times.size() + step, levels = forecast.levels.size();
+  text += "," + number_text(forecast.values[at]);
+  for (size_t level = 0; level < levels; ++level)
+    text += "," + number_text(forecast.quantiles[at * levels + level]);
+}
+
+std::string long_csv(const Forecast& forecast) {
+  const data::LongLayout& layout = *forecast.layout;
+  const size_t width = layout.values.size();
+  std::string text = csv_text(layout.id) + "," + csv_text(layout.time);
+  append_names(text, layout.values, forecast.levels);
+  text += "\n";
+  for (size_t id = 0; id < forecast.ids.size(); ++id) {
+    for (size_t step = 0; step < forecast.times.size(); ++step) {
+      text += csv_text(forecast.ids[id]) + "," + csv_text(forecast.times[step]);
+      for (size_t i = 0; i < width; ++i) append_numbers(text, forecast, id * width + i, step);
+      text += "\n";
+    }
+  }
+  return text;
+}
+
 void require_lookback(const ForecastRun& run, const data::Series& series, const data::WindowBatch& batch) {
   if (run.data.missing || !batch.past_observed.defined()) return;
   const int64_t missing = batch.past_observed.logical_not().sum().item<int64_t>();
@@ -96,6 +129,8 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
 
   Forecast result;
   result.dated = series.time.dated;
+  result.layout = series.long_layout;
+  if (result.layout) result.ids = series.modes[0].labels;
   result.levels = forecaster.levels();
   const auto horizon = static_cast<size_t>(shape.horizon), count = static_cast<size_t>(steps);
   const size_t levels = result.levels.size();
@@ -116,21 +151,13 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
 }
 
 std::string to_csv(const Forecast& forecast) {
-  const size_t steps = forecast.times.size(), levels = forecast.levels.size();
+  if (forecast.layout) return long_csv(forecast);
   std::string text = forecast.dated ? "date" : "row";
-  for (const std::string& name : forecast.names) {
-    text += "," + csv_text(name);
-    for (const double level : forecast.levels) text += "," + csv_text(quantile_name(name, level));
-  }
+  append_names(text, forecast.names, forecast.levels);
   text += "\n";
-  for (size_t step = 0; step < steps; ++step) {
+  for (size_t step = 0; step < forecast.times.size(); ++step) {
     text += csv_text(forecast.times[step]);
-    for (size_t s = 0; s < forecast.names.size(); ++s) {
-      const size_t at = s * steps + step;
-      text += "," + number_text(forecast.values[at]);
-      for (size_t level = 0; level < levels; ++level)
-        text += "," + number_text(forecast.quantiles[at * levels + level]);
-    }
+    for (size_t s = 0; s < forecast.names.size(); ++s) append_numbers(text, forecast, s, step);
     text += "\n";
   }
   return text;

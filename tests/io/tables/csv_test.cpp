@@ -238,6 +238,39 @@ TEST(Csv, ReadsDottedDatesDayFirstFromTheFirstRowOn) {
     EXPECT_EQ(days.dates[static_cast<size_t>(day - 1)], to_seconds({2020, 1, day}));
 }
 
+/// Letters of the basic plane in UTF-16, the lower byte first, after a byte order mark.
+std::string utf16(std::u16string_view text) {
+  std::string bytes = "\xFF\xFE";
+  for (const char16_t c : text) bytes += {static_cast<char>(c & 0xFF), static_cast<char>(c >> 8)};
+  return bytes;
+}
+
+std::string other_order(std::string bytes) {
+  for (size_t i = 0; i + 1 < bytes.size(); i += 2) std::swap(bytes[i], bytes[i + 1]);
+  return bytes;
+}
+
+TEST(Csv, ReadsUtf16OfBothOrders) {
+  const std::string bytes = utf16(u"day\tW/m\u00B2\t\u96E8\t\U0001F30D\r\n01-Mar-2020\t1,5\t2\t3\r\n");
+  for (const std::string& text : {bytes, other_order(bytes)}) {
+    const CsvTable table = table_of(text);
+    EXPECT_EQ(names_of(table), (std::vector<std::string>{"day", "W/m²", "雨", "🌍"}));
+    EXPECT_EQ(table.columns[0].dates, std::vector<int64_t>{1583020800});
+    EXPECT_EQ(table.columns[1].numbers, std::vector<double>{1.5});
+    EXPECT_EQ(table.columns[3].numbers, std::vector<double>{3});
+  }
+}
+
+TEST(Csv, ReadsColumnsOfMonthsNamesInOneForm) {
+  const CsvTable table = table_of(
+      "d,e,f\n01-Apr-2020,May 2020,2020Q1\n02-May-2020,June 2020,2020Q2\n03-Dec-2020,Jul 2020,2020Q3\n");
+  EXPECT_EQ(table.columns[0].dates, (std::vector<int64_t>{1585699200, 1588377600, 1606953600}));
+  EXPECT_EQ(format_date_time(0, table.columns[0].date_style), "01-Jan-1970");
+  EXPECT_EQ(table.columns[1].dates, (std::vector<int64_t>{1588291200, 1590969600, 1593561600}));
+  EXPECT_EQ(format_date_time(0, table.columns[1].date_style), "January 1970");
+  EXPECT_EQ(table.columns[2].dates, (std::vector<int64_t>{1577836800, 1585699200, 1593561600}));
+}
+
 TEST(Csv, KeepsReplacementCharactersInNames) {
   EXPECT_EQ(table_of("date,PAR (\xEF\xBF\xBDmol)\n2016-07-01,1\n").columns[1].name, "PAR (\xEF\xBF\xBDmol)");
 }
@@ -280,6 +313,8 @@ TEST(Csv, RefusesWithThePlace) {
        "file:4: column 'd' holds dates like year-month-day, but '01.07.2016' is none"},
       {"orders mixed", "d,x\n13/01/2016,1\n01/13/2016,1\n",
        "file: column 'd' mixes dates that can only be month/day with dates that can only be day/month"},
+      {"two forms of named months", "d\n01-Apr-2020\n2020-May-01\n",
+       "file:3: column 'd' holds dates like day-month-year, but '2020-May-01' is none"},
       {"open quote", rows + "\"5,6\n7,8\n", "file:4: the quote that opens cell 1 is never closed"},
       {"open quote in the header", "\"a,b\n1,2\n", "file:1: the quote that opens cell 1 is never closed"},
       {"text after a quote", rows + "\"5\"x,6\n", "file:4: text follows the closing quote of cell 1: 'x'"},
@@ -287,14 +322,39 @@ TEST(Csv, RefusesWithThePlace) {
       {"latin-1", "a,b\n1,\xB5\n", "file:2: byte 6 (0xb5) is not UTF-8; save the file as UTF-8"},
       {"latin-1 header", "a,W/m\xB2\n1,2\n", "file:1: byte 5 (0xb2) is not UTF-8; save the file as UTF-8"},
       {"cut character", "a,b\n1,\xE2\x82", "file:2: byte 6 (0xe2) is not UTF-8; save the file as UTF-8"},
-      {"UTF-16 LE",
-       std::string("\xFF\xFE"
-                   "a\0",
-                   4),
-       "file: the file is written in UTF-16; save it as UTF-8"},
-      {"UTF-16 BE", std::string("\xFE\xFF\0a", 4), "file: the file is written in UTF-16; save it as UTF-8"},
+      {"UTF-16 that ends within a character", std::string("\xFF\xFE\x61\x00\x62", 5),
+       "file: UTF-16 ends within a character, at byte 5"},
+      {"UTF-16 with a first half alone", std::string("\xFE\xFF\xD8\x00\x00\x61", 6),
+       "file: byte 2 of UTF-16 is half a character without the other"},
+      {"UTF-16 with a first half at the end", std::string("\xFE\xFF\x00\x61\xD8\x00", 6),
+       "file: byte 4 of UTF-16 is half a character without the other"},
+      {"UTF-16 with a second half alone", std::string("\xFF\xFE\x00\xDC\x61\x00", 6),
+       "file: byte 2 of UTF-16 is half a character without the other"},
+      {"UTF-16 with a NUL", utf16(u"a,b\n1,") + std::string(2, '\0'),
+       "file:2: a NUL byte at byte 6: this is not a text file"},
+      {"UTF-16 of nothing", std::string("\xFF\xFE", 2), "file: the file holds nothing but empty lines"},
+      {"much UTF-16", "\xFF\xFE" + std::string((size_t{32} << 20), 'a'),
+       "file: the file holds 33554434 bytes of UTF-16, at most 33554432 are read; save it as UTF-8"},
+      {"Parquet", "PAR1\x15\x04",
+       "file: this is no text but a Parquet file; write it as CSV, in Python "
+       "pandas.read_parquet(file).to_csv(…)"},
+      {"Arrow", "ARROW1",
+       "file: this is no text but an Arrow file; write it as CSV, in Python "
+       "pandas.read_feather(file).to_csv(…)"},
       {"a zip file", std::string("PK\x03\x04\x14\x00", 6),
-       "file:1: a NUL byte at byte 5: this is not a text file"},
+       "file: this is no text but a ZIP archive, as Excel's .xlsx are; save the sheet as CSV, or unpack the "
+       "archive"},
+      {"Excel before 2007", "\xD0\xCF\x11\xE0\xA1\xB1",
+       "file: this is no text but an Excel file; save the sheet as CSV"},
+      {"gzip", "\x1F\x8B\x08", "file: this is no text but compressed by gzip; unpack it with gunzip"},
+      {"bzip2", "BZh9", "file: this is no text but compressed by bzip2; unpack it with bunzip2"},
+      {"xz",
+       "\xFD"
+       "7zXZ",
+       "file: this is no text but compressed by xz; unpack it with unxz"},
+      {"zstd", "\x28\xB5\x2F\xFD", "file: this is no text but compressed by zstd; unpack it with unzstd"},
+      {"HDF5", "\x89HDF\r\n", "file: this is no text but an HDF5 file; write it as CSV or NPY"},
+      {"SQLite", "SQLite format 3", "file: this is no text but an SQLite database; export the table as CSV"},
       {"two columns of one name", "a,b,a\n1,2,3\n", "file:1: columns 1 and 3 are both named 'a'"},
       {"same name but for spaces", "a, a\n1,2\n", "file:1: columns 1 and 2 are both named 'a'"},
       {"two unnamed that clash", "column 2,\n1,2\n", "file:1: columns 1 and 2 are both named 'column 2'"},

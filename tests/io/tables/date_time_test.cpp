@@ -90,6 +90,25 @@ TEST(ParseDateTime, ReadsTheCommonForms) {
       {"07/01/2016 9:30 PM", at(2016, 7, 1, 21, 30)},
       {"31/12/2016", at(2016, 12, 31)},
       {"12/31/2016", at(2016, 12, 31)},
+      {"01-Jul-2016", midnight},
+      {"1-JUL-16", midnight},
+      {"1 July 2016 9:30", morning},
+      {"01/jul/2016 09:30:15", exact},
+      {"1.Jul.2016", midnight},
+      {"29-Feb-2016", at(2016, 2, 29)},
+      {"2 Sept 2016", at(2016, 9, 2)},
+      {"Jul 01, 2016", midnight},
+      {"July 1, 2016 9:30", morning},
+      {"Jul 2016", midnight},
+      {"May-2016", at(2016, 5, 1)},
+      {"December/2016", at(2016, 12, 1)},
+      {"2016-Jul-01", midnight},
+      {"2016 Jul 1 9:30", morning},
+      {"2016 Jul", midnight},
+      {"2016Q3", midnight},
+      {"2016-Q3", midnight},
+      {"2016 Q4", at(2016, 10, 1)},
+      {"2016.Q1", at(2016, 1, 1)},
       {"7/1/69", at(1969, 7, 1)},
       {"7/1/68", at(2068, 7, 1)},
   };
@@ -147,6 +166,33 @@ TEST(ParseDateTime, RefusesWhatIsNoDate) {
                            "-2016-07-01",
                            "1e5",
                            "July 1 2016",
+                           "July 1,2016",
+                           "July-1, 2016",
+                           "Jul 1, 16",
+                           "Jul-16",
+                           "Jul 2016 09:30",
+                           "Jul.2016",
+                           "Ju 2016",
+                           "Juli 2016",
+                           "Jul2016",
+                           "July 32, 2016",
+                           "30-Feb-2016",
+                           "29 Feb 2015",
+                           "01-Jul/2016",
+                           "01-Jul-016",
+                           "01 07 2016",
+                           "2016 07 01",
+                           "2016-Jul/01",
+                           "2016-Jul-",
+                           "2016-Jul-001",
+                           "2016-Jul-32",
+                           "2016Q0",
+                           "2016Q5",
+                           "2016Q31",
+                           "2016Q3 09:30",
+                           "2016/Q3",
+                           "2016Q",
+                           "2016 Quarter 3",
                            "2016-07-01 00:00:00 00:00:00"}) {
     if (std::string_view(text) == "2016-07-01 ") continue;  // spaces around are allowed
     EXPECT_FALSE(parse_date_time(text)) << text;
@@ -182,7 +228,20 @@ TEST(DateStyle, WritesADateAsItWasRead) {
                            "07/31/2016 09:30:15 PM",
                            "7/31/2016 12:00 AM",
                            "2016-07-01 09:30:15.000",
-                           "2016-07-01 09"}) {
+                           "2016-07-01 09",
+                           "01-Jul-2016",
+                           "1-JUL-16 9:30",
+                           "31 July 2016 09:30:15",
+                           "01/Sep/2016",
+                           "July 1, 2016",
+                           "SEP 30, 2016 09:30",
+                           "Jul 2016",
+                           "FEB-2016",
+                           "2016-Jul-01",
+                           "2016 July",
+                           "2016Q3",
+                           "2016-Q1",
+                           "2016 Q4"}) {
     const auto date = read_date_time(text);
     ASSERT_TRUE(date) << text;
     EXPECT_EQ(format_date_time(to_seconds(date->time), date->style), text);
@@ -194,6 +253,9 @@ TEST(DateStyle, IsNamedForNotes) {
   EXPECT_EQ(read_date_time("31.07.2016 00:00")->style.text(), "day.month.year hour:minute");
   EXPECT_EQ(read_date_time("7/31/16")->style.text(), "month/day/yy");
   EXPECT_EQ(read_date_time("2016-07")->style.text(), "year-month");
+  EXPECT_EQ(read_date_time("Jul 2016")->style.text(), "month year");
+  EXPECT_EQ(read_date_time("31-Jul-2016")->style.text(), "day-month-year");
+  EXPECT_EQ(read_date_time("2016Q3")->style.text(), "yearquarter");
   EXPECT_EQ(read_date_time("20160701")->style.text(), "yearmonthday");
   EXPECT_EQ(read_date_time("07/31/2016 09:30 PM")->style.text(), "month/day/year hour:minute AM/PM");
   EXPECT_EQ(read_date_time("2016-07-01T09:30:15Z")->style.text(), "year-month-dayThour:minute:secondZ");

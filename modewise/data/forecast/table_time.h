@@ -1,0 +1,43 @@
+#pragma once
+// When the rows of a CSV table were: a column of dates, columns year, month, day …, or seconds since 1970.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "modewise/data/forecast/config.h"
+#include "modewise/data/forecast/time_axis.h"
+#include "modewise/io/tables/csv.h"
+
+namespace modewise::data {
+
+/// Lines of a table's rows, found by reading the file again: only errors ask for them.
+class TableLines {
+ public:
+  explicit TableLines(const io::CsvTable& table)
+      : path_(table.source), delimiter_(table.delimiter), had_header_(table.had_header) {}
+  const std::string& path() const { return path_; }
+  int64_t operator()(int64_t row) const;
+
+ private:
+  std::string path_;
+  char delimiter_;
+  bool had_header_;
+};
+
+struct TableTime {
+  std::vector<size_t> columns;  // those that say it; none where the table has no dates
+  std::vector<int64_t> dates;   // one a row, kMissingDate where the cell is empty
+  io::DateStyle style;
+};
+
+/// The time column that `config` names, else the first column of dates, else columns year, month, day, hour,
+/// minute, second as far as they go, else whole numbers that are seconds or milliseconds since 1970: in a
+/// column that is named so, or in a first column that rises by a constant step. Data errors with line and
+/// columns for parts that give no date.
+TableTime find_time(const io::CsvTable& table, const SeriesConfig& config);
+
+/// A sentence where day and month of the dates could be exchanged.
+std::vector<std::string> date_doubts(const TableTime& time);
+
+}  // namespace modewise::data
