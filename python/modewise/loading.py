@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-import pathlib
+import os
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,7 @@ class LoadedForecaster:
         return Forecast(self.names, point[0] * deviation + mean, self.levels, in_units)
 
 
-def load(path: str | pathlib.Path) -> LoadedForecaster:
+def load(path: str | os.PathLike[str]) -> LoadedForecaster:
     """The model of a run folder, built of modewise.nn with the run's best weights, in evaluation mode.
 
     Runs of the task forecast. NoInputError where there is no run or no checkpoint, DataError where its files are

@@ -1,6 +1,7 @@
 """Reads a run folder: its task, config, data.json and the best weights of its newest checkpoint."""
 
 import json
+import os
 import pathlib
 import tomllib
 from typing import Any
@@ -23,7 +24,7 @@ def version_numbers(version: str) -> list[int]:
 class RunFolder:
     """A folder that `modewise train` or an estimator made. NoInputError where it is none."""
 
-    def __init__(self, path: str | pathlib.Path) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = pathlib.Path(path)
         if not (self.path / "config.toml").is_file():
             raise NoInputError(f"{self.path} is no run: there is no {self.path / 'config.toml'}")
