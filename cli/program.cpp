@@ -1,7 +1,6 @@
 #include "cli/program.h"
 
 #include <ATen/Parallel.h>
-#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <torch/version.h>
@@ -11,10 +10,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <limits>
 #include <map>
-#include <new>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/build_info.h"
@@ -23,18 +20,13 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/core/system_call.h"
+#include "modewise/tasks/failure.h"
 #include "modewise/train/task.h"
 
 namespace modewise::cli {
 namespace {
 
 constexpr const char* kCommonGroup = "Common options";
-
-/// Torch reports failed allocations as plain errors with this text.
-bool is_allocation_failure(const std::string& message) {
-  return message.find("not enough memory") != std::string::npos ||
-         message.find("can't allocate memory") != std::string::npos;
-}
 
 /// CLI11 takes an integer beyond 64 bits for the nearest that there is.
 void refuse_saturated_integers(const CLI::App& command) {
@@ -200,26 +192,12 @@ int Program::run() {
   set_up_logging(0);
   try {
     return parse_and_run();
-  } catch (const Error& error) {
-    return complain(error.exit_code(), error.what());
-  } catch (const Stopped& stopped) {
-    return 128 + stopped.signal;
   } catch (const train::EvaluationInterrupted&) {
     spdlog::info("stopped by signal {}", stop_signal());
     return 128 + stop_signal();
-  } catch (const c10::Error& error) {
-    if (is_allocation_failure(error.what_without_backtrace()))
-      return complain(1, fmt::format("out of memory ({}); a smaller train.batch_size or model needs less",
-                                     error.what_without_backtrace()));
-    return complain(70, debug_ ? error.what() : error.what_without_backtrace());
-  } catch (const std::bad_alloc&) {
-    return complain(1, "out of memory; a smaller train.batch_size, model or file needs less");
-  } catch (const std::filesystem::filesystem_error& error) {
-    const bool unreadable = error.code() == std::errc::permission_denied;
-    return complain(unreadable ? 66 : 74,
-                    fmt::format("cannot look at {}: {}", error.path1().string(), error.code().message()));
-  } catch (const std::exception& error) {
-    return complain(70, error.what());
+  } catch (...) {
+    const tasks::Failure failure = tasks::current_failure(debug_);
+    return failure.signal == 0 ? complain(failure.exit_code, failure.sentence) : failure.exit_code;
   }
 }
 

@@ -1,0 +1,57 @@
+#include "modewise/tasks/failure.h"
+
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <new>
+
+#include "modewise/core/error.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/train/task.h"
+
+namespace modewise::tasks {
+namespace {
+
+/// Torch reports failed allocations as plain errors with this text.
+bool is_allocation_failure(const std::string& message) {
+  return message.find("not enough memory") != std::string::npos ||
+         message.find("can't allocate memory") != std::string::npos;
+}
+
+Failure failure_of(int exit_code, std::string text) {
+  return {exit_code, 0, std::move(text)};
+}
+
+Failure stopped_by(int signal) {
+  return {128 + signal, signal, ""};
+}
+
+}  // namespace
+
+Failure current_failure(bool with_backtrace) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return failure_of(error.exit_code(), error.what());
+  } catch (const Stopped& stopped) {
+    return stopped_by(stopped.signal);
+  } catch (const train::EvaluationInterrupted&) {
+    return stopped_by(stop_signal());
+  } catch (const c10::Error& error) {
+    if (is_allocation_failure(error.what_without_backtrace()))
+      return failure_of(1, fmt::format("out of memory ({}); a smaller train.batch_size or model needs less",
+                                       error.what_without_backtrace()));
+    return failure_of(70, with_backtrace ? error.what() : error.what_without_backtrace());
+  } catch (const std::bad_alloc&) {
+    return failure_of(1, "out of memory; a smaller train.batch_size, model or file needs less");
+  } catch (const std::filesystem::filesystem_error& error) {
+    const bool unreadable = error.code() == std::errc::permission_denied;
+    return failure_of(unreadable ? 66 : 74,
+                      fmt::format("cannot look at {}: {}", error.path1().string(), error.code().message()));
+  } catch (const std::exception& error) {
+    return failure_of(70, error.what());
+  }
+}
+
+}  // namespace modewise::tasks

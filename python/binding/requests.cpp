@@ -1,0 +1,109 @@
+#include "python/binding/requests.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modewise/core/error.h"
+#include "modewise/tasks/forecast/data.h"
+#include "modewise/tasks/forecast/predict.h"
+#include "modewise/tasks/forecast/run.h"
+#include "modewise/tasks/kinds.h"
+
+namespace modewise::python {
+namespace {
+
+using nlohmann::json;
+using tasks::Result;
+
+template <class Value>
+void take(const json& request, const char* name, Value& value) {
+  if (const auto found = request.find(name); found != request.end()) value = found->get<Value>();
+}
+
+std::string text(const json& request, const char* name) {
+  std::string value;
+  take(request, name, value);
+  return value;
+}
+
+const tasks::Kind& kind_in(const json& request) {
+  return tasks::kind_of(text(request, "kind"));
+}
+
+std::vector<std::string> assignments(const json& request) {
+  std::vector<std::string> value;
+  take(request, "assignments", value);
+  return value;
+}
+
+Result train(const json& request) {
+  tasks::JobRequest job;
+  take(request, "config", job.config);
+  take(request, "assignments", job.assignments);
+  take(request, "out", job.out);
+  take(request, "resume", job.resume);
+  take(request, "exist_ok", job.exist_ok);
+  take(request, "accept_changes", job.accept_changes);
+  take(request, "command_line", job.command_line);
+  return tasks::run_job(kind_in(request), job);
+}
+
+Result evaluate(const json& request) {
+  tasks::EvaluateRequest asked;
+  take(request, "run", asked.run);
+  take(request, "data", asked.data);
+  take(request, "masks", asked.masks);
+  take(request, "split", asked.split);
+  take(request, "detail", asked.detail);
+  take(request, "settings", asked.settings);
+  return tasks::kind_of_run(asked.run).evaluate(asked);
+}
+
+Result predict(const json& request) {
+  tasks::PredictRequest asked;
+  take(request, "run", asked.run);
+  take(request, "data", asked.data);
+  take(request, "out", asked.out);
+  take(request, "steps", asked.steps);
+  take(request, "force", asked.force);
+  const tasks::Kind& kind = tasks::kind_of_run(asked.run);
+  require(kind.predict != nullptr, ErrorKind::usage, "{}: runs of the task '{}' predict nothing", asked.run,
+          kind.name);
+  return kind.predict(asked);
+}
+
+Result backtest(const json& request) {
+  int64_t stride = 0;
+  take(request, "stride", stride);
+  const tasks::ForecastRun run = tasks::open_forecast_run(text(request, "run"));
+  return Result(tasks::backtest(run, tasks::load_run_data(run, text(request, "data")), stride));
+}
+
+Result show(const json& request) {
+  const tasks::Kind& kind = kind_in(request);
+  require(kind.describe_data != nullptr, ErrorKind::usage, "data of the task '{}' cannot be shown",
+          kind.name);
+  return kind.describe_data(text(request, "config"), assignments(request));
+}
+
+Result config(const json& request) {
+  const tasks::AnyConfig all = kind_in(request).config(text(request, "config"), assignments(request));
+  nlohmann::ordered_json toml = {{"toml", all.fields.to_toml()}};
+  return Result(std::move(toml));
+}
+
+}  // namespace
+
+Result answer(const json& request) {
+  static const std::map<std::string, Result (*)(const json&)> commands = {
+      {"train", train},       {"evaluate", evaluate}, {"predict", predict},
+      {"backtest", backtest}, {"show", show},         {"config", config}};
+  const auto found = commands.find(text(request, "command"));
+  require(found != commands.end(), ErrorKind::usage, "there is no command '{}'", text(request, "command"));
+  return found->second(request);
+}
+
+}  // namespace modewise::python

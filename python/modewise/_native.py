@@ -1,0 +1,43 @@
+"""Finds and loads the compiled libraries: beside this file in an installed package, in build/ in a clone."""
+
+import json
+import os
+import pathlib
+
+import torch
+
+PACKAGE = pathlib.Path(__file__).resolve().parent
+
+
+def native_folder() -> pathlib.Path:
+    """The folder that holds lib/ and bin/. `MODEWISE_BUILD` names another build folder of a clone."""
+    clone = pathlib.Path(os.environ.get("MODEWISE_BUILD", PACKAGE.parents[1] / "build"))
+    for folder in (PACKAGE, clone):
+        if (folder / "lib" / "modewise_build.json").is_file():
+            return folder
+    raise ImportError(f"modewise: there are no libraries in {PACKAGE}/lib or {clone}/lib: "
+                      "install a wheel, or build the clone with ./dev build")  # fmt: skip
+
+
+def minor_version(version: str) -> str:
+    """ "2.13" of "2.13.0+cpu"."""
+    return ".".join(version.split("+")[0].split(".")[:2])
+
+
+def require_torch(built_for: str, installed: str) -> None:
+    """ImportError unless both are of one minor version: torch keeps its binary interface within one alone."""
+    wanted, found = minor_version(built_for), minor_version(installed)
+    if wanted != found:
+        raise ImportError(f"modewise was built for torch {wanted} and torch {installed} is installed: "
+                          f"install torch {wanted} (pip install 'torch=={wanted}.*'), or build modewise against this torch")  # fmt: skip
+
+
+def load_library(name: str) -> None:
+    """Loads lib<name>.so with what it links; torch, which is imported here, is among that."""
+    torch.ops.load_library(str(NATIVE / "lib" / f"lib{name}.so"))
+
+
+NATIVE = native_folder()
+BUILD: dict[str, str] = json.loads((NATIVE / "lib" / "modewise_build.json").read_text())
+require_torch(BUILD["torch"], torch.__version__)
+load_library("modewise_ops")

@@ -1,0 +1,211 @@
+"""A forecaster in scikit-learn's manner over the program's training: frames, arrays or files in, frames out."""
+
+import os
+import pathlib
+import tempfile
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from modewise import tasks
+from modewise.errors import CannotCreateError, DataError, ModewiseError, UsageError
+from modewise.frames import Table, forecast_frame, table_of, write_table
+from modewise.loading import LoadedForecaster, load
+
+if TYPE_CHECKING:
+    import pandas
+
+Array = npt.NDArray[Any]
+
+
+def checked_array(data: Any) -> Array:
+    """An array [T, N_1 … N_j] of numbers; DataError for what is none."""
+    if getattr(getattr(data, "device", None), "type", "cpu") != "cpu":
+        raise DataError(f"array: it must be on the CPU, got a tensor on {data.device}")
+    array = np.asarray(data.detach() if hasattr(data, "detach") else data)
+    if array.dtype.kind not in "fiu":
+        raise DataError(f"array: it must hold numbers, got {array.dtype}")
+    if array.ndim == 0 or array.size == 0:
+        raise DataError(f"array: it must be [T, N_1 … N_j] with at least one row and one series, got {list(array.shape)}")
+    return array
+
+
+def checked_data(data: Any) -> "str | Array | Table":
+    """A path, an array or a frame as what `written_data` takes; DataError where it cannot be used."""
+    if isinstance(data, (str, os.PathLike)):
+        return os.path.abspath(data)
+    if isinstance(data, np.ndarray) or hasattr(data, "detach"):
+        return checked_array(data)
+    return table_of(data)
+
+
+def written_data(data: "str | Array | Table", stem: pathlib.Path) -> str:
+    """The path of what the program reads: stem.npy, stem.csv, stem.data/, or the path that was given."""
+    if isinstance(data, str):
+        return data
+    if isinstance(data, Table):
+        return str(write_table(data, stem).absolute())
+    path = stem.with_name(stem.name + ".npy")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.save(path, data, allow_pickle=False)
+    return str(path.absolute())
+
+
+def require_free(folder: pathlib.Path, exist_ok: bool) -> None:
+    """CannotCreateError where a folder holds anything, before data beside it are overwritten."""
+    if not exist_ok and folder.is_dir() and any(folder.iterdir()):
+        raise CannotCreateError(f"{folder} is there already: take another run, or exist_ok=True to replace the run in it")
+
+
+def free_folder(stem: str) -> pathlib.Path:
+    """Makes the first free one of runs/STEM, runs/STEM2, …"""
+    for number in range(1, 1_000_000):
+        folder = pathlib.Path("runs") / (stem if number == 1 else f"{stem}{number}")
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:
+            continue
+    raise UsageError(f"runs/{stem} and all of its numbers are taken")
+
+
+class Forecaster:
+    """Trains and asks one run of the program's task forecast, in this process.
+
+    model: hot, transformer, spatial, temporal, patchtst, itransformer, dlinear, nlinear, rlinear, seasonal, repeat.
+    horizon, lookback: rows; 0: from the data (docs/forecasting.md). loss: mse, mae, huber or quantile. epochs: None:
+    from the data. seed: of weights, order and dropout. settings: any other option of the program by its name,
+    {"model.width": 128}. run: the run folder to make; None: runs/MODEL, numbered. exist_ok: it may hold a run, which
+    is then replaced. verbosity: −1 quiet, 0 notes and progress on stderr, 1, 2 more.
+
+    After `fit`: `run_` is the folder, which the program and `modewise.load` open too, and `metrics_` its metrics.json.
+    A frame or array that was fitted lies beside the folder, as RUN.csv, RUN.npy or RUN.data/.
+    """
+
+    def __init__(
+        self,
+        model: str = "hot",
+        *,
+        horizon: int = 0,
+        lookback: int = 0,
+        loss: str = "mae",
+        epochs: int | None = None,
+        seed: int = 0,
+        settings: Mapping[str, Any] | None = None,
+        run: str | os.PathLike[str] | None = None,
+        exist_ok: bool = False,
+        verbosity: int = 0,
+    ) -> None:
+        self.model = model
+        self.horizon = horizon
+        self.lookback = lookback
+        self.loss = loss
+        self.epochs = epochs
+        self.seed = seed
+        self.settings = settings
+        self.run = run
+        self.exist_ok = exist_ok
+        self.verbosity = verbosity
+
+    PARAMETERS = ("model", "horizon", "lookback", "loss", "epochs", "seed", "settings", "run", "exist_ok", "verbosity")
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments of the constructor, as scikit-learn asks for them."""
+        return {name: getattr(self, name) for name in self.PARAMETERS}
+
+    def set_params(self, **params: Any) -> "Forecaster":
+        """Changes arguments of the constructor. UsageError for one that there is not."""
+        for name, value in params.items():
+            if name not in self.PARAMETERS:
+                raise UsageError(f"Forecaster has no parameter '{name}' (there are {', '.join(self.PARAMETERS)})")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        usual = Forecaster().get_params()
+        changed = [f"{name}={value!r}" for name, value in self.get_params().items() if value != usual[name]]
+        return f"Forecaster({', '.join(changed)})"
+
+    def fit(self, data: Any, y: None = None) -> "Forecaster":
+        """Trains on `data`: a frame (wide: a row a time and a column a series; long: unique_id, ds, y, …), an array
+        [T, N_1 … N_j], or a path of what the program reads. DataError, ConfigError, … say what is wrong; Ctrl-C saves
+        and raises Stopped, and `resume` goes on."""
+        if y is not None:
+            raise UsageError("Forecaster.fit takes one frame that holds the past of all series: y must be None")
+        checked = checked_data(data)
+        folder = free_folder(self.model) if self.run is None else pathlib.Path(self.run)
+        require_free(folder, self.exist_ok)
+        self.table_ = checked if isinstance(checked, Table) else None
+        settings = self._all_settings(written_data(checked, folder))
+        self.run_ = str(folder)
+        try:
+            self.metrics_ = tasks.train("forecast", settings, out=folder, exist_ok=self.exist_ok, verbosity=self.verbosity)
+        except ModewiseError:
+            if self.run is None and not any(folder.iterdir()):
+                folder.rmdir()  # it was made for this run, which did not begin
+            raise
+        return self
+
+    def _all_settings(self, path: str) -> dict[str, Any]:
+        settings: dict[str, Any] = {"model.name": self.model, "forecast.horizon": self.horizon, "forecast.lookback": self.lookback,
+                                    "forecast.loss": self.loss, "train.epochs": self.epochs, "train.seed": self.seed,
+                                    "data.path": path}  # fmt: skip
+        if self.table_ is not None:
+            settings["data.header"] = "yes"
+        return settings | dict(self.settings or {})
+
+    def resume(self) -> "Forecaster":
+        """Goes on with a fit that was stopped, to the bits of one that was not."""
+        self.metrics_ = tasks.resume(self._run(), verbosity=self.verbosity)
+        return self
+
+    @classmethod
+    def from_run(cls, run: str | os.PathLike[str]) -> "Forecaster":
+        """A fitted forecaster of a folder that any `train forecast` made."""
+        loaded = load(run)
+        forecast, train = loaded.config["forecast"], loaded.config["train"]
+        made = cls(loaded.config["model"]["name"], horizon=forecast["horizon"], lookback=forecast["lookback"],
+                   loss=forecast["loss"], epochs=train["epochs"], seed=train["seed"], run=run)  # fmt: skip
+        made.run_, made.table_ = os.fspath(run), None
+        return made
+
+    def predict(self, steps: int = 0, data: Any = None) -> "pandas.DataFrame":
+        """The rows after the last of the data that was fitted, or of other `data` with its columns: `steps` of them,
+        at most the horizon, 0: all -> a frame like the fitted one, with a column for each calibrated quantile
+        ("OT", "OT_q0.025", …), in the data's units."""
+        if data is None:
+            return forecast_frame(tasks.predict(self._run(), steps=steps), self.table_)
+        with tempfile.TemporaryDirectory() as folder:
+            checked = checked_data(data)
+            path = written_data(checked, pathlib.Path(folder) / "data")
+            table = checked if isinstance(checked, Table) else None
+            return forecast_frame(tasks.predict(self._run(), data=path, steps=steps), table)
+
+    def evaluate(self, data: Any = None, *, split: str = "test", detail: bool = False) -> dict[str, Any]:
+        """Errors over "test", "validation" or "train" rows, or over "all" of other `data` -> the program's
+        `evaluate --json`: {"scaled": {"mse", "mae", …}, "units": …, "quantiles": …}."""
+        if data is None:
+            return tasks.evaluate(self._run(), split=split, detail=detail)
+        with tempfile.TemporaryDirectory() as folder:
+            path = written_data(checked_data(data), pathlib.Path(folder) / "data")
+            return tasks.evaluate(self._run(), data=path, split=split, detail=detail)
+
+    def backtest(self, stride: int = 0) -> dict[str, Any]:
+        """Forecasts from origins every `stride` rows (0: the horizon) over the test rows -> `backtest --json`."""
+        return tasks.backtest(self._run(), stride=stride)
+
+    def score(self, data: Any = None, y: None = None) -> float:
+        """Minus the scaled MSE over the test rows, or over all of other `data`: higher is better."""
+        result = self.evaluate(data, split="test" if data is None else "all")
+        return -float(result["scaled"]["mse"])
+
+    def load(self) -> LoadedForecaster:
+        """The fitted model built of modewise.nn."""
+        return load(self._run())
+
+    def _run(self) -> str:
+        if not hasattr(self, "run_"):
+            raise UsageError("this Forecaster is not fitted yet: call fit, or open a run with Forecaster.from_run")
+        return self.run_

@@ -1,0 +1,119 @@
+"""From a run folder to its model in Python."""
+
+import dataclasses
+import math
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from modewise.calibration import Calibration, window_deviation
+from modewise.errors import DataError
+from modewise.models.forecast import Forecaster, ForecastShape
+from modewise.models.forecast_config import make_forecaster
+from modewise.run_folder import RunFolder
+
+Array = npt.NDArray[Any]
+
+
+@dataclasses.dataclass
+class Forecast:
+    """What follows a window, in its units: values [S, H] float64 and quantiles [S, H, Q] of `levels` (None where the
+    run has none); series in row-major order over the modes, `names` their labels joined."""
+
+    names: list[str]
+    values: Array
+    levels: list[float]
+    quantiles: Array | None
+
+
+class LoadedForecaster:
+    """A run's forecaster: `module` (of modewise.nn, with the best weights, in evaluation mode), `config` (its resolved
+    config.toml), `shape`, the scaler's `mean` and `deviation` [N_1 … N_j] float64, `names`, and its calibration."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.path = folder.path
+        self.config = folder.config()
+        data = folder.read_json("data.json")
+        labels = [mode["labels"] for mode in data["modes"]]
+        sizes = [len(mode) for mode in labels]
+        self.names = [" / ".join(labels[axis][place] for axis, place in enumerate(np.unravel_index(i, sizes)))
+                      for i in range(math.prod(sizes))]  # fmt: skip
+        self.mean = np.array(data["scaler"]["mean"], dtype=np.float64).reshape(sizes)
+        self.deviation = np.array(data["scaler"]["deviation"], dtype=np.float64).reshape(sizes)
+        self.rows: int = data["rows"]
+        forecast = self.config["forecast"]
+        probabilistic = forecast["loss"] == "quantile"
+        self.shape = ForecastShape(
+            series=sizes, ordered=[mode["ordered"] for mode in data["modes"]], lookback=forecast["lookback"],
+            horizon=max(forecast["horizons"] or [forecast["horizon"]]),
+            quantiles=len(forecast["quantiles"]) if probabilistic else 0, missing=data["missing"])  # fmt: skip
+        self.module: Forecaster = make_forecaster(self.config["model"], self.shape)
+        folder.load_weights(self.module)
+        file = folder.path / "calibration.npz"
+        self.calibration = Calibration(file) if file.is_file() else None
+        self.levels: list[float] = forecast["quantiles"] if probabilistic else []
+        if self.calibration is not None:
+            self.levels = self.calibration.levels()
+
+    def scaled(self, values: Array) -> tuple[Tensor, Tensor | None]:
+        """The last `lookback` rows of values [T, N_1 … N_j], NaN where missing, as past [1, N_1 … N_j, L] and observed."""
+        window = self._checked(values)[-self.shape.lookback :]
+        seen = np.isfinite(window)
+        if not self.shape.missing and not seen.all():
+            raise DataError(f"{self.path}: {int((~seen).sum())} cells are missing in the last {self.shape.lookback} rows, but "
+                            "the run was trained on data without missing cells, so its model takes none")  # fmt: skip
+        with np.errstate(over="ignore"):
+            past = np.where(seen, (window - self.mean) / self.deviation, 0).astype(np.float32)
+        if not np.isfinite(past).all():
+            raise DataError(f"{self.path}: values lie farther from the training rows than 32-bit floats can hold")
+        observed = torch.from_numpy(np.ascontiguousarray(np.moveaxis(seen, 0, -1)))[None] if not seen.all() else None
+        return torch.from_numpy(np.ascontiguousarray(np.moveaxis(past, 0, -1)))[None], observed
+
+    def _checked(self, values: Array) -> Array:
+        array = np.asarray(values)
+        if array.dtype.kind not in "fiu":
+            raise DataError(f"values must be numbers, got an array of {array.dtype}")
+        if list(array.shape[1:]) != self.shape.series or array.ndim != len(self.shape.series) + 1:
+            wanted = ", ".join(map(str, ["T", *self.shape.series]))
+            raise DataError(f"values must be [{wanted}], got {list(array.shape)}")
+        if array.shape[0] < self.shape.lookback:
+            raise DataError(f"values have {array.shape[0]} rows, but the model looks back {self.shape.lookback} rows")
+        return array.astype(np.float64, copy=False)
+
+    @torch.no_grad()
+    def predict(self, values: Array, first_row: int | None = None) -> Forecast:
+        """The rows after the last of values [T, N_1 … N_j] (at least the lookback, in the data's units, NaN where
+        missing). first_row: how many rows values[0] lies behind the first row of the run's data, for models with a
+        cycle; None: values end where those data do. DataError for other shapes and types."""
+        past, observed = self.scaled(values)
+        begin = self.rows - len(values) if first_row is None else first_row
+        out = self.module(past, observed, torch.tensor([begin + len(values) - self.shape.lookback]))
+        count = math.prod(self.shape.series)
+        flat = out.reshape(1, count, self.shape.horizon, -1).numpy()
+        raw = flat if self.shape.quantiles > 0 else None
+        point = flat[..., flat.shape[-1] // 2] if raw is not None else flat[..., 0]
+        quantiles = raw
+        if self.calibration is not None:
+            windows = past.reshape(1, count, -1).numpy()
+            seen = None if observed is None else observed.reshape(1, count, -1).numpy()
+            quantiles = self.calibration.quantiles(point, raw, window_deviation(windows, seen))
+        mean, deviation = self.mean.reshape(-1, 1), self.deviation.reshape(-1, 1)
+        in_units = None if quantiles is None else quantiles[0] * deviation[..., None] + mean[..., None]
+        return Forecast(self.names, point[0] * deviation + mean, self.levels, in_units)
+
+
+def load(path: str | os.PathLike[str]) -> LoadedForecaster:
+    """The model of a run folder, built of modewise.nn with the run's best weights, in evaluation mode.
+
+    Runs of the task forecast. NoInputError where there is no run or no checkpoint, DataError where its files are
+    damaged or of a newer modewise, NotImplementedError for a task or model that has no module in Python yet.
+    """
+    folder = RunFolder(path)
+    if folder.task != "forecast":
+        raise NotImplementedError(f"{folder.path} is a run of the task '{folder.task}', which has no module in Python yet; "
+                                  "the program and modewise.tasks run it")  # fmt: skip
+    return LoadedForecaster(folder)

@@ -1,0 +1,305 @@
+"""The forecasters of the program as modules: from a window of the past, scaled, to the steps after it.
+
+past [B, N_1 … N_j, L], observed the same shape, bool, or None, first_step [B] int64 (the row of past[…, 0], for models
+with a cycle) -> [B, N_1 … N_j, H], or [B, N_1 … N_j, H, Q] with quantiles ascending. Names in the state are those of
+the program's files. The weights of a new model are drawn by torch's generator.
+"""
+
+import dataclasses
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from modewise import ops
+from modewise.nn.attention import TokenAttention
+from modewise.nn.basic import BatchNorm, Dropout, GELUNetwork, LayerNorm, Linear, SeriesLinear, TensorModule, number_dropouts
+from modewise.nn.encoder import EncoderOptions, TokenEncoder, encoded
+from modewise.nn.patches import PatchEmbedding, patch_count
+from modewise.nn.time_head import TimeHead, split_quantiles
+from modewise.nn.window import WindowNormalization, last_observed
+
+
+@dataclasses.dataclass
+class ForecastShape:
+    """The sizes a forecaster is built for: series modes N_1 … N_j, whether each has an order, L, H, Q (0: a point
+    forecast), and whether windows come with masks."""
+
+    series: list[int]
+    ordered: list[bool]
+    lookback: int
+    horizon: int
+    quantiles: int = 0
+    missing: bool = False
+
+    def outputs(self) -> int:
+        """H, or H · Q with the quantiles of a step side by side."""
+        return self.horizon * max(1, self.quantiles)
+
+    def count(self) -> int:
+        """N_1 · … · N_j."""
+        return math.prod(self.series)
+
+
+class Forecaster(TensorModule):
+    """What all have in common: `shape`, and the checks of what comes."""
+
+    def __init__(self, shape: ForecastShape) -> None:
+        super().__init__()
+        self.shape = shape
+
+    def checked_past(self, past: Tensor, observed: Tensor | None) -> Tensor:
+        """`past` with 0 under missing cells; ValueError for other shapes than the model's."""
+        wanted = [*self.shape.series, self.shape.lookback]
+        for name, tensor in (("past", past), ("observed", observed)):
+            if tensor is not None and (list(tensor.shape[1:]) != wanted or tensor.shape[0] != past.shape[0]):
+                sizes = ", ".join(map(str, [past.shape[0], *wanted]))
+                raise ValueError(f"forecaster: {name} must be [{sizes}], got {list(tensor.shape)}")
+        if not past.is_floating_point():
+            raise ValueError(f"forecaster: past must be a tensor of floating type, got {past.dtype}")
+        if observed is None:
+            return past
+        if observed.dtype != torch.bool:
+            raise ValueError(f"forecaster: observed must be bool, got {observed.dtype}")
+        if not self.shape.missing:
+            raise ValueError("forecaster: observed was given, but the model was built for data without missing cells")
+        return torch.where(observed, past, torch.zeros((), dtype=past.dtype, device=past.device))
+
+
+class LearnedForecaster(Forecaster):
+    """The window is normalised, a core maps it to raw outputs, and those become a forecast in the window's scale."""
+
+    def __init__(self, shape: ForecastShape, **window: Any) -> None:
+        super().__init__(shape)
+        self.window = WindowNormalization(shape.series, **window)
+
+    def raw_forecast(self, values: Tensor, observed: Tensor | None) -> Tensor:
+        """values [B, N_1 … N_j, L] normalised -> [B, N_1 … N_j, H · max(1, Q)]."""
+        raise NotImplementedError
+
+    def forward(self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None) -> Tensor:
+        window = self.window.normalize(self.checked_past(past, observed), observed, first_step)
+        raw = self.raw_forecast(window.values, observed).to(past.dtype)
+        if self.shape.quantiles == 0:
+            return self.window.denormalize(raw, window)
+        middle, differences = split_quantiles(raw.view(*raw.shape[:-1], self.shape.horizon, self.shape.quantiles))
+        levels = self.window.denormalize_differences(differences, window)
+        return self.window.denormalize(middle, window).unsqueeze(-1) + levels
+
+
+class TokenForecaster(LearnedForecaster):
+    """hot (Kronecker attention) and its siblings transformer, spatial, temporal: time patches as tokens, a token
+    encoder, a head. Names: emb, identity, positions, blocks.N.…, head, skip."""
+
+    skip: SeriesLinear | None
+
+    def __init__(
+        self,
+        shape: ForecastShape,
+        encoder: EncoderOptions,
+        *,
+        length: int,
+        stride: int,
+        embedding: str = "linear",
+        patch_dropout: float = 0.0,
+        head: str = "flatten",
+        head_dropout: float = 0.0,
+        zero_start: bool = False,
+        skip: str = "none",
+        bfloat16: bool = False,
+        **window: Any,
+    ) -> None:
+        super().__init__(shape, **window)
+        self.narrow = bfloat16
+        sizes = [*shape.series, patch_count(shape.lookback, length, stride)]
+        ordered = [mode for mode, has in enumerate(shape.ordered) if has] + [len(shape.series)]
+        self.emb = PatchEmbedding(length, stride, encoder.width, embedding, shape.missing)
+        parts = TokenEncoder(encoder, sizes, ordered, patch_dropout)
+        self.identity, self.positions = parts.identity, parts.positions
+        self.embedding_dropout, self.blocks = parts.embedding_dropout, parts.blocks
+        self.head = TimeHead(head, sizes[-1], encoder.width, encoder.heads, shape.outputs(), head_dropout)
+        self.skip = None
+        if skip != "none":
+            self.skip = SeriesLinear(shape.count() if skip == "individual" else 0, shape.lookback, shape.outputs())
+        silent = [self.skip] if self.skip is not None else []
+        for branch in [*silent, *([self.head.get_submodule("2")] if zero_start else [])]:
+            for parameter in branch.parameters():
+                nn.init.zeros_(parameter)
+        number_dropouts(self)
+
+    def raw_forecast(self, values: Tensor, observed: Tensor | None) -> Tensor:
+        x, mask = self.emb(values, observed, torch.bfloat16 if self.narrow else values.dtype)
+        x = encoded(x, mask, self.identity, self.positions, self.embedding_dropout, self.blocks)
+        out = self.head(x, mask)
+        return out if self.skip is None else out.to(values.dtype) + self.skip(values)
+
+
+class PatchTSTLayer(nn.Module):
+    """A layer of PatchTST: residual attention scores, batch normalisation behind each branch."""
+
+    def __init__(self, width: int, hidden: int, heads: int, dropout: float, attention_dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.W_Q, self.W_K, self.W_V, self.to_out = (Linear(width, width) for _ in range(4))
+        self.weight_dropout = Dropout(attention_dropout)
+        self.projection_dropout, self.dropout_attn, self.dropout_ffn = (Dropout(dropout) for _ in range(3))
+        self.norm_attn, self.norm_ffn = BatchNorm(width), BatchNorm(width)
+        self.ff = GELUNetwork(width, hidden, dropout)
+
+    def forward(self, x: Tensor, scores: Tensor | None) -> tuple[Tensor, Tensor]:
+        """x [R, P, D] and the scores [R, H, P, P] of the layer before -> the same of this layer."""
+        q, k, v = (part(x).view(*x.shape[:2], self.heads, -1).transpose(1, 2) for part in (self.W_Q, self.W_K, self.W_V))
+        own = ops.matmul(q, k.transpose(-2, -1)) / math.sqrt(q.shape[-1])
+        scores = own if scores is None else scores + own
+        weights = self.weight_dropout(torch.softmax(scores, -1))
+        mixed = ops.matmul(weights, v).transpose(1, 2).reshape(x.shape)
+        attended = self.projection_dropout(self.to_out(mixed))
+        middle = self.norm_attn(self.dropout_attn.add_to(x, attended))
+        return self.norm_ffn(self.dropout_ffn.add_to(middle, self.ff(middle))), scores
+
+
+class PatchTST(LearnedForecaster):
+    """PatchTST (Nie et al., ICLR 2023) as its authors' supervised code has it: series apart from each other."""
+
+    def __init__(
+        self,
+        shape: ForecastShape,
+        *,
+        width: int,
+        hidden: int,
+        heads: int,
+        blocks: int,
+        length: int,
+        stride: int,
+        dropout: float,
+        attention_dropout: float,
+        head_dropout: float,
+        bfloat16: bool = False,
+        **window: Any,
+    ) -> None:
+        super().__init__(shape, **window)
+        self.length, self.stride, self.narrow = length, stride, bfloat16
+        patches = (shape.lookback - length) // stride + 2
+        self.W_P = Linear(length, width)
+        self.W_pos = nn.Parameter(torch.empty(patches, width).uniform_(-0.02, 0.02))
+        self.dropout = Dropout(dropout)
+        self.layers = nn.ModuleList(PatchTSTLayer(width, hidden, heads, dropout, attention_dropout) for _ in range(blocks))
+        self.head = Linear(patches * width, shape.outputs())
+        self.head_dropout = Dropout(head_dropout)
+        number_dropouts(self)
+
+    def raw_forecast(self, values: Tensor, observed: Tensor | None) -> Tensor:
+        x = values.flatten(0, -2)  # [R, L]
+        x = torch.cat([x, x[:, -1:].expand(x.shape[0], self.stride)], -1)
+        x = x.unfold(-1, self.length, self.stride).to(torch.bfloat16 if self.narrow else values.dtype)
+        x = self.W_P(x)
+        x = self.dropout(x + self.W_pos.to(x.dtype))
+        scores = None
+        for layer in self.layers:
+            x, scores = layer(x, scores)
+        # The head reads channels first, patches second, as the authors' weights do.
+        x = self.head_dropout(self.head(x.transpose(1, 2).flatten(1)))
+        return x.view(*values.shape[:-1], -1)
+
+
+class ITransformerLayer(TensorModule):
+    """A post-norm layer over the series [B, N, D], mask [B, N]: series with any observed cell."""
+
+    def __init__(self, width: int, hidden: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.attention = TokenAttention(width, heads, query_key_norm=False, dropout=dropout)
+        self.ff = GELUNetwork(width, hidden, dropout)
+        self.norm1, self.norm2 = LayerNorm(width), LayerNorm(width)
+        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        middle = self.norm1(self.dropout1.add_to(x, self.attention(x, mask)))
+        return self.norm2(self.dropout2.add_to(middle, self.ff(middle)))
+
+
+class ITransformer(LearnedForecaster):
+    """iTransformer (Liu et al., ICLR 2024): each series' whole window is one token."""
+
+    def __init__(
+        self, shape: ForecastShape, *, width: int, hidden: int, heads: int, blocks: int, dropout: float, bfloat16: bool = False, **window: Any
+    ) -> None:
+        super().__init__(shape, **window)
+        self.narrow = bfloat16
+        self.embedding = Linear(shape.lookback, width)
+        self.dropout = Dropout(dropout)
+        self.layers = nn.ModuleList(ITransformerLayer(width, hidden, heads, dropout) for _ in range(blocks))
+        self.norm = LayerNorm(width)
+        self.projector = Linear(width, shape.outputs())
+        number_dropouts(self)
+
+    def raw_forecast(self, values: Tensor, observed: Tensor | None) -> Tensor:
+        mask = None if observed is None else observed.flatten(1, -2).any(-1)
+        x = values.flatten(1, -2).to(torch.bfloat16 if self.narrow else values.dtype)  # [B, N, L]
+        x = self.dropout(self.embedding(x))
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.projector(self.norm(x)).view(*values.shape[:-1], -1)
+
+
+def moving_average(x: Tensor, kernel: int) -> Tensor:
+    """Means over `kernel` steps around each step of [..., L], the ends repeated."""
+    ends = (*x.shape[:-1], kernel // 2)
+    return torch.cat([x[..., :1].expand(ends), x, x[..., -1:].expand(ends)], -1).unfold(-1, kernel, 1).mean(-1)
+
+
+class DLinear(LearnedForecaster):
+    """DLinear (Zeng et al., AAAI 2023): linear maps of a moving average and of the rest; `window`: the cycle alone."""
+
+    def __init__(self, shape: ForecastShape, *, kernel: int = 25, individual: bool = False, **window: Any) -> None:
+        super().__init__(shape, centre="none", scale=False, **window)
+        self.kernel = kernel
+        series = shape.count() if individual else 0
+        self.Linear_Seasonal = SeriesLinear(series, shape.lookback, shape.outputs())
+        self.Linear_Trend = SeriesLinear(series, shape.lookback, shape.outputs())
+
+    def raw_forecast(self, values: Tensor, observed: Tensor | None) -> Tensor:
+        trend = moving_average(values, self.kernel)
+        return self.Linear_Seasonal(values - trend) + self.Linear_Trend(trend)
+
+
+class LinearForecaster(LearnedForecaster):
+    """One linear map of the normalised window: NLinear (centre "last"), RLinear (RevIN, then dropout)."""
+
+    def __init__(self, shape: ForecastShape, *, individual: bool = False, dropout: float = 0.0, **window: Any) -> None:
+        super().__init__(shape, **window)
+        self.dropout = Dropout(dropout)
+        self.Linear = SeriesLinear(shape.count() if individual else 0, shape.lookback, shape.outputs())
+        number_dropouts(self)
+
+    def raw_forecast(self, values: Tensor, observed: Tensor | None) -> Tensor:
+        return self.Linear(self.dropout(values))
+
+
+class NaiveForecaster(Forecaster):
+    """`period` 0: the last observed value of each series for all steps; else the value `period` rows earlier, of the
+    newest season in which it was observed. With quantiles all levels are alike."""
+
+    def __init__(self, shape: ForecastShape, period: int = 0) -> None:
+        super().__init__(shape)
+        self.period = period
+
+    def forward(self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None) -> Tensor:
+        past = self.checked_past(past, observed)
+        last = last_observed(past, observed)
+        if self.period == 0:
+            point = last.expand(*past.shape[:-1], self.shape.horizon).contiguous()
+        else:
+            point = self._seasonal(past, observed, last)
+        levels = self.shape.quantiles
+        return point if levels == 0 else point.unsqueeze(-1).expand(*point.shape, levels).contiguous()
+
+    def _seasonal(self, past: Tensor, observed: Tensor | None, last: Tensor) -> Tensor:
+        season = last.expand(*past.shape[:-1], self.period).clone()
+        lookback = past.shape[-1]
+        for age in reversed(range((lookback - 1) // self.period + 1)):  # the newest season last; the oldest may be cut
+            begin = lookback - (age + 1) * self.period
+            rows, places = slice(max(begin, 0), begin + self.period), slice(max(begin, 0) - begin, self.period)
+            cells = past[..., rows]
+            season[..., places] = cells if observed is None else torch.where(observed[..., rows], cells, season[..., places])
+        return season[..., torch.arange(self.shape.horizon, device=past.device) % self.period]

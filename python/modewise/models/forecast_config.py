@@ -1,0 +1,105 @@
+"""From the `[model]` table of a forecasting run's config.toml to its module."""
+
+from typing import Any
+
+from modewise.models.forecast import (
+    DLinear,
+    Forecaster,
+    ForecastShape,
+    ITransformer,
+    LinearForecaster,
+    NaiveForecaster,
+    PatchTST,
+    TokenForecaster,
+)
+from modewise.nn.encoder import EncoderOptions
+
+Table = dict[str, Any]
+TOKEN_MODELS = ("hot", "transformer", "spatial", "temporal")
+
+
+def rotary_modes(position: Table, shape: ForecastShape) -> list[int]:
+    """The token modes with rotary codes; time is the last."""
+    time = len(shape.series)
+    if position["rotary_modes"]:
+        return list(position["rotary_modes"])
+    if position["rotary"] == "none":
+        return []
+    if position["rotary"] == "time":
+        return [time]
+    return [*(mode for mode, has in enumerate(shape.ordered) if has), time]
+
+
+def window_options(window: Table) -> Table:
+    """The keywords of WindowNormalization."""
+    return {"centre": window["centre"], "scale": window["scale"] == "deviation", "affine": window["affine"],
+            "cycle": window["cycle"], "cycle_gain": window["cycle_gain"]}  # fmt: skip
+
+
+def encoder_options(model: Table, shape: ForecastShape) -> EncoderOptions:
+    """The stack of blocks of a token model."""
+    attention, position = model["attention"], model["position"]
+    if attention["form"] != "model":
+        raise NotImplementedError(f"model.attention.form = \"{attention['form']}\" has no module in Python yet; "
+                                  "the program and modewise.Forecaster run it")  # fmt: skip
+    if attention["kernel"] == "linear" and model["name"] != "hot":
+        raise NotImplementedError(f"model.name = \"{model['name']}\" with attention.kernel = \"linear\" has no module "
+                                  "in Python yet; the program and modewise.Forecaster run it")  # fmt: skip
+    return EncoderOptions(
+        width=model["width"], hidden=model["hidden"], blocks=model["blocks"], heads=model["heads"],
+        feed_forward=model["feed_forward"], dropout=model["dropout"], layer_scale=model["layer_scale"],
+        code=position["code"], identity=position["identity"], rope_modes=rotary_modes(position, shape),
+        rope_base=position["rotary_base"], mechanism=model["name"], query_key_norm=attention["query_key_norm"],
+        attention_dropout=attention["dropout"], combine=attention["combine"], pooling=attention["pooling"],
+        share_modes=attention["share_modes"], attend_modes=attention["attend_modes"], kernel=attention["kernel"],
+        features=attention["features"], feature_map=attention["feature_map"])  # fmt: skip
+
+
+def token_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
+    patch, head = model["patch"], model["head"]
+    return TokenForecaster(
+        shape, encoder_options(model, shape), length=patch["length"], stride=patch["stride"],
+        embedding=patch["embedding"], patch_dropout=patch["dropout"], head=head["time"], head_dropout=head["dropout"],
+        zero_start=head["zero_start"], skip=head["skip"], bfloat16=model["precision"] == "bf16",
+        **window_options(model["window"]))  # fmt: skip
+
+
+def patchtst(model: Table, shape: ForecastShape) -> Forecaster:
+    return PatchTST(
+        shape, width=model["width"], hidden=model["hidden"], heads=model["heads"], blocks=model["blocks"],
+        length=model["patch"]["length"], stride=model["patch"]["stride"], dropout=model["dropout"],
+        attention_dropout=model["attention"]["dropout"], head_dropout=model["head"]["dropout"],
+        bfloat16=model["precision"] == "bf16", **window_options(model["window"]))  # fmt: skip
+
+
+def itransformer(model: Table, shape: ForecastShape) -> Forecaster:
+    return ITransformer(
+        shape, width=model["width"], hidden=model["hidden"], heads=model["heads"], blocks=model["blocks"],
+        dropout=model["dropout"], bfloat16=model["precision"] == "bf16", **window_options(model["window"]))  # fmt: skip
+
+
+def dlinear(model: Table, shape: ForecastShape) -> Forecaster:
+    window, baseline = model["window"], model["baseline"]
+    return DLinear(shape, kernel=baseline["kernel"], individual=baseline["individual"], cycle=window["cycle"],
+                   cycle_gain=window["cycle_gain"])  # fmt: skip
+
+
+def linear_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
+    window, revin = window_options(model["window"]), model["name"] == "rlinear"
+    window |= {"centre": "mean" if revin else "last", "scale": revin, "affine": revin and window["affine"]}
+    return LinearForecaster(shape, individual=model["baseline"]["individual"], dropout=model["dropout"] if revin else 0.0, **window)
+
+
+def make_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
+    """The module of a resolved `[model]` table: all of its keys are there. NotImplementedError for a model that only
+    the program has."""
+    name = model["name"]
+    if name in TOKEN_MODELS:
+        return token_forecaster(model, shape)
+    if name in ("repeat", "seasonal"):
+        return NaiveForecaster(shape, model["baseline"]["period"] if name == "seasonal" else 0)
+    others = {"patchtst": patchtst, "itransformer": itransformer, "dlinear": dlinear, "nlinear": linear_forecaster,
+              "rlinear": linear_forecaster}  # fmt: skip
+    if name not in others:
+        raise NotImplementedError(f'model.name = "{name}" has no module in Python yet; the program and modewise.Forecaster run it')
+    return others[name](model, shape)

@@ -1,0 +1,50 @@
+"""Modules over `modewise.ops`: ordinary `torch.nn.Module`s whose state has the names of the program's files.
+
+In evaluation mode and float32 on the CPU their results have the bits of the program's.
+"""
+
+from modewise.nn.attention import KroneckerAttention, TokenAttention, rotary_angles
+from modewise.nn.basic import (
+    BatchNorm,
+    Dropout,
+    GELUNetwork,
+    LayerNorm,
+    Linear,
+    RMSNorm,
+    SeriesLinear,
+    SwiGLU,
+    set_dropout_step,
+)
+from modewise.nn.block import Block
+from modewise.nn.encoder import EncoderOptions, TokenEncoder
+from modewise.nn.patches import GridPatches, PatchEmbedding
+from modewise.nn.positions import LearnedCode, SinCosCode, sin_cos_positions
+from modewise.nn.time_head import TimeHead, split_quantiles
+from modewise.nn.window import NormalizedWindow, WindowNormalization
+
+__all__ = [
+    "BatchNorm",
+    "Block",
+    "Dropout",
+    "EncoderOptions",
+    "GELUNetwork",
+    "GridPatches",
+    "KroneckerAttention",
+    "LayerNorm",
+    "LearnedCode",
+    "Linear",
+    "NormalizedWindow",
+    "PatchEmbedding",
+    "RMSNorm",
+    "SeriesLinear",
+    "SinCosCode",
+    "SwiGLU",
+    "TimeHead",
+    "TokenAttention",
+    "TokenEncoder",
+    "WindowNormalization",
+    "rotary_angles",
+    "set_dropout_step",
+    "sin_cos_positions",
+    "split_quantiles",
+]

@@ -1,0 +1,169 @@
+"""Self-attention over token tensors x [B, N_1 … N_k, D] with an optional mask [B, N_1 … N_k] bool, True = valid."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from modewise import ops
+from modewise.nn.basic import Dropout, LayerNorm, Linear, TensorModule
+
+
+def rotary_angles(sizes: Sequence[int], modes: Sequence[int], width: int, base: float) -> Tensor:
+    """The angles [N_1·…·N_k, width/2] float64 of the places of a grid of `sizes`, for `modewise.ops.rotary`.
+
+    Each of `modes` has an equal share of s numbers, with the frequencies base^(−c/s), c < s; what is left over is 0.
+    One mode gives the usual base^(−2c/width) (Su et al. 2021).
+    """
+    share = width // 2 // len(modes)
+    frequencies = torch.pow(base, torch.arange(share, dtype=torch.float64) * (-1 / share))
+    angles = torch.zeros(*sizes, width // 2, dtype=torch.float64)
+    for i, mode in enumerate(modes):
+        places = torch.arange(sizes[mode], dtype=torch.float64)
+        shape = [1] * len(sizes)
+        shape[mode] = sizes[mode]
+        angles[..., i * share : (i + 1) * share] = (places[:, None] * frequencies).view(*shape, share)
+    return angles.view(-1, width // 2)
+
+
+def rotate_heads(x: Tensor, heads: int, modes: Sequence[int], base: float) -> Tensor:
+    """Rotary codes of the tokens x [B, N_1 … N_k, D] over `modes`; x itself where there are none."""
+    if not modes:
+        return x
+    width = x.shape[-1] // heads
+    angles = rotary_angles(x.shape[1:-1], modes, width, base).to(x.device)
+    return ops.rotary(x.flatten(1, -2).view(x.shape[0], -1, heads, width), angles).view(x.shape)
+
+
+def norm_heads(x: Tensor, heads: int, norm: LayerNorm) -> Tensor:
+    """LayerNorm of each head's part of [..., D]."""
+    return norm(x.view(*x.shape[:-1], heads, -1)).view(x.shape)
+
+
+AttentionWeights = tuple[
+    Tensor, Tensor | None, Tensor, Tensor | None, Tensor | None, Tensor | None, Tensor | None, Tensor | None
+]  # fmt: skip
+
+
+def cast_like(parameter: Tensor | None, like: Tensor) -> Tensor | None:
+    """A parameter in the type of activations."""
+    return None if parameter is None else parameter.to(like.dtype)
+
+
+class KroneckerAttention(TensorModule):
+    """HOT's attention: one small matrix a mode, applied as mode products (`modewise.ops.kronecker_attention`).
+
+    `modes` is k. query_proj and key_proj [k·D, D] mode-major, or [D, D] with `share_modes`; value_proj, out_proj
+    [D, D]; q_norm, k_norm of width D / heads with `query_key_norm`. The other options as the operator's.
+    """
+
+    q_norm: LayerNorm | None
+    k_norm: LayerNorm | None
+
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        modes: int,
+        *,
+        query_key_norm: bool = True,
+        dropout: float = 0.0,
+        combine: str = "product",
+        pooling: str = "sum",
+        share_modes: bool = False,
+        attend_modes: Sequence[int] = (),
+        rope_modes: Sequence[int] = (),
+        rope_base: float = 10000.0,
+        kernel: str = "softmax",
+        features: int = 0,
+        feature_map: str = "softmax",
+    ) -> None:
+        super().__init__()
+        self.heads, self.combine, self.pooling, self.share_modes = heads, combine, pooling, share_modes
+        self.attend_modes, self.rope_modes, self.rope_base = list(attend_modes), list(rope_modes), rope_base
+        self.kernel, self.features, self.feature_map = kernel, features, feature_map
+        projected = width if share_modes else modes * width
+        self.query_proj = Linear(width, projected)
+        self.key_proj = Linear(width, projected)
+        self.value_proj = Linear(width, width)
+        self.out_proj = Linear(width, width)
+        self.q_norm = LayerNorm(width // heads) if query_key_norm else None
+        self.k_norm = LayerNorm(width // heads) if query_key_norm else None
+        self.dropout = Dropout(dropout)
+
+    def _weights(self, like: Tensor) -> AttentionWeights:
+        query, key, norms = self.query_proj, self.key_proj, (self.q_norm, self.k_norm)
+        q_norm, k_norm = ((None, None) if norm is None else (norm.weight, norm.bias) for norm in norms)
+        return (query.weight.to(like.dtype), cast_like(query.bias, like), key.weight.to(like.dtype),
+                cast_like(key.bias, like), *q_norm, *k_norm)  # fmt: skip
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """x [B, N_1 … N_k, D] -> as x."""
+        seed, step, site = self.dropout.key()
+        mixed = ops.kronecker_attention(
+            x, self.value_proj(x), *self._weights(x), heads=self.heads, combine=self.combine, pooling=self.pooling,
+            share_modes=self.share_modes, attend_modes=self.attend_modes, rope_modes=self.rope_modes,
+            rope_base=self.rope_base, kernel=self.kernel, features=self.features, feature_map=self.feature_map,
+            feature_seed=self.dropout.site, dropout=self.dropout.active(), seed=seed, step=step, site=site,
+            token_mask=mask)  # fmt: skip
+        return self.out_proj(mixed)
+
+    def factors(self, x: Tensor, mask: Tensor | None = None) -> list[Tensor]:
+        """The matrices S_i [B, heads, N_i, N_i] of the attended modes, before dropout."""
+        return ops.mode_attention(
+            x, *self._weights(x), heads=self.heads, pooling=self.pooling, share_modes=self.share_modes,
+            attend_modes=self.attend_modes, rope_modes=self.rope_modes, rope_base=self.rope_base, kernel=self.kernel,
+            features=self.features, feature_map=self.feature_map, feature_seed=self.dropout.site,
+            token_mask=mask)  # fmt: skip
+
+
+class TokenAttention(TensorModule):
+    """Softmax attention between tokens: of all ("all"), of the same time patch ("spatial"), or of the same series
+    ("temporal"); the last mode is time. query_proj, key_proj, value_proj, out_proj [D, D], q_norm, k_norm.
+    """
+
+    q_norm: LayerNorm | None
+    k_norm: LayerNorm | None
+
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        *,
+        reach: str = "all",
+        query_key_norm: bool = True,
+        dropout: float = 0.0,
+        rope_modes: Sequence[int] = (),
+        rope_base: float = 10000.0,
+    ) -> None:
+        super().__init__()
+        if reach not in ("all", "spatial", "temporal"):
+            raise ValueError(f"TokenAttention: reach must be all, spatial or temporal, got {reach!r}")
+        self.heads, self.reach, self.rope_modes, self.rope_base = heads, reach, list(rope_modes), rope_base
+        self.query_proj = Linear(width, width)
+        self.key_proj = Linear(width, width)
+        self.value_proj = Linear(width, width)
+        self.out_proj = Linear(width, width)
+        self.q_norm = LayerNorm(width // heads) if query_key_norm else None
+        self.k_norm = LayerNorm(width // heads) if query_key_norm else None
+        self.dropout = Dropout(dropout)
+
+    def _placed(self, projected: Tensor, norm: LayerNorm | None) -> Tensor:
+        if norm is not None:
+            projected = norm_heads(projected, self.heads, norm)
+        return rotate_heads(projected, self.heads, self.rope_modes, self.rope_base)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """x [B, N_1 … N_k, D] -> as x."""
+        q = self._placed(self.query_proj(x), self.q_norm)
+        k = self._placed(self.key_proj(x), self.k_norm)
+        v = self.value_proj(x)
+        drop = (self.dropout.active(), *self.dropout.key())
+        if self.reach == "all":
+            return self.out_proj(ops.full_attention(q, k, v, self.heads, mask, *drop))
+        # All series modes are one mode here: [B, N, P, D].
+        folded = (x.shape[0], -1, x.shape[-2], x.shape[-1])
+        folded_mask = None if mask is None else mask.reshape(x.shape[0], -1, x.shape[-2])
+        out = ops.axis_attention(q.reshape(folded), k.reshape(folded), v.reshape(folded), self.heads,
+                                 0 if self.reach == "spatial" else 1, folded_mask, None, *drop)  # fmt: skip
+        return self.out_proj(out.view(x.shape))

@@ -1,0 +1,189 @@
+"""The affine map, norms, dropout and feed-forwards, with the names that our files give their tensors.
+
+Weights stay float32 (or float64) and are cast to the type of the activations where they are used.
+"""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from modewise import ops
+
+FEW_ROWS = 64  # below, weights are not joined: no copy of them for a few tokens
+
+
+class TensorModule(nn.Module):
+    """A module whose result is one tensor."""
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Tensor: ...
+
+
+class Linear(TensorModule):
+    """x weightᵀ + bias: [..., in] -> [..., out]; weight [out, in], bias [out], uniform in ±1/√in as torch's."""
+
+    bias: Tensor | None
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+        super().__init__()
+        bound = 1 / math.sqrt(in_features)
+        self.weight = nn.Parameter(torch.empty(out_features, in_features).uniform_(-bound, bound))
+        self.register_parameter("bias", nn.Parameter(torch.empty(out_features).uniform_(-bound, bound)) if bias else None)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return ops.linear(x, self.weight, self.bias)
+
+
+class SeriesLinear(TensorModule):
+    """A linear map of the time axis [B, N_1 … N_j, in] -> [B, N_1 … N_j, out]: one for all series, or one each.
+
+    `series` N: 0 for weight [out, in] and bias [out], else [N, out, in] and [N, out].
+    """
+
+    def __init__(self, series: int, in_features: int, out_features: int) -> None:
+        super().__init__()
+        bound = 1 / math.sqrt(in_features)
+        many = [series] if series > 0 else []
+        self.weight = nn.Parameter(torch.empty(*many, out_features, in_features).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(*many, out_features).uniform_(-bound, bound))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.weight.dim() == 2:
+            return ops.linear(x, self.weight, self.bias)
+        weight, bias = self.weight.to(x.dtype), self.bias.to(x.dtype)
+        by_series = x.flatten(1, -2).transpose(0, 1)  # [N, B, in]
+        out = ops.matmul(by_series, weight.transpose(1, 2)).transpose(0, 1) + bias
+        return out.reshape(*x.shape[:-1], out.shape[-1])
+
+
+class LayerNorm(TensorModule):
+    """(x − mean) / √(variance + eps) · weight + bias over the last dimension [..., width]."""
+
+    def __init__(self, width: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(width))
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return ops.layer_norm(x, self.weight, self.bias, self.eps)
+
+
+class RMSNorm(TensorModule):
+    """x / √(mean(x²) + eps) · weight over the last dimension [..., width]: the norm of Llama."""
+
+    def __init__(self, width: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return ops.rms_norm(x, self.weight, self.eps)
+
+
+class BatchNorm(TensorModule):
+    """Batch normalisation over all but the last dimension [..., width], of the rows that `mask` [...] keeps."""
+
+    running_mean: Tensor
+    running_var: Tensor
+
+    def __init__(self, width: int, eps: float = 1e-5, momentum: float = 0.1) -> None:
+        super().__init__()
+        self.eps, self.momentum = eps, momentum
+        self.weight = nn.Parameter(torch.ones(width))
+        self.bias = nn.Parameter(torch.zeros(width))
+        self.register_buffer("running_mean", torch.zeros(width))
+        self.register_buffer("running_var", torch.ones(width))
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        if not self.training:
+            factor = self.weight / (self.running_var + self.eps).sqrt()
+            return x * factor.to(x.dtype) + (self.bias - self.running_mean * factor).to(x.dtype)
+        rows = x.reshape(-1, x.shape[-1]).to(self.weight.dtype)
+        if mask is None:
+            mean = rows.mean(0)
+            var = (rows - mean).square().mean(0)
+            count = torch.tensor(float(rows.shape[0]), dtype=torch.float64, device=x.device)
+        else:
+            mean, var, count = ops.masked_moments(rows, mask.reshape(-1))
+        with torch.no_grad():
+            ops.update_moments(self.running_mean, self.running_var, mean.detach(), var.detach(), count, self.momentum)
+        out = (rows - mean) * ((var + self.eps).rsqrt() * self.weight) + self.bias
+        return out.to(x.dtype).view(x.shape)
+
+
+class Dropout(TensorModule):
+    """Dropout in training. Its random numbers are torch's, or, once `set_dropout_step` has set a seed and a step,
+    those of the C++ trainer: keyed by seed, step and `site`, the place in the model."""
+
+    def __init__(self, probability: float = 0.0, site: int = 16) -> None:
+        super().__init__()
+        self.probability = probability
+        self.site = site
+        self.seed: int | None = None
+        self.step = 0
+
+    def active(self) -> float:
+        """The rate that acts now: 0 in evaluation."""
+        return self.probability if self.training else 0.0
+
+    def key(self) -> tuple[int, int, int]:
+        """Seed, step and site, for operators that drop inside."""
+        if self.active() == 0:
+            return 0, 0, self.site
+        if self.seed is None:
+            return int(torch.randint(2**62, ())), 0, self.site
+        return self.seed, self.step, self.site
+
+    def forward(self, x: Tensor) -> Tensor:
+        return ops.dropout_add(None, x, self.active(), *self.key()) if self.active() > 0 else x
+
+    def add_to(self, residual: Tensor, x: Tensor) -> Tensor:
+        """residual + dropout(x)."""
+        return ops.dropout_add(residual, x, self.active(), *self.key())
+
+
+def set_dropout_step(model: nn.Module, seed: int, step: int) -> None:
+    """From now on the dropouts of `model` draw what the C++ trainer draws at `step` of a run of this `seed`."""
+    for module in model.modules():
+        if isinstance(module, Dropout):
+            module.seed, module.step = seed, step
+
+
+def number_dropouts(model: nn.Module) -> None:
+    """Gives the dropouts of a model their places, in the order in which they were registered."""
+    for site, module in enumerate((m for m in model.modules() if isinstance(m, Dropout)), 16):
+        module.site = site
+
+
+class SwiGLU(TensorModule):
+    """w2(silu(w1 x) · w3 x) without biases: [..., width] -> [..., width] (Shazeer 2020; HOT as released)."""
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.w1 = Linear(width, hidden, bias=False)
+        self.w2 = Linear(hidden, width, bias=False)
+        self.w3 = Linear(width, hidden, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        # Forward both have the same bits; a graph that is traced is to hold for any number of rows.
+        if not torch.compiler.is_compiling() and x.numel() < FEW_ROWS * x.shape[-1]:
+            return self.w2(ops.swiglu(torch.cat([self.w1(x), self.w3(x)], -1)))
+        weight = torch.cat([self.w1.weight, self.w3.weight])
+        return self.w2(ops.swiglu(ops.linear(x, weight)))
+
+
+class GELUNetwork(TensorModule):
+    """linear2(dropout(gelu(linear1 x))): [..., width] -> [..., width] (HOT, section 4.3)."""
+
+    def __init__(self, width: int, hidden: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.linear1 = Linear(width, hidden)
+        self.linear2 = Linear(hidden, width)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.linear2(self.dropout(nn.functional.gelu(self.linear1(x))))

@@ -1,0 +1,129 @@
+"""Patches as tokens: of the time axis of series, and of grids of any number of modes."""
+
+import math
+from collections.abc import Sequence
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from modewise import ops
+from modewise.nn.basic import BatchNorm, LayerNorm
+
+ACTIVATIONS = ("linear", "relu", "relu_norm")
+
+
+def patch_padding(lookback: int, length: int, stride: int) -> int:
+    """Copies of the last column appended so that patches cover the whole window: the fewest that do."""
+    if lookback < length:
+        return length - lookback
+    return -(lookback - length) % stride
+
+
+def patch_count(lookback: int, length: int, stride: int) -> int:
+    """Patches of a window of `lookback` steps."""
+    return (lookback + patch_padding(lookback, length, stride) - length) // stride + 1
+
+
+def unfold(x: Tensor, length: int, stride: int) -> Tensor:
+    """[..., L] -> [..., P, length]; the last column is repeated where a patch reaches beyond it."""
+    padding = patch_padding(x.shape[-1], length, stride)
+    if padding > 0:
+        x = torch.cat([x, x[..., -1:].expand(*x.shape[:-1], padding)], -1)
+    return x.unfold(-1, length, stride)
+
+
+class _Parts(nn.Module):
+    """Holds parts under the names that a Sequential of the released code gives them."""
+
+    weight: Tensor
+    bias: Tensor
+
+
+def _convolution(width: int, channels: int, patch: Sequence[int]) -> _Parts:
+    parts = _Parts()
+    bound = 1 / math.sqrt(channels * math.prod(patch))
+    parts.register_parameter("weight", nn.Parameter(torch.empty(width, channels, *patch).uniform_(-bound, bound)))
+    parts.register_parameter("bias", nn.Parameter(torch.empty(width).uniform_(-bound, bound)))
+    return parts
+
+
+class PatchEmbedding(nn.Module):
+    """Time patches as tokens: a convolution along time as one matrix product (HOT; PatchTST).
+
+    `activation`: "linear", "relu" (the paper) or "relu_norm" (ReLU and LayerNorm, as released). `flags`: windows come
+    with masks, and the observed flags are a second channel. Names: 0.weight [D, 1 or 2, length], 0.bias, 2 the norm.
+    """
+
+    def __init__(self, length: int, stride: int, width: int, activation: str = "linear", flags: bool = False) -> None:
+        super().__init__()
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"PatchEmbedding: activation must be linear, relu or relu_norm, got {activation!r}")
+        self.length, self.stride, self.activation, self.flags = length, stride, activation, flags
+        self.add_module("0", _convolution(width, 2 if flags else 1, [length]))
+        if activation == "relu_norm":
+            self.add_module("2", LayerNorm(width))
+
+    def forward(self, x: Tensor, observed: Tensor | None = None, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor | None]:
+        """x [B, N_1 … N_j, L], 0 where not observed; observed bool of its shape -> tokens [B, N_1 … N_j, P, D] of
+        `dtype` (x's where None), and their mask [B, N_1 … N_j, P]: whether any cell of the patch was observed."""
+        cells = unfold(x if dtype is None else x.to(dtype), self.length, self.stride)
+        mask = None
+        if self.flags:
+            seen = unfold(torch.ones_like(x, dtype=torch.bool) if observed is None else observed, self.length, self.stride)
+            mask = None if observed is None else seen.any(-1)
+            cells = torch.cat([cells, seen.to(cells.dtype)], -1)
+        parts = cast(_Parts, self.get_submodule("0"))
+        tokens = ops.linear(cells, parts.weight.flatten(1), parts.bias)
+        if self.activation != "linear":
+            tokens = torch.relu(tokens)
+        if self.activation == "relu_norm":
+            tokens = self.get_submodule("2")(tokens)
+        return tokens, mask
+
+
+def cut_grid(x: Tensor, patch: Sequence[int]) -> Tensor:
+    """x [B, N_1 … N_k, C] -> [B, n_1 … n_k, p_1·…·p_k·C], n_i = ⌈N_i / p_i⌉: zeros behind the end, the places of a
+    patch in row-major order, channels last."""
+    modes = len(patch)
+    padding = [0, 0]
+    for mode in reversed(range(modes)):
+        padding += [0, -x.shape[mode + 1] % patch[mode]]
+    if any(padding):
+        x = nn.functional.pad(x, padding)
+    counts = [x.shape[mode + 1] // patch[mode] for mode in range(modes)]
+    split = [size for pair in zip(counts, patch, strict=True) for size in pair]
+    order = [0, *range(1, 2 * modes, 2), *range(2, 2 * modes + 1, 2), 2 * modes + 1]
+    return x.reshape(x.shape[0], *split, x.shape[-1]).permute(order).reshape(x.shape[0], *counts, -1)
+
+
+class GridPatches(nn.Module):
+    """Box-shaped patches of a grid (images, volumes) as tokens: a convolution whose stride is its kernel.
+
+    `activation` as in PatchEmbedding, with batch normalisation for "relu_norm". Names: conv.0.weight
+    [D, C, p_1 … p_k], conv.0.bias, conv.2 the norm.
+    """
+
+    def __init__(self, channels: int, patch: Sequence[int], width: int, activation: str = "linear") -> None:
+        super().__init__()
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"GridPatches: activation must be linear, relu or relu_norm, got {activation!r}")
+        self.patch, self.activation = list(patch), activation
+        self.conv = nn.Module()
+        self.conv.add_module("0", _convolution(width, channels, self.patch))
+        if activation == "relu_norm":
+            self.conv.add_module("2", BatchNorm(width))
+
+    def forward(self, values: Tensor, valid: Tensor | None = None, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor | None]:
+        """values [B, N_1 … N_k, C], 0 where not valid; valid [B, N_1 … N_k] bool -> tokens [B, n_1 … n_k, D] of
+        `dtype`, and their mask: whether any cell of the patch is valid."""
+        mask = None if valid is None else cut_grid(valid.unsqueeze(-1), self.patch).any(-1)
+        parts = cast(_Parts, self.conv.get_submodule("0"))
+        weight = parts.weight.movedim(1, -1).flatten(1)  # channels last, as the cells of a patch
+        cells = cut_grid(values if dtype is None else values.to(dtype), self.patch)
+        tokens = ops.linear(cells, weight, parts.bias)
+        if self.activation != "linear":
+            tokens = torch.relu(tokens)
+        if self.activation == "relu_norm":
+            tokens = self.conv.get_submodule("2")(tokens, mask)
+        return tokens, mask

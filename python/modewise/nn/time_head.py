@@ -1,0 +1,61 @@
+"""From the tokens of a series to its forecast, and quantiles that cannot cross."""
+
+import torch
+from torch import Tensor
+
+from modewise.nn.basic import Dropout, LayerNorm, Linear, TensorModule
+
+
+class TimeHead(TensorModule):
+    """tokens [B, N_1 … N_j, P, D], mask [B, N_1 … N_j, P] bool -> [B, N_1 … N_j, outputs].
+
+    `pooling` of the P time tokens: "flatten" (LayerNorm, all side by side, as PatchTST), "mean" (of the valid ones,
+    then LayerNorm, as HOT released) or "attention" (LayerNorm, a learned weighting a head). Names: 0 LayerNorm, 2
+    Linear, score.
+    """
+
+    def __init__(self, pooling: str, patches: int, width: int, heads: int, outputs: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        if pooling not in ("flatten", "mean", "attention"):
+            raise ValueError(f"TimeHead: pooling must be flatten, mean or attention, got {pooling!r}")
+        self.pooling, self.heads = pooling, heads
+        self.add_module("0", LayerNorm(width))
+        self.add_module("1", Dropout(dropout))
+        self.add_module("2", Linear(patches * width if pooling == "flatten" else width, outputs))
+        if pooling == "attention":
+            self.score = Linear(width, heads, bias=False)
+
+    def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
+        norm, dropout, linear = (self.get_submodule(name) for name in "012")
+        if self.pooling == "flatten":
+            pooled = norm(tokens).flatten(-2)
+        elif self.pooling == "mean":
+            pooled = norm(self._mean(tokens, mask))
+        else:
+            pooled = self._attend(norm(tokens), mask)
+        out: Tensor = linear(dropout(pooled))
+        return out
+
+    def _mean(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
+        if mask is None:
+            return tokens.mean(-2)
+        valid = mask.unsqueeze(-1).to(tokens.dtype)
+        return (tokens * valid).sum(-2) / valid.sum(-2).clamp_min(1)
+
+    def _attend(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
+        scores = self.score(tokens).to(torch.float64 if tokens.dtype == torch.float64 else torch.float32)
+        if mask is not None:  # a finite floor: a series without a valid token weighs all alike
+            scores = scores.masked_fill(~mask.unsqueeze(-1), -1e30)
+        weights = torch.softmax(scores, -2).to(tokens.dtype)
+        split = tokens.view(*tokens.shape[:-1], self.heads, -1)
+        return (split * weights.unsqueeze(-1)).sum(-3).flatten(-2)
+
+
+def split_quantiles(raw: Tensor) -> tuple[Tensor, Tensor]:
+    """raw [..., Q] -> the middle level [...] and the differences of all levels from it [..., Q], ascending, 0 in the
+    middle: cumulative sums of softplus(raw), so that levels cannot cross."""
+    middle = raw.shape[-1] // 2
+    base = raw[..., middle : middle + 1]
+    above = torch.nn.functional.softplus(raw[..., middle + 1 :]).cumsum(-1)
+    below = torch.nn.functional.softplus(raw[..., :middle]).flip(-1).cumsum(-1).flip(-1)
+    return base.squeeze(-1), torch.cat([-below, torch.zeros_like(base), above], -1)

@@ -1,0 +1,116 @@
+"""Brings a window of the past to zero centre and unit deviation, and a forecast back (RevIN, Kim et al., ICLR 2022,
+and relatives); CycleNet's residual cycle is taken off in between (Lin et al., NeurIPS 2024)."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+EPSILON = 1e-5
+
+
+@dataclasses.dataclass
+class NormalizedWindow:
+    """values [B, N_1 … N_j, L], 0 where not observed, and what brings a forecast back."""
+
+    values: Tensor
+    centre: Tensor | None  # [B, N_1 … N_j, 1]
+    deviation: Tensor | None  # [B, N_1 … N_j, 1]
+    first_step: Tensor | None  # [B]
+
+
+def last_observed(past: Tensor, observed: Tensor | None) -> Tensor:
+    """The last observed value of each series [B, N_1 … N_j, 1]; 0 where nothing was observed."""
+    if observed is None:
+        return past[..., -1:]
+    steps = torch.arange(past.shape[-1], device=past.device)
+    return past.gather(-1, torch.where(observed, steps, 0).amax(-1, keepdim=True))
+
+
+class WindowNormalization(nn.Module):
+    """`series` N_1 … N_j; `centre` "mean", "last" or "none"; `scale`: divide by √(biased variance + 1e-5); `affine`: a
+    learned weight and bias a series; `cycle`: rows of CycleNet's profile, which is `cycle_gain` times its parameter.
+    Names: affine_weight, affine_bias [N], cycle [N · W]."""
+
+    affine_weight: Tensor
+    affine_bias: Tensor
+
+    def __init__(
+        self,
+        series: Sequence[int],
+        *,
+        centre: str = "mean",
+        scale: bool = True,
+        affine: bool = False,
+        cycle: int = 0,
+        cycle_gain: float = 1.0,
+    ) -> None:
+        super().__init__()
+        if centre not in ("mean", "last", "none"):
+            raise ValueError(f"WindowNormalization: centre must be mean, last or none, got {centre!r}")
+        self.series, self.centre, self.scale, self.affine = list(series), centre, scale, affine
+        self.rows, self.cycle_gain = cycle, cycle_gain
+        count = math.prod(self.series)
+        if affine:
+            self.affine_weight = nn.Parameter(torch.ones(count))
+            self.affine_bias = nn.Parameter(torch.zeros(count))
+        if cycle > 0:
+            self.cycle = nn.Parameter(torch.zeros(count * cycle))
+
+    def normalize(self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None) -> NormalizedWindow:
+        """past [B, N_1 … N_j, L], 0 where not observed; observed bool; first_step [B] int64, for the cycle alone."""
+        flags = None if observed is None else observed.to(past.dtype)
+        count = None if flags is None else flags.sum(-1, keepdim=True).clamp_min(1)
+
+        def mean_of(x: Tensor) -> Tensor:
+            return x.mean(-1, keepdim=True) if count is None else x.sum(-1, keepdim=True) / count
+
+        centre = deviation = None
+        if self.scale or self.centre == "mean":
+            mean = mean_of(past)
+            centre = mean if self.centre == "mean" else None
+            if self.scale:
+                squares = (past - mean).square()
+                deviation = (mean_of(squares if flags is None else squares * flags) + EPSILON).sqrt()
+        if self.centre == "last":
+            centre = last_observed(past, observed)
+        values = past if centre is None else past - centre
+        if deviation is not None:
+            values = values / deviation
+        if self.affine:
+            values = values * self._per_series(self.affine_weight) + self._per_series(self.affine_bias)
+        if self.rows > 0:
+            values = values - self._cycle_at(first_step, 0, past.shape[-1])
+        if flags is not None:
+            values = values * flags
+        return NormalizedWindow(values, centre, deviation, first_step)
+
+    def denormalize(self, forecast: Tensor, window: NormalizedWindow) -> Tensor:
+        """[B, N_1 … N_j, H] -> the same in the window's own scale."""
+        out = forecast
+        if self.rows > 0:
+            out = out + self._cycle_at(window.first_step, window.values.shape[-1], forecast.shape[-1])
+        if self.affine:
+            out = (out - self._per_series(self.affine_bias)) / (self._per_series(self.affine_weight) + EPSILON * EPSILON)
+        if window.deviation is not None:
+            out = out * window.deviation
+        return out if window.centre is None else out + window.centre
+
+    def denormalize_differences(self, differences: Tensor, window: NormalizedWindow) -> Tensor:
+        """Differences [B, N_1 … N_j, H, Q] between forecasts, in the window's own scale."""
+        return differences if window.deviation is None else differences * window.deviation.unsqueeze(-1)
+
+    def _per_series(self, parameter: Tensor) -> Tensor:
+        return parameter.view(*self.series, 1)
+
+    def _cycle_at(self, first_step: Tensor | None, offset: int, count: int) -> Tensor:
+        """The profile at steps offset … offset+count−1 after each window's first: [B, N_1 … N_j, count]."""
+        if first_step is None:
+            raise ValueError("WindowNormalization: first_step [B] must be given where there is a cycle")
+        series, batch = math.prod(self.series), first_step.shape[0]
+        steps = first_step.unsqueeze(1) + torch.arange(offset, offset + count, device=first_step.device)
+        rows = steps.remainder(self.rows).unsqueeze(1).expand(batch, series, count)
+        profile = (self.cycle * self.cycle_gain).view(1, series, self.rows)
+        return profile.expand(batch, series, self.rows).gather(-1, rows).view(batch, *self.series, count)

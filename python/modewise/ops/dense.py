@@ -1,0 +1,58 @@
+"""Products of matrices, convolution, rotary codes and the gated activation."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+_ops = torch.ops.modewise
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x weightᵀ + bias over the last dimension, the same bits for any number of threads.
+
+    x [..., K], weight [M, K], bias [M] -> [..., M] as x. weight and bias may be float32 while x is bfloat16: their
+    gradients are summed in float32 and stay so. ValueError with the shapes when they do not fit.
+    """
+    out: Tensor = _ops.linear(x, weight, bias)
+    return out
+
+
+def matmul(a: Tensor, b: Tensor) -> Tensor:
+    """Products of batches of matrices, the same bits for any number of threads; differentiable to any order.
+
+    a [..., M, K], b [..., K, N] of one type -> [..., M, N], leading sizes broadcast as in torch. Sums in float32 for
+    bfloat16.
+    """
+    out: Tensor = _ops.matmul(a, b)
+    return out
+
+
+def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]) -> Tensor:
+    """Convolution over one to three modes with channels last, the same bits for any number of threads.
+
+    x [B, N_1 … N_k, C], weight [C', C, K_1 … K_k], bias [C'] or None; stride, padding and dilation one a mode ->
+    [B, M_1 … M_k, C'], M_i = ⌊(N_i + 2·padding_i − dilation_i·(K_i − 1) − 1) / stride_i⌋ + 1. weight and bias may be
+    float32 while x is bfloat16.
+    """
+    out: Tensor = _ops.convolution(x, weight, bias, stride, padding, dilation)
+    return out
+
+
+def rotary(x: Tensor, angles: Tensor, gain: float = 1.0, inverse: bool = False) -> Tensor:
+    """Rotary position codes in the rotate_half form: (a cos − b sin, b cos + a sin) · gain of the halves a, b.
+
+    x [B, N, H, d], d even, angles [N, d/2] float64, radians -> as x. `inverse` turns back. Differentiable to any
+    order. Su et al. 2021, RoFormer (arXiv 2104.09864).
+    """
+    out: Tensor = _ops.rotary(x, angles, gain, inverse)
+    return out
+
+
+def swiglu(gate_and_up: Tensor) -> Tensor:
+    """silu(gate) · up, fused (Shazeer 2020, GLU Variants Improve Transformer).
+
+    gate_and_up [..., 2M], gate in the first M channels -> [..., M].
+    """
+    out: Tensor = _ops.swiglu(gate_and_up)
+    return out

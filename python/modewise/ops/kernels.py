@@ -1,0 +1,39 @@
+"""Which kernels and instruction sets run here. For tests and comparisons, not for use inside a model."""
+
+import torch
+
+_ops = torch.ops.modewise
+
+
+def kernel_summary() -> str:
+    """A line an operator: "mode_product: strided reference", its kernels in the order in which they are tried."""
+    out: str = _ops.kernel_summary()
+    return out
+
+
+def available_isas() -> list[str]:
+    """Instruction sets that were built and that this CPU has, slowest first: "scalar", "avx2", "avx512", …"""
+    out: list[str] = _ops.available_isas()
+    return out
+
+
+def active_isa() -> str:
+    """The instruction set in use: the last of `available_isas`, or what the variable MODEWISE_ISA names."""
+    out: str = _ops.active_isa()
+    return out
+
+
+def use_isa(isa: str) -> None:
+    """Uses `isa` from now on, in the whole process. ValueError for one that this CPU or build lacks."""
+    _ops.use_isa(isa)
+
+
+def last_kernel(op: str) -> str:
+    """The kernel that operator `op` ran last in this process, "" for none."""
+    out: str = _ops.last_kernel(op)
+    return out
+
+
+def use_reference(on: bool) -> None:
+    """Makes every operator run its formula in plain ATen while `on`, in the whole process."""
+    _ops.use_reference(on)

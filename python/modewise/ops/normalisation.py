@@ -1,0 +1,74 @@
+"""Norms, dropout with the residual sum, and the moments of batch normalisation."""
+
+import torch
+from torch import Tensor
+
+_ops = torch.ops.modewise
+
+
+def layer_norm(x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
+    """(x − mean) / √(variance + eps) · weight + bias over the last dimension (Ba et al. 2016).
+
+    x [..., D], weight and bias [D], float32 beside a bfloat16 x if you like -> as x. Statistics in float32 at least;
+    gradients have the same bits for any number of threads.
+    """
+    out: Tensor = _ops.layer_norm(x, weight, bias, eps)
+    return out
+
+
+def rms_norm(x: Tensor, weight: Tensor | None = None, eps: float = 1e-5) -> Tensor:
+    """x / √(mean(x²) + eps) · weight over the last dimension (Zhang and Sennrich 2019).
+
+    x [..., D], weight [D], float32 beside a bfloat16 x if you like -> as x. Statistics in float32 at least.
+    """
+    out: Tensor = _ops.rms_norm(x, weight, eps)
+    return out
+
+
+def dropout_add(residual: Tensor | None, x: Tensor, p: float, seed: int, step: int, site: int) -> Tensor:
+    """residual + dropout(x): elements are kept with probability 1 − p and multiplied by 1 / (1 − p).
+
+    residual (or None) and x of one shape -> as x. Which are dropped follows from `seed`, `step`, `site` and the
+    element's place alone (Philox), so that nothing is kept for the backward pass. p = 0 draws nothing.
+    """
+    out: Tensor = _ops.dropout_add(residual, x, p, seed, step, site)
+    return out
+
+
+def dropout_add_norm(
+    residual: Tensor,
+    x: Tensor,
+    p: float,
+    seed: int,
+    step: int,
+    site: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> tuple[Tensor, Tensor]:
+    """The step between two blocks in one pass over memory: (sum, normed).
+
+    sum = `dropout_add`(residual, x, p, seed, step, site), normed = `layer_norm`(sum, weight, bias, eps); residual
+    and x [..., D], weight and bias [D] -> both as x.
+    """
+    out: tuple[Tensor, Tensor] = _ops.dropout_add_norm(residual, x, p, seed, step, site, weight, bias, eps)
+    return out
+
+
+def masked_moments(rows: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean, biased variance and number of the rows that a mask keeps; of all rows where it keeps none.
+
+    rows [n, C], mask [n] bool, True = counts -> (mean [C], variance [C], count: a float64 scalar). Mean and
+    variance are differentiable in rows.
+    """
+    out: tuple[Tensor, Tensor, Tensor] = _ops.masked_moments(rows, mask)
+    return out
+
+
+def update_moments(running_mean: Tensor, running_var: Tensor, mean: Tensor, var: Tensor, count: Tensor, momentum: float) -> None:
+    """In place: running ← (1 − momentum) · running + momentum · new, of running_mean and running_var.
+
+    The variance is made unbiased first: var · count / max(1, count − 1) (Ioffe and Szegedy 2015). running_mean,
+    running_var, mean, var [C] of one type, count a float64 scalar. No gradient.
+    """
+    _ops.update_moments(running_mean, running_var, mean, var, count, momentum)

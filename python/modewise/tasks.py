@@ -1,0 +1,133 @@
+"""The program's tasks in this process: training, evaluation, prediction. Python's lock is free meanwhile, Ctrl-C saves
+a checkpoint and raises `Stopped`, and what goes wrong is an exception with the program's sentence and exit code.
+
+Notes and progress go to the process's stderr as the program writes them; `verbosity` −1 keeps all but errors back, 0
+is the program's, 1 and 2 say more.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from modewise import _native
+from modewise.errors import InternalError, Stopped, error_of
+
+Result = dict[str, Any]
+PathLike = str | os.PathLike[str]
+
+_native.load_library("modewise_python")
+
+
+@contextmanager
+def torch_as_it_starts() -> Iterator[None]:
+    """Gradients on, no autocast, float32 as the default type: what the C++ side takes for granted."""
+    dtype = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.inference_mode(False), torch.enable_grad(), torch.autocast("cpu", enabled=False):
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+
+
+def call(command: str, **request: Any) -> Result:
+    """A request of the binding -> {"result": the document of --json, "text": what is printed without it}."""
+    asked = json.dumps({"command": command, **request})
+    with torch_as_it_starts():
+        reply: Result = json.loads(torch.ops.modewise_tasks.call(asked))
+    if "exit_code" not in reply:
+        return reply
+    if reply["signal"] != 0:
+        raise Stopped(reply["signal"], f"{command} was stopped by signal {reply['signal']}")
+    raise error_of(reply["exit_code"], reply["sentence"])
+
+
+def value_text(value: Any) -> str:
+    """A setting as the program's --set reads it: 24, 0.5, true, "text", [1, 2]."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(value_text(item) for item in value) + "]"
+    return repr(value) if isinstance(value, (int, float)) else os.fspath(value)
+
+
+def assignments(settings: Mapping[str, Any]) -> list[str]:
+    """{"train.epochs": 3} as ["train.epochs=3"]; settings that are None are left out."""
+    return [f"{key}={value_text(value)}" for key, value in settings.items() if value is not None]
+
+
+def train(
+    kind: str,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    config: PathLike = "",
+    out: PathLike = "",
+    exist_ok: bool = False,
+    verbosity: int = 0,
+) -> Result:
+    """Trains a run of the task `kind` ("forecast", "classify", …): defaults < `config` (a TOML file) < `settings`
+    ("model.name": "hot"). `out`: the run folder; runs/DATA-MODEL where empty; with `exist_ok` it may hold a run ->
+    metrics.json with "run", the folder. Same as the program's `train`."""
+    reply = call("train", kind=kind, config=os.fspath(config), assignments=assignments(settings or {}), out=os.fspath(out),
+                 exist_ok=exist_ok, verbosity=verbosity, command_line=sys.argv)  # fmt: skip
+    return dict(reply["result"])
+
+
+def resume(run: PathLike, settings: Mapping[str, Any] | None = None, *, accept_changes: bool = False, verbosity: int = 0) -> Result:
+    """Goes on with a run that was stopped, to the bits of one that was not. Same as the program's `train --resume`;
+    changed `settings` need `accept_changes`."""
+    with open(os.path.join(run, "manifest.json"), encoding="utf-8") as file:
+        kind = json.load(file)["task"]
+    reply = call("train", kind=kind, assignments=assignments(settings or {}), resume=os.fspath(run),
+                 accept_changes=accept_changes, verbosity=verbosity, command_line=sys.argv)  # fmt: skip
+    return dict(reply["result"])
+
+
+def evaluate(
+    run: PathLike, *, data: PathLike = "", masks: PathLike = "", split: str = "test", detail: bool = False, verbosity: int = -1
+) -> Result:
+    """How good a run's model is over a split: test, validation, train, or all of other `data` -> the program's
+    `evaluate --json`."""
+    if split not in ("test", "validation", "train", "all"):
+        raise error_of(2, f"split must be test, validation, train or all, got '{split}'")
+    reply = call("evaluate", run=os.fspath(run), data=os.fspath(data), masks=os.fspath(masks), split=split, detail=detail,
+                 verbosity=verbosity)  # fmt: skip
+    return dict(reply["result"])
+
+
+def predict(
+    run: PathLike, *, data: PathLike = "", out: PathLike = "", steps: int = 0, force: bool = False, verbosity: int = -1
+) -> Result:
+    """What a run's model predicts of its data, or of other `data`: forecasts beyond the last row (`steps`, 0: all), or
+    classes -> the program's `predict --json`; `out` writes its file."""
+    if steps < 0:
+        raise error_of(2, f"steps must not be negative, got {steps}")
+    reply = call("predict", run=os.fspath(run), data=os.fspath(data), out=os.fspath(out), steps=steps, force=force,
+                 verbosity=verbosity)  # fmt: skip
+    return dict(reply["result"])
+
+
+def backtest(run: PathLike, *, data: PathLike = "", stride: int = 0, verbosity: int = -1) -> Result:
+    """Forecasts from origins every `stride` rows (0: the horizon) over the test rows, each judged on its own -> the
+    program's `backtest --json`."""
+    if stride < 0:
+        raise error_of(2, f"stride must not be negative, got {stride}")
+    return dict(call("backtest", run=os.fspath(run), data=os.fspath(data), stride=stride, verbosity=verbosity)["result"])
+
+
+def show(kind: str, settings: Mapping[str, Any]) -> Result:
+    """What the data of a task hold, as read with these settings ("data.path": …) -> the program's `data show --json`."""
+    return dict(call("show", kind=kind, assignments=assignments(settings))["result"])
+
+
+def config_toml(kind: str, settings: Mapping[str, Any] | None = None, *, config: PathLike = "") -> str:
+    """All settings of a task as TOML: defaults < `config` < `settings`."""
+    toml = call("config", kind=kind, config=os.fspath(config), assignments=assignments(settings or {}))["result"]["toml"]
+    if not isinstance(toml, str):
+        raise InternalError("config: no text came back")
+    return toml

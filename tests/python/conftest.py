@@ -1,0 +1,9 @@
+"""The package modewise of this clone, with the libraries of the build that is tested."""
+
+import os
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+os.environ.setdefault("MODEWISE_BUILD", str(ROOT / "build"))
+sys.path.insert(0, str(ROOT / "python"))

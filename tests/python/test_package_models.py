@@ -1,0 +1,283 @@
+"""modewise.load and modewise.nn: a run's model in Python has the names of its file and the bits of the program."""
+
+import json
+import re
+import shutil
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+
+import modewise
+from cli_helpers import ok, write_csv
+from modewise import errors, nn
+
+SIZES = {"forecast.lookback": 24, "forecast.horizon": 8, "output.report": False, "train.max_steps": 3}
+CASES = {name: {"model.name": name} for name in ("hot", "transformer", "spatial", "temporal", "patchtst", "itransformer", "dlinear",
+                                                "nlinear", "rlinear", "seasonal", "repeat")}  # fmt: skip
+CASES |= {
+    "release": {"model.preset": "release"},
+    "paper": {"model.preset": "paper", "model.attention.combine": "mean"},
+    "linear": {"model.attention.kernel": "linear"},
+    "shared": {"model.attention.share_modes": True, "model.attention.attend_modes": [1], "model.attention.query_key_norm": False},
+    "learned": {"model.position.code": "learned", "model.position.rotary": "none", "model.head.time": "attention"},
+    "sincos": {"model.position.code": "sincos", "model.layer_scale": 0.1, "model.head.skip": "individual"},
+    "cycle": {"model.window.cycle": 24, "model.window.affine": True, "model.window.centre": "last"},
+    "quantile": {"forecast.loss": "quantile"},
+    "horizons": {"forecast.horizons": [3, 8], "model.window.scale": "none"},
+    "bf16": {"model.precision": "bf16"},
+    "no_feed_forward": {"model.feed_forward": "none"},
+    "no_attention": {"model.attention.kernel": "none"},
+    "individual": {"model.name": "nlinear", "model.baseline.individual": True},
+    "cut_patches": {"model.patch.length": 7, "model.patch.stride": 5, "model.patch.embedding": "relu"},
+}
+
+
+def with_gaps(lines):
+    """Column a every seventh row, and b shortly before the end."""
+    for i in [*range(3, 300, 7), 299]:
+        cells = lines[i].split(",")
+        cells[1 if i < 299 else 2] = ""
+        lines[i] = ",".join(cells)
+
+
+def rows_of(path):
+    return np.array([[float(cell) if cell else np.nan for cell in line.split(",")[1:]] for line in path.read_text().splitlines()[1:]])
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    return {"whole": write_csv(folder / "whole.csv", rows=300), "gaps": write_csv(folder / "gaps.csv", rows=300, edit=with_gaps)}
+
+
+@pytest.mark.parametrize("kind", ["whole", "gaps"])
+@pytest.mark.parametrize("name", CASES)
+def test_a_loaded_model_has_the_programs_bits(data, tmp_path, name, kind):
+    run = tmp_path / "run"
+    modewise.tasks.train("forecast", {**SIZES, **CASES[name], "data.path": data[kind]}, out=run, verbosity=-1)
+    said = modewise.tasks.predict(run)
+    got = modewise.load(run).predict(rows_of(data[kind]))
+    assert got.names == [series["name"] for series in said["series"]]
+    assert np.array_equal(got.values, [series["forecast"] for series in said["series"]])
+    quantiles = [list(series["quantiles"].values()) for series in said["series"]]
+    if got.quantiles is None:
+        assert quantiles == [[]] * len(got.names)
+        return
+    assert [f"{level:g}" for level in got.levels] == list(said["series"][0]["quantiles"])
+    assert np.array_equal(np.moveaxis(got.quantiles, 1, 2), quantiles)
+    assert not np.array_equal(got.values[0], got.values[1])
+
+
+@pytest.fixture(scope="module")
+def hot(data, tmp_path_factory):
+    """Trained by the program itself, for more than one window of predictions.npz."""
+    run = tmp_path_factory.mktemp("hot") / "run"
+    settings = [part for key, value in SIZES.items() for part in ("--set", f"{key}={str(value).lower()}")]
+    ok("train", "forecast", "--data", data["gaps"], "--out", run, *settings, "--set", "train.max_steps=20", "--threads", "1")
+    return run
+
+
+def newest(run):
+    return run / "checkpoints" / (run / "checkpoints" / "latest").read_text().strip()
+
+
+def test_every_window_of_the_programs_predictions(hot, data):
+    """Each of them alone, where the program had batches: a row of a result does not depend on the others."""
+    loaded = modewise.load(hot)
+    rows = rows_of(data["gaps"])
+    with np.load(hot / "predictions.npz") as kept:
+        assert len(kept["first_row"]) > 20
+        for first, forecast, quantiles in zip(kept["first_row"], kept["forecast"], kept["quantiles"], strict=True):
+            got = loaded.predict(rows[first : first + loaded.shape.lookback], first_row=int(first))
+            assert np.array_equal(got.values.astype(np.float32), forecast)
+            assert np.array_equal(got.quantiles.astype(np.float32), quantiles)
+
+
+def test_any_number_of_threads_gives_the_same_bits(hot, data):
+    loaded, threads, found = modewise.load(hot), torch.get_num_threads(), []
+    for count in (1, 2, 3):
+        torch.set_num_threads(count)
+        found.append(loaded.predict(rows_of(data["gaps"])).values)
+    torch.set_num_threads(threads)
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+
+
+def test_the_state_has_the_names_of_the_file_both_ways(hot, tmp_path):
+    loaded = modewise.load(hot)
+    file = newest(hot) / "best.safetensors"
+    written = safetensors.torch.load_file(file)
+    state = loaded.module.state_dict()
+    assert list(state) == list(dict.fromkeys(state))
+    assert set(state) == set(written)
+    assert all(torch.equal(state[name], written[name]) for name in written)
+    safetensors.torch.save_file(state, tmp_path / "again.safetensors")
+    again = safetensors.torch.load_file(tmp_path / "again.safetensors")
+    assert all(torch.equal(again[name], written[name]) for name in written)
+
+
+def test_a_loaded_model_trains_with_torch(hot, data):
+    module = modewise.load(hot).module
+    past, truth = torch.randn(5, 3, 24), torch.randn(5, 3, 8)
+    module.train()
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.01)
+    losses = []
+    for _ in range(30):
+        optimizer.zero_grad()
+        loss = (module(past, torch.ones(5, 3, 24, dtype=torch.bool)) - truth).abs().mean()
+        loss.backward()
+        losses.append(loss.item())
+        optimizer.step()
+    assert all(parameter.grad is not None for parameter in module.parameters())
+    assert losses[-1] < losses[0]
+
+
+def test_a_loaded_model_compiles_and_exports(hot):
+    loaded = modewise.load(hot)
+    past, observed = torch.randn(2, 3, 24), torch.rand(2, 3, 24) > 0.2
+    wanted = loaded.module(past, observed)
+    compiled = torch.compile(loaded.module, fullgraph=True, backend="aot_eager")
+    with torch.no_grad():
+        assert torch.equal(compiled(past, observed), wanted)
+        program = torch.export.export(loaded.module, (past, observed))
+        assert torch.equal(program.module()(past, observed), wanted)
+
+
+def test_dropout_draws_what_the_trainer_draws():
+    """Keyed by seed, step and place; by torch's generator where no step was set."""
+    model = torch.nn.Sequential(nn.Dropout(0.5), nn.Dropout(0.5, site=17)).train()
+    x = torch.ones(3, 33)
+    nn.set_dropout_step(model, 7, 3)
+    keyed = model(x)
+    once = modewise.ops.dropout_add(None, x, 0.5, 7, 3, 16)
+    assert torch.equal(keyed, modewise.ops.dropout_add(None, once, 0.5, 7, 3, 17))
+    nn.set_dropout_step(model, 7, 4)
+    assert not torch.equal(model(x), keyed)
+    free = nn.Dropout(0.5).train()
+    torch.manual_seed(1)
+    first, second = free(x), free(x)
+    torch.manual_seed(1)
+    assert torch.equal(free(x), first)
+    assert not torch.equal(first, second)
+    assert torch.equal(free.eval()(x), x)
+
+
+def test_rotary_angles_are_the_formula():
+    angles = nn.rotary_angles([3, 5], [0, 1], 9, 100.0)
+    wanted = [[place * 100.0 ** (-c / 2) for place in (i, j) for c in range(2)] for i in range(3) for j in range(5)]
+    assert angles.dtype == torch.float64
+    torch.testing.assert_close(angles, torch.tensor(wanted, dtype=torch.float64), rtol=1e-15, atol=0)
+
+
+def test_kronecker_attention_is_the_product_of_its_factors():
+    torch.manual_seed(2)
+    attention = nn.KroneckerAttention(8, 2, 2, rope_modes=[1], query_key_norm=False).double()
+    x = torch.randn(2, 3, 5, 8, dtype=torch.float64)
+    over_rows, over_columns = attention.factors(x)
+    full = torch.einsum("bhij,bhkl->bhikjl", over_rows, over_columns).reshape(2, 2, 15, 15)
+    value = attention.value_proj(x).view(2, 15, 2, 4).transpose(1, 2)
+    wanted = attention.out_proj((full @ value).transpose(1, 2).reshape(2, 3, 5, 8))
+    torch.testing.assert_close(attention(x), wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.fixture()
+def copied(hot, tmp_path):
+    return shutil.copytree(hot, tmp_path / "run")
+
+
+def refused(path, kind, code, sentence):
+    with pytest.raises(kind) as error:
+        modewise.load(path)
+    assert str(error.value) == sentence
+    assert error.value.exit_code == code
+
+
+def test_no_run_is_a_sentence(tmp_path):
+    refused(tmp_path, errors.NoInputError, 66, f"{tmp_path} is no run: there is no {tmp_path}/config.toml")
+
+
+def test_a_run_of_a_newer_modewise_is_a_sentence(copied):
+    manifest = json.loads((copied / "manifest.json").read_text())
+    manifest["build"]["version"] = "99.0.1"
+    (copied / "manifest.json").write_text(json.dumps(manifest))
+    refused(copied, errors.DataError, 65, f"{copied} was written by modewise 99.0.1, and this is {modewise.__version__}: "
+                                          "install modewise 99.0.1 or later")  # fmt: skip
+
+
+def test_a_checkpoint_of_a_newer_format_is_a_sentence(copied):
+    step = newest(copied)
+    (step / "manifest.json").write_text('{"format": 2}')
+    refused(copied, errors.DataError, 65, f"{step}: a checkpoint of format 2, and this modewise reads 1")
+
+
+def test_a_run_without_a_checkpoint_is_a_sentence(copied):
+    shutil.rmtree(copied / "checkpoints")
+    refused(copied, errors.NoInputError, 66, f"{copied} has no checkpoint yet")
+
+
+@pytest.mark.parametrize("name, text, sentence", [
+    ("data.json", "[]", "{}/data.json: not a JSON object"),
+    ("data.json", "{", "{}/data.json: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+    ("config.toml", "[model", "{}/config.toml: Expected ']' at the end of a table declaration (at end of document)"),
+])  # fmt: skip
+def test_damaged_files_are_sentences(copied, name, text, sentence):
+    (copied / name).write_text(text)
+    refused(copied, errors.DataError, 65, sentence.format(copied))
+
+
+def test_weights_of_another_model_are_a_sentence(copied):
+    config = (copied / "config.toml").read_text()
+    (copied / "config.toml").write_text(re.sub(r"width = 64", "width = 32", config))
+    file = newest(copied) / "best.safetensors"
+    refused(copied, errors.DataError, 65, f"{file}: tensor emb.0.weight must be torch.float32 [32, 2, 16], "
+                                          "got torch.float32 [64, 2, 16]")  # fmt: skip
+
+
+def test_tensors_that_are_not_there_are_a_sentence(copied):
+    file = newest(copied) / "best.safetensors"
+    tensors = safetensors.torch.load_file(file)
+    del tensors["head.2.bias"]
+    safetensors.torch.save_file(tensors, file)
+    refused(copied, errors.DataError, 65, f"{file}: tensor head.2.bias: the file has none of that name")
+
+
+def test_a_model_that_python_has_not_is_a_sentence(data, tmp_path):
+    settings = {**SIZES, "model.attention.form": "random", "data.path": data["whole"]}
+    modewise.tasks.train("forecast", settings, out=tmp_path / "run", verbosity=-1)
+    with pytest.raises(NotImplementedError) as error:
+        modewise.load(tmp_path / "run")
+    assert str(error.value) == 'model.attention.form = "random" has no module in Python yet; the program and modewise.Forecaster run it'
+
+
+@pytest.mark.parametrize("values, sentence", [
+    (np.zeros((24, 2)), "values must be [T, 3], got [24, 2]"),
+    (np.zeros((23, 3)), "values have 23 rows, but the model looks back 24 rows"),
+    (np.zeros((24, 3), dtype=object), "values must be numbers, got an array of object"),
+    (np.full((24, 3), 1e300), "{}: values lie farther from the training rows than 32-bit floats can hold"),
+])  # fmt: skip
+def test_wrong_windows_are_sentences(hot, values, sentence):
+    with pytest.raises(errors.DataError) as error:
+        modewise.load(hot).predict(values)
+    assert str(error.value) == sentence.format(hot)
+
+
+def test_missing_cells_need_a_model_with_masks(data, tmp_path):
+    modewise.tasks.train("forecast", {**SIZES, "data.path": data["whole"]}, out=tmp_path / "run", verbosity=-1)
+    values = np.zeros((24, 3))
+    values[3, 1] = np.nan
+    with pytest.raises(errors.DataError) as error:
+        modewise.load(tmp_path / "run").predict(values)
+    assert str(error.value) == (f"{tmp_path}/run: 1 cells are missing in the last 24 rows, but the run was trained on data without "
+                                "missing cells, so its model takes none")  # fmt: skip
+
+
+def test_wrong_tensors_are_sentences(hot):
+    module = modewise.load(hot).module
+    with pytest.raises(ValueError, match=r"^forecaster: past must be \[2, 3, 24\], got \[2, 3, 23\]$"):
+        module(torch.zeros(2, 3, 23))
+    with pytest.raises(ValueError, match=r"^forecaster: observed must be bool, got torch.float32$"):
+        module(torch.zeros(2, 3, 24), torch.zeros(2, 3, 24))
+    with pytest.raises(ValueError, match=r"^forecaster: past must be a tensor of floating type, got torch.int64$"):
+        module(torch.zeros(2, 3, 24, dtype=torch.int64))

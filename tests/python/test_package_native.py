@@ -1,0 +1,70 @@
+"""How the package finds its libraries, what it says where they do not fit, its version, types and program."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import modewise
+from cli_helpers import PROGRAM, ROOT
+from modewise import _native
+
+
+def test_the_version_is_that_of_the_project():
+    written = re.search(r"project\(modewise VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    assert modewise.__version__ == written
+
+
+@pytest.mark.parametrize("built, installed", [("2.13.0", "2.12.1+cpu"), ("2.13.0", "3.13.0"), ("2.1.0", "2.13.0")])
+def test_a_torch_of_another_minor_version_is_refused(built, installed):
+    with pytest.raises(ImportError) as error:
+        _native.require_torch(built, installed)
+    wanted = ".".join(built.split(".")[:2])
+    assert str(error.value) == (
+        f"modewise was built for torch {wanted} and torch {installed} is installed: install torch {wanted} "
+        f"(pip install 'torch=={wanted}.*'), or build modewise against this torch")  # fmt: skip
+
+
+@pytest.mark.parametrize("installed", ["2.13.0", "2.13.5+cu130"])
+def test_a_torch_of_the_same_minor_version_is_taken(installed):
+    _native.require_torch("2.13.0", installed)
+
+
+def test_without_libraries_the_import_says_where_it_looked(tmp_path):
+    """A subprocess: the package is imported once in each."""
+    run = subprocess.run([sys.executable, "-c", "import modewise"], capture_output=True, text=True,
+                         env={"PYTHONPATH": str(ROOT / "python"), "MODEWISE_BUILD": str(tmp_path)})  # fmt: skip
+    assert run.stderr.strip().splitlines()[-1] == (
+        f"ImportError: modewise: there are no libraries in {ROOT}/python/modewise/lib or {tmp_path}/lib: "
+        "install a wheel, or build the clone with ./dev build")  # fmt: skip
+
+
+def test_python_m_is_the_program():
+    for arguments in (["--version"], ["predict", "/nowhere/run"]):
+        mine = subprocess.run([sys.executable, "-m", "modewise", *arguments], capture_output=True, text=True, cwd="/",
+                              env={"PYTHONPATH": str(ROOT / "python"), "MODEWISE_BUILD": str(PROGRAM.parents[1])})  # fmt: skip
+        theirs = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd="/")
+        assert (mine.returncode, mine.stdout, mine.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
+    assert theirs.returncode == 66
+
+
+def test_types_hold_under_mypy_strict():
+    assert (ROOT / "python/modewise/py.typed").is_file()
+    run = subprocess.run([sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", "--cache-dir", str(PROGRAM.parents[1] / "mypy_cache")],
+                         cwd=ROOT, capture_output=True, text=True)  # fmt: skip
+    assert run.returncode == 0, run.stdout
+
+
+def test_the_torch_of_dev_and_of_the_package_are_one():
+    dev = re.search(r"^torch=torch==(\d+\.\d+)", (ROOT / "dev").read_text(), re.M)[1]
+    package = re.findall(r'"torch==([^"]+)"', (ROOT / "pyproject.toml").read_text())
+    assert package == [f"{dev}.*"] * 2
+
+
+def test_every_module_has_a_docstring_and_stays_small():
+    for file in pathlib.Path(ROOT / "python/modewise").rglob("*.py"):
+        text = file.read_text()
+        assert text.startswith('"""'), file
+        assert text.count("\n") <= 400, file
