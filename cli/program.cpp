@@ -14,6 +14,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "cli/implied_task.h"
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
 #include "modewise/core/log.h"
@@ -153,6 +154,7 @@ int Program::usage_error(const CLI::ParseError& error) const {
 }
 
 int Program::parse_and_run() {
+  command_line_ = with_task(std::move(command_line_));
   try {
     app_.parse(static_cast<int>(command_line_.size()), [this] {
       static std::vector<const char*> arguments;

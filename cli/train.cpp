@@ -63,7 +63,8 @@ void add_training(Program& program, CLI::App& parent, const tasks::Kind& kind) {
 }  // namespace
 
 void add_train(Program& program) {
-  CLI::App* command = program.app().add_subcommand("train", "Trains a model on a data set");
+  CLI::App* command = program.app().add_subcommand(
+      "train", "Trains a model on a data set; without a task, of that which --data looks like");
   command->require_subcommand(1);
   for (const tasks::Kind* kind : tasks::kinds()) add_training(program, *command, *kind);
 }

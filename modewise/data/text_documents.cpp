@@ -138,4 +138,15 @@ void for_each_document(const DocumentConfig& config, const std::string& path,
   if (reader.empty > 0) notes.push_back(fmt::format("{}: {} empty documents left out", path, reader.empty));
 }
 
+bool holds_prose(const fs::path& path) {
+  if (path.extension() != ".txt" || !fs::is_regular_file(path)) return false;
+  const io::MappedFile file(path);
+  const auto is_letter = [](char c) {
+    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || static_cast<unsigned char>(c) >= 0x80;
+  };
+  const auto is_ink = [](char c) { return static_cast<unsigned char>(c) > ' '; };
+  const std::string_view text = text_of(file).substr(0, size_t{64} << 10);
+  return 2 * std::ranges::count_if(text, is_letter) > std::ranges::count_if(text, is_ink);
+}
+
 }  // namespace modewise::data

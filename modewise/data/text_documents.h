@@ -1,6 +1,7 @@
 #pragma once
 // Documents of text: files of a folder, lines of a .jsonl file, or the parts of a file between separators.
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -23,5 +24,8 @@ void for_each_document(const DocumentConfig& config, const std::string& path,
 /// The parts of a text: between lines that are exactly <|endoftext|>, or between blank lines (those with
 /// nothing but spaces, tabs and carriage returns).
 std::vector<std::string_view> split_documents(std::string_view text, const std::string& separator);
+
+/// Whether `path` is a .txt whose beginning is mostly letters.
+bool holds_prose(const std::filesystem::path& path);
 
 }  // namespace modewise::data

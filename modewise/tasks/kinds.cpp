@@ -35,9 +35,9 @@ const Kind* owner_of(const fs::path& data) {
 }  // namespace
 
 const std::vector<const Kind*>& kinds() {
-  static const std::vector<const Kind*> all = {
-      &forecast_kind,        &volumes_kind,  &scenes_kind,   &language_kind,
-      &labelled_series_kind, &pictures_kind, &captions_kind, &text_kind};
+  static const std::vector<const Kind*> all = {&forecast_kind, &volumes_kind,         &scenes_kind,
+                                               &text_kind,     &labelled_series_kind, &pictures_kind,
+                                               &captions_kind, &language_kind};
   return all;
 }
 
@@ -79,7 +79,7 @@ const Kind& kind_of_data(const fs::path& path) {
   if (const Kind* kind = owner_of(path)) return *kind;
   if (fs::is_directory(path))
     for (const auto& entry : fs::recursive_directory_iterator(path))
-      if (const Kind* kind = owner_of(entry.path().filename())) return *kind;
+      if (const Kind* kind = owner_of(entry.path())) return *kind;
   return *kinds().front();
 }
 

@@ -21,8 +21,8 @@ TEST(Kinds, HaveNamesOfTheirOwn) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_STREQ(error.what(),
-                 "there is no task 'clasify' (there are forecast, classify, segment, language, series, "
-                 "pictures, captions, text)");
+                 "there is no task 'clasify' (there are forecast, classify, segment, text, series, pictures, "
+                 "captions, language)");
   }
 }
 
@@ -60,6 +60,25 @@ TEST(Kinds, KnowTheirData) {
   EXPECT_EQ(task_of(folder / "b"), "forecast");
   folder.write("b/c/X_TRAIN.ts", "");
   EXPECT_EQ(task_of(folder / "b"), "series");
+  const auto task_of_file = [&](const std::string& name, const std::string& text) {
+    return task_of(folder.write(name, text));
+  };
+  EXPECT_EQ(task_of_file("rates.txt", "0.7855 1.611\n0.7818 1.610\n"), "forecast");
+  EXPECT_EQ(task_of_file("novel.txt", "It is a truth universally acknowledged, that a man of 30\n"),
+            "language");
+  EXPECT_EQ(task_of_file("roman.txt", "Я помню чудное мгновенье\n"), "language");
+  EXPECT_EQ(task_of_file("plain.jsonl", "{\"text\": \"label\"}\n"), "language");
+  EXPECT_EQ(task_of_file("broken.jsonl", "{\"text\": \"a\", \"label\"\n"), "language");
+  EXPECT_EQ(task_of_file("classes.jsonl", "{\"label\": 1, \"text\": \"a\"}\n"), "text");
+  EXPECT_EQ(task_of_file("reviews.csv", "id;label;text\r\n1;good;\"a;b\"\r\n"), "text");
+  EXPECT_EQ(task_of_file("quote.csv", "\"text,label\n1,2\n"), "forecast");
+  EXPECT_EQ(task_of_file("years.csv", "label,context\n1,2\n"), "forecast");
+  folder.write("novels/part/one.txt", "It is a truth universally acknowledged\n");
+  EXPECT_EQ(task_of(folder / "novels"), "language");
+  folder.write("own/train.tsv", "text\tlabel\na\tb\n");
+  EXPECT_EQ(task_of(folder / "own"), "text");
+  folder.write("RTE/train.tsv", "index\tsentence1\tsentence2\tlabel\n");
+  EXPECT_EQ(task_of(folder / "RTE"), "text");
 }
 
 }  // namespace

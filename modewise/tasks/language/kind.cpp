@@ -6,6 +6,7 @@
 
 #include "modewise/analysis/sequence_cost.h"
 #include "modewise/core/error.h"
+#include "modewise/data/text_documents.h"
 #include "modewise/report/table.h"
 #include "modewise/tasks/job.h"
 #include "modewise/tasks/language/evaluate.h"
@@ -104,7 +105,7 @@ Result describe_data(const std::string& file, const std::vector<std::string>& gi
 }
 
 bool owns(const std::filesystem::path& data) {
-  return data.extension() == ".jsonl" || data == "recall";
+  return data.extension() == ".jsonl" || data == "recall" || data::holds_prose(data);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/data/text/glue.h"
+#include "modewise/data/text/text_files.h"
 #include "modewise/tasks/labelled/class_tables.h"
 #include "modewise/tasks/labelled/labelled_kind.h"
 #include "modewise/tasks/text/attention.h"
@@ -200,7 +201,8 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
 }
 
 bool owns(const std::filesystem::path& data) {
-  return std::filesystem::is_directory(data) && data::glue_layout_of(data) != nullptr;
+  return data::holds_labelled_texts(data) ||
+         (std::filesystem::is_directory(data) && data::glue_layout_of(data) != nullptr);
 }
 
 }  // namespace

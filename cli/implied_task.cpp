@@ -1,0 +1,45 @@
+#include "cli/implied_task.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "modewise/core/error.h"
+#include "modewise/tasks/kinds.h"
+
+namespace modewise::cli {
+namespace {
+
+/// The value of an option that stands as "--name value" or "--name=value".
+std::optional<std::string> value_of(const std::vector<std::string>& command_line, const std::string& option) {
+  for (size_t i = 0; i < command_line.size(); ++i) {
+    if (command_line[i].starts_with(option + "=")) return command_line[i].substr(option.size() + 1);
+    if (command_line[i] == option && i + 1 < command_line.size()) return command_line[i + 1];
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> with_task(std::vector<std::string> command_line) {
+  const bool bare =
+      command_line.size() >= 3 && command_line[1] == "train" && command_line[2].starts_with("-");
+  const auto asks = [&](const char* option) {
+    return std::find(command_line.begin(), command_line.end(), option) != command_line.end();
+  };
+  if (!bare || asks("-h") || asks("--help")) return command_line;
+  const std::optional<std::string> run = value_of(command_line, "--resume"),
+                                   data = value_of(command_line, "--data");
+  if (!run && !data) return command_line;
+  if (!run && std::none_of(tasks::kinds().begin(), tasks::kinds().end(),
+                           [&](const tasks::Kind* kind) { return kind->owns && kind->owns(*data); }))
+    require(std::filesystem::exists(*data), ErrorKind::no_input, "there is no file or folder {}", *data);
+  const tasks::Kind& kind = run ? tasks::kind_of_run(*run) : tasks::kind_of_data(*data);
+  if (!run && !asks("-q") && !asks("--quiet"))
+    spdlog::info("{} is taken as data of 'modewise train {}'", *data, kind.name);
+  command_line.insert(command_line.begin() + 2, kind.name);
+  return command_line;
+}
+
+}  // namespace modewise::cli
