@@ -23,7 +23,8 @@ class LongTable : public testing::Test {
   std::string refused(ErrorKind kind, const std::string& text, const SeriesConfig& config = {}) {
     std::string message = error_of(kind, [&] { load(text, config); });
     const std::string path = folder_.path("f.csv");
-    for (size_t at; (at = message.find(path)) != std::string::npos;) message.replace(at, path.size(), "f.csv");
+    for (size_t at; (at = message.find(path)) != std::string::npos;)
+      message.replace(at, path.size(), "f.csv");
     return message;
   }
   /// The cells of [T, series …] in order, −1 where one is missing.
@@ -54,14 +55,16 @@ TEST_F(LongTable, SeriesStandSideBySideOnOneClock) {
 }
 
 TEST_F(LongTable, SeriesOfUnequalLengthAndGapsAreMasked) {
-  const Series s = load(kHead + "A,2020-01-03,1\nA,2020-01-01,2\nB,2020-01-05,3\nB,2020-01-02,4\nB,2020-01-03,5\n");
+  const Series s =
+      load(kHead + "A,2020-01-03,1\nA,2020-01-01,2\nB,2020-01-05,3\nB,2020-01-02,4\nB,2020-01-03,5\n");
   EXPECT_THAT(cells(s), ElementsAre(2, -1, -1, 4, 1, 5, -1, -1, -1, 3));
   EXPECT_THAT(s.notes, Contains("a gap of 1 row after 2020-01-03 is filled as missing"));
   EXPECT_EQ(s.where(4, 1), folder_.path("f.csv") + ":4: column 'y'");
 }
 
 TEST_F(LongTable, SeveralColumnsAreASecondMode) {
-  const Series s = load("date,station,temp,wind,kind\n2020-01,p,1,2,x\n2020-01,q,3,4,x\n2020-02,p,5,6,x\n2020-02,q,7,8,x\n");
+  const Series s = load(
+      "date,station,temp,wind,kind\n2020-01,p,1,2,x\n2020-01,q,3,4,x\n2020-02,p,5,6,x\n2020-02,q,7,8,x\n");
   EXPECT_THAT(s.shape(), ElementsAre(2, 2));
   EXPECT_EQ(s.modes[0].name, "station");
   EXPECT_THAT(s.modes[0].labels, ElementsAre("p", "q"));
@@ -76,9 +79,10 @@ TEST_F(LongTable, SeveralColumnsAreASecondMode) {
 TEST_F(LongTable, IdsMayBeNumbersUnderTheirName) {
   const std::string rows = "7,2020-01-01,1\n8,2020-01-01,2\n7,2020-01-02,3\n8,2020-01-02,4\n";
   EXPECT_THAT(load("Sensor_ID,date,y\n" + rows).modes[0].labels, ElementsAre("7", "8"));
-  EXPECT_EQ(refused(ErrorKind::data, "depth,date,y\n" + rows),
-            "f.csv:3: dates must increase, but 2020-01-01 equals the date of line 2, 2020-01-01; data.dates = "
-            "\"rows\" would take the rows as equally spaced");
+  EXPECT_EQ(
+      refused(ErrorKind::data, "depth,date,y\n" + rows),
+      "f.csv:3: dates must increase, but 2020-01-01 equals the date of line 2, 2020-01-01; data.dates = "
+      "\"rows\" would take the rows as equally spaced");
   SeriesConfig config;
   config.id = {"depth"};
   EXPECT_THAT(load("depth,date,y\n" + rows, config).modes[0].labels, ElementsAre("7", "8"));
@@ -86,10 +90,12 @@ TEST_F(LongTable, IdsMayBeNumbersUnderTheirName) {
 
 TEST_F(LongTable, SeveralColumnsMayTellSeriesApart) {
   const std::string text =
-      "store,item,date,y\na,m,2020-01-01,1\na,n,2020-01-01,2\nb,m,2020-01-01,3\na,m,2020-01-02,4\na,n,2020-01-02,5\n";
-  EXPECT_EQ(refused(ErrorKind::data, text),
-            "f.csv:3: dates must increase, but 2020-01-01 equals the date of line 2, 2020-01-01; data.dates = "
-            "\"rows\" would take the rows as equally spaced");
+      "store,item,date,y\na,m,2020-01-01,1\na,n,2020-01-01,2\nb,m,2020-01-01,3\na,m,2020-01-02,4\na,n,2020-"
+      "01-02,5\n";
+  EXPECT_EQ(
+      refused(ErrorKind::data, text),
+      "f.csv:3: dates must increase, but 2020-01-01 equals the date of line 2, 2020-01-01; data.dates = "
+      "\"rows\" would take the rows as equally spaced");
   SeriesConfig config;
   config.id = {"store", "item"};
   const Series s = load(text, config);
@@ -97,7 +103,8 @@ TEST_F(LongTable, SeveralColumnsMayTellSeriesApart) {
   EXPECT_THAT(s.modes[0].labels, ElementsAre("a/m", "a/n", "b/m"));
   EXPECT_THAT(cells(s), ElementsAre(1, 2, 3, 4, 5, -1));
   config.id = {"stor"};
-  EXPECT_EQ(refused(ErrorKind::config, text, config), "data.id: f.csv has no column 'stor' (did you mean 'store'?)");
+  EXPECT_EQ(refused(ErrorKind::config, text, config),
+            "data.id: f.csv has no column 'stor' (did you mean 'store'?)");
   config.id = {"date"};
   EXPECT_EQ(refused(ErrorKind::config, text, config), "data.id: column 'date' of f.csv holds dates");
 }
@@ -118,36 +125,45 @@ TEST_F(LongTable, WithNoneATableIsWide) {
 }
 
 TEST_F(LongTable, SaysWhatIsWrong) {
-  EXPECT_EQ(refused(ErrorKind::data, kHead + "A,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-02,3\nA,2020-01-01,4\n",
-                    [] {
-                      SeriesConfig config;
-                      config.id = {"unique_id"};
-                      return config;
-                    }()),
-            "f.csv:5: series 'A' has a row of 2020-01-01 already");
-  EXPECT_EQ(refused(ErrorKind::data, kHead + "A,2020-01-02,1\nB,2020-01-01,2\nC,2020-01-03,3\n"),
-            "f.csv: each of its 3 rows is a series of its own by unique_id; data.id = none takes them as one");
-  EXPECT_EQ(refused(ErrorKind::data, "p,q,ds,y\na,c,2020-01-01,1\nb,d,2020-01-01,2\na,c,2020-01-02,3\n"),
-            "f.csv: its rows are of several series, which the columns 'p', 'q' could tell apart: data.id names "
-            "the one");
+  EXPECT_EQ(
+      refused(ErrorKind::data, kHead + "A,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-02,3\nA,2020-01-01,4\n",
+              [] {
+                SeriesConfig config;
+                config.id = {"unique_id"};
+                return config;
+              }()),
+      "f.csv:5: series 'A' has a row of 2020-01-01 already");
+  EXPECT_EQ(
+      refused(ErrorKind::data, kHead + "A,2020-01-02,1\nB,2020-01-01,2\nC,2020-01-03,3\n"),
+      "f.csv: each of its 3 rows is a series of its own by unique_id; data.id = none takes them as one");
+  EXPECT_EQ(
+      refused(ErrorKind::data, "p,q,ds,y\na,c,2020-01-01,1\nb,d,2020-01-01,2\na,c,2020-01-02,3\n"),
+      "f.csv: its rows are of several series, which the columns 'p', 'q' could tell apart: data.id names "
+      "the one");
   SeriesConfig config;
   config.id = {"unique_id"};
   EXPECT_EQ(refused(ErrorKind::data, kHead + "A,2020-01-01,1\n,2020-01-01,2\nA,2020-01-02,1\n", config),
             "f.csv:3: column 'unique_id' must name a series, the cell is empty");
   EXPECT_EQ(refused(ErrorKind::data, "unique_id,y\nA,1\nB,2\nA,3\n", config),
             "f.csv: data.id tells series apart whose rows have dates, but no column holds dates");
-  EXPECT_EQ(refused(ErrorKind::data, kHead + "A,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-02,3\nA,2020-01-03,3\nA,2020-01-05,3\nA,2020-01-05 12:00,3\n", config),
-            "f.csv:7: expected dates at a constant step, gaps allowed; the commonest step is 1 d (2 of 4), but "
-            "2020-01-05 00:00 and 2020-01-05 12:00 (lines 6 and 7) are 12 h apart; data.dates = \"rows\" would "
-            "take the rows as equally spaced");
+  EXPECT_EQ(
+      refused(ErrorKind::data,
+              kHead + "A,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-02,3\nA,2020-01-03,3\nA,2020-01-05,3\nA,"
+                      "2020-01-05 12:00,3\n",
+              config),
+      "f.csv:7: expected dates at a constant step, gaps allowed; the commonest step is 1 d (2 of 4), but "
+      "2020-01-05 00:00 and 2020-01-05 12:00 (lines 6 and 7) are 12 h apart; data.dates = \"rows\" would "
+      "take the rows as equally spaced");
 }
 
 TEST_F(LongTable, SeriesThatShareFewDatesAreRefusedBeforeTheyTakeMemory) {
   std::string text = kHead;
-  for (int i = 0; i < 3000; ++i) text += "s" + std::to_string(i) + "," + std::to_string(1577836800 + 60 * (3000 - i)) + ",1\n";
+  for (int i = 0; i < 3000; ++i)
+    text += "s" + std::to_string(i) + "," + std::to_string(1577836800 + 60 * (3000 - i)) + ",1\n";
   text += "s0,1577836800,2\n";
-  EXPECT_EQ(refused(ErrorKind::data, text),
-            "f.csv: its 3000 series share too few dates: side by side they would make 9003000 cells of 3001 rows");
+  EXPECT_EQ(
+      refused(ErrorKind::data, text),
+      "f.csv: its 3000 series share too few dates: side by side they would make 9003000 cells of 3001 rows");
 }
 
 TEST_F(LongTable, SecondsSince1970AreDates) {
@@ -162,11 +178,11 @@ TEST_F(LongTable, SecondsSince1970AreDates) {
   SeriesConfig config;
   config.time_column = "when";
   EXPECT_EQ(load("y,when\n1,1577836800\n2,1577840400\n", config).time.at(1), 1577840400);
-  for (const char* text : {"a,y\n1577836800,1\n1577840400,2\n1577844001,3\n",         // no constant step
-                           "y,a\n1,1577836800\n2,1577840400\n3,1577844000\n",         // neither first nor named
-                           "time,y\n1577836800.5,1\n1577840400.5,2\n",                // no whole seconds
-                           "time,y\n1577836800001,1\n1577840400001,2\n",              // nor of milliseconds
-                           "time,y\n99999999,1\n100000000,2\n100000001,3\n"})         // 1973 begins the range
+  for (const char* text : {"a,y\n1577836800,1\n1577840400,2\n1577844001,3\n",  // no constant step
+                           "y,a\n1,1577836800\n2,1577840400\n3,1577844000\n",  // neither first nor named
+                           "time,y\n1577836800.5,1\n1577840400.5,2\n",         // no whole seconds
+                           "time,y\n1577836800001,1\n1577840400001,2\n",       // nor of milliseconds
+                           "time,y\n99999999,1\n100000000,2\n100000001,3\n"})  // 1973 begins the range
     EXPECT_EQ(load(text).modes[0].labels.size(), 2U) << text;
   EXPECT_EQ(load("time,y\n100000000,1\n100000001,2\n").time.at(1), 100000001);
   EXPECT_EQ(load("time,y\n3999999998,1\n3999999999,2\n").time.at(1), 3999999999);
