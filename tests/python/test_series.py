@@ -157,3 +157,26 @@ def test_threads_and_a_kill_change_no_bit(folder, tmp_path):
     ok("train", "series", "--resume", tmp_path / "k")
     assert (tmp_path / "k" / "metrics.jsonl").read_bytes() == lines
     assert json.loads((tmp_path / "k" / "metrics.json").read_text())["test"] == json.loads((tmp_path / "t1" / "metrics.json").read_text())["test"]
+
+
+def test_tables_of_cases_are_the_same_as_their_ts_files(tmp_path):
+    """Two classes of series of one variable, some shorter, as .ts, as UCR's .tsv and as CSV with a header."""
+    rng = np.random.default_rng(6)
+    for part, count in (("TRAIN", 30), ("TEST", 21)):
+        cases = [(i % 2, (np.sin(np.arange(24) * (0.3 + 0.3 * (i % 2))) + rng.normal(0, 0.1, 24)).round(3)[: 24 - i % 4]) for i in range(count)]
+        lines = ["@problemName Waves", "@univariate true", "@equalLength false", "@classLabel true 1 2", "@data"]
+        lines += [",".join(map(str, x)) + f":{label + 1}" for label, x in cases]
+        padded = [[str(label + 1), *map(str, x), *["NaN"] * (24 - len(x))] for label, x in cases]
+        for name, text in {"ts": "\n".join(lines), "tsv": "\n".join("\t".join(row) for row in padded),
+                           "csv": "\n".join([",".join(["label", *(f"t{i}" for i in range(24))]), *(",".join(row) for row in padded)])}.items():
+            (tmp_path / name).mkdir(exist_ok=True)
+            (tmp_path / name / f"Waves_{part}.{name}").write_text(text + "\n")
+    results = {}
+    for name in ("ts", "tsv", "csv"):
+        ok("train", "--data", tmp_path / name, "--out", tmp_path / f"run-{name}", "--set", "train.epochs=3", "--set", "output.report=false",
+           "--set", "model.patch.length=4", "--set", "model.patch.stride=4", "--threads", "1")
+        results[name] = json.loads((tmp_path / f"run-{name}" / "metrics.json").read_text())["test"]
+    assert results["ts"]["samples"] == 21
+    assert results["tsv"] == results["ts"] and results["csv"] == results["ts"]
+    ok("predict", tmp_path / "run-tsv", "--data", tmp_path / "tsv" / "Waves_TEST.tsv", "--out", tmp_path / "told.csv")
+    assert len((tmp_path / "told.csv").read_text().splitlines()) == 22

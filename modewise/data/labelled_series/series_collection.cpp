@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -25,19 +26,24 @@ struct CollectionFiles {
   std::string train, test;  // test "" where there is none
 };
 
-/// The file of a folder whose name ends in `ending`.
-std::string file_ending_in(const fs::path& folder, const std::string& ending) {
-  std::string found;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.ends_with(ending)) continue;
-    require(found.empty(), ErrorKind::data, "{}: there are several files that end in {}; name one",
-            folder.string(), ending);
-    found = entry.path().string();
+/// Of files that hold the same cases in several forms the first is taken.
+constexpr std::array<std::string_view, 4> kEndings = {".ts", ".tsv", ".csv", ".txt"};
+
+/// The file of a folder whose name ends in `part` and one of the endings; "" for none.
+std::string file_of_part(const fs::path& folder, const std::string& part) {
+  for (const std::string_view ending : kEndings) {
+    std::string found;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.ends_with(part + std::string(ending))) continue;
+      require(found.empty(), ErrorKind::data, "{}: there are several files that end in {}{}; name one",
+              folder.string(), part, ending);
+      found = entry.path().string();
+    }
+    if (!found.empty()) return found;
   }
-  require(!found.empty(), ErrorKind::no_input, "{}: there is no file that ends in {}", folder.string(),
-          ending);
-  return found;
+  fail(ErrorKind::no_input, "{}: there is no file that ends in {}{}", folder.string(), part,
+       fmt::join(kEndings, fmt::format(", {}", part)));
 }
 
 /// Without `with_test` the test file may be missing.
@@ -47,14 +53,16 @@ CollectionFiles files_of(const CollectionConfig& config, bool with_test) {
           "data.path: expected a folder or file of series, got none");
   require(fs::exists(config.path), ErrorKind::no_input, "there is no file or folder {}", config.path);
   if (fs::is_directory(config.path))
-    return {file_ending_in(config.path, "_TRAIN.ts"),
-            with_test ? file_ending_in(config.path, "_TEST.ts") : ""};
-  for (const auto& [own, other] : {std::pair("_TRAIN.ts", "_TEST.ts"), std::pair("_TEST.ts", "_TRAIN.ts")}) {
-    if (!config.path.ends_with(own)) continue;
-    const std::string twin = config.path.substr(0, config.path.size() - std::string(own).size()) + other;
+    return {file_of_part(config.path, "_TRAIN"), with_test ? file_of_part(config.path, "_TEST") : ""};
+  const fs::path path(config.path);
+  const std::string ending = path.extension().string(), stem = path.stem().string();
+  for (const auto& [own, other] : {std::pair("_TRAIN", "_TEST"), std::pair("_TEST", "_TRAIN")}) {
+    if (!stem.ends_with(own)) continue;
+    const std::string twin =
+        path.parent_path() / (stem.substr(0, stem.size() - std::string(own).size()) + other + ending);
     if (!fs::exists(twin)) break;
-    return std::string(own) == "_TRAIN.ts" ? CollectionFiles{config.path, twin}
-                                           : CollectionFiles{twin, config.path};
+    return std::string(own) == "_TRAIN" ? CollectionFiles{config.path, twin}
+                                        : CollectionFiles{twin, config.path};
   }
   return {config.path, config.test};
 }
@@ -168,7 +176,7 @@ std::optional<RawCases> read_test_cases(const CollectionConfig& config, const st
   if (!with_test && config.protocol != "paper") return std::nullopt;
   if (config.is_simulated())
     return simulate_motifs(config.motifs, static_cast<uint64_t>(config.split_seed), true);
-  return file.empty() ? std::nullopt : std::optional(read_ts_cases(file));
+  return file.empty() ? std::nullopt : std::optional(read_cases(file));
 }
 
 /// Mean and deviation of each variable over the cases `samples`; `sample`: with n − 1.
@@ -251,7 +259,7 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
           "{}: protocol {} needs a test file too: give data.test, or a folder with X_TRAIN.ts and X_TEST.ts",
           files.train, config.protocol);
   RawCases train =
-      config.is_simulated() ? simulate_motifs(config.motifs, seed, false) : read_ts_cases(files.train);
+      config.is_simulated() ? simulate_motifs(config.motifs, seed, false) : read_cases(files.train);
   std::optional<RawCases> test = read_test_cases(config, files.test, with_test);
   require(!train.classes.empty(), ErrorKind::data, "{}: the cases have no classes to learn", train.source);
   if (test) require_fitting(train, *test);
@@ -280,7 +288,7 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
 SeriesCollection load_cases(const std::string& file, const std::string& normalize,
                             const TrainedSeries& trained) {
   require(fs::exists(file), ErrorKind::no_input, "there is no file {}", file);
-  RawCases raw = read_ts_cases(file);
+  RawCases raw = read_cases(file);
   require(raw.variables == trained.variables, ErrorKind::data,
           "{}: series of {} dimensions, but the run was trained on {}", file, raw.variables,
           trained.variables);

@@ -16,6 +16,13 @@ struct RawCases {
 };
 
 RawCases read_ts_cases(const std::string& path);
+/// A table of cases of one variable, a row each: of a .txt plain numbers, the class first; of other files
+/// CSV, where without a header the class comes first, and with one the column named label, class, target or y
+/// holds it (without such a column the cases have none). Missing cells that end a row end its series (the UCR
+/// archive). Data errors with file and case.
+RawCases read_case_table(const std::string& path);
+/// Of the two the one that the file's name says.
+RawCases read_cases(const std::string& path);
 /// Fills gaps along a straight line between the values around them, ends with the value next to them; a
 /// variable without any value stays NaN.
 void fill_gaps(at::Tensor& series);

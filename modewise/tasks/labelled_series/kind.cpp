@@ -42,7 +42,10 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
 }
 
 bool owns(const std::filesystem::path& data) {
-  return data.extension() == ".ts" || data == "motifs";
+  const std::string stem = data.stem().string(), ending = data.extension().string();
+  const bool part = stem.ends_with("_TRAIN") || stem.ends_with("_TEST");
+  return ending == ".ts" || data == "motifs" ||
+         (part && (ending == ".tsv" || ending == ".csv" || ending == ".txt"));
 }
 
 }  // namespace
@@ -51,10 +54,11 @@ const Kind labelled_series_kind = labelled_kind<make_run>({
     .name = "series",
     .summary = "Trains a classifier of series, and judges it on the test cases.",
     .example = "modewise train series --train BasicMotions_TRAIN.ts --test BasicMotions_TEST.ts",
-    .data_help = "folder with X_TRAIN.ts and X_TEST.ts, one of the two, or motifs (data.path)",
+    .data_help =
+        "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt), one of the two, or motifs (data.path)",
     .model_help = "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest",
-    .options = {{"--train", "data.train", "training file, .ts"},
-                {"--test", "data.test", "test file, .ts"},
+    .options = {{"--train", "data.train", "training file, .ts, .tsv, .csv or .txt"},
+                {"--test", "data.test", "test file"},
                 {"--protocol", "data.protocol", "official, paper or tslib"},
                 {"--attention", "model.attention.form",
                  "full, axial, pooled, causal, window, random, topk, linformer, …"},

@@ -210,10 +210,10 @@ TEST_F(Collection, FindsItsFiles) {
             config.path + ": there are several files that end in _TRAIN.ts; name one");
   config.path = folder_.path("two");
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_collection(config); }),
-            config.path + ": there is no file that ends in _TRAIN.ts");
+            config.path + ": there is no file that ends in _TRAIN.ts, _TRAIN.tsv, _TRAIN.csv, _TRAIN.txt");
   folder_.write("two/Y_TRAIN.ts", many(5));
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_collection(config); }),
-            config.path + ": there is no file that ends in _TEST.ts");
+            config.path + ": there is no file that ends in _TEST.ts, _TEST.tsv, _TEST.csv, _TEST.txt");
   EXPECT_THAT(counts(config, false), ElementsAre(15, 0));  // which is not looked for
   config.protocol = "paper";
   config.path = folder_.path("two/Y_TRAIN.ts");  // whose twin is not there, nor needed
