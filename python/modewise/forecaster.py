@@ -12,7 +12,7 @@ import numpy.typing as npt
 from modewise import tasks
 from modewise.errors import CannotCreateError, DataError, ModewiseError, UsageError
 from modewise.frames import Table, forecast_frame, table_of, write_table
-from modewise.loading import LoadedForecaster, load
+from modewise.loading import LoadedForecaster, load_forecaster
 
 if TYPE_CHECKING:
     import pandas
@@ -164,7 +164,7 @@ class Forecaster:
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> "Forecaster":
         """A fitted forecaster of a folder that any `train forecast` made."""
-        loaded = load(run)
+        loaded = load_forecaster(run)
         forecast, train = loaded.config["forecast"], loaded.config["train"]
         made = cls(loaded.config["model"]["name"], horizon=forecast["horizon"], lookback=forecast["lookback"],
                    loss=forecast["loss"], epochs=train["epochs"], seed=train["seed"], run=run)  # fmt: skip
@@ -203,7 +203,7 @@ class Forecaster:
 
     def load(self) -> LoadedForecaster:
         """The fitted model built of modewise.nn."""
-        return load(self._run())
+        return load_forecaster(self._run())
 
     def _run(self) -> str:
         if not hasattr(self, "run_"):

@@ -10,10 +10,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from modewise import tasks
 from modewise.calibration import Calibration, window_deviation
-from modewise.errors import DataError
+from modewise.errors import DataError, UsageError
 from modewise.models.forecast import Forecaster, ForecastShape
 from modewise.models.forecast_config import make_forecaster
+from modewise.models.language import LanguageModel
 from modewise.run_folder import RunFolder
 
 Array = npt.NDArray[Any]
@@ -106,14 +108,59 @@ class LoadedForecaster:
         return Forecast(self.names, point[0] * deviation + mean, self.levels, in_units)
 
 
-def load(path: str | os.PathLike[str]) -> LoadedForecaster:
-    """The model of a run folder, built of modewise.nn with the run's best weights, in evaluation mode.
+class LoadedLanguageModel:
+    """A run's language model: `module` (with the best weights, in evaluation mode), `config` (its resolved
+    config.toml), and its tokenizer: `encode`, `decode`, `begin_id` (None where it names none)."""
 
-    Runs of the task forecast. NoInputError where there is no run or no checkpoint, DataError where its files are
-    damaged or of a newer modewise, NotImplementedError for a task or model that has no module in Python yet.
-    """
+    def __init__(self, folder: RunFolder) -> None:
+        self.path = folder.path
+        self.config = folder.config()
+        self.module = LanguageModel(self.config["model"])
+        folder.load_weights(self.module)
+
+    def encode(self, text: str) -> Tensor:
+        """A text's tokens [n] int64, without begin and end marks."""
+        return torch.tensor(tasks.encode(self.path, text)[0], dtype=torch.int64)
+
+    @property
+    def begin_id(self) -> int | None:
+        """The token that opens a text."""
+        return tasks.encode(self.path, "")[1]
+
+    def decode(self, tokens: Tensor) -> str:
+        """The text of tokens [n]; bytes that are no characters become U+FFFD."""
+        return tasks.decode(self.path, tokens.tolist())
+
+    def generate(self, prompt: str, count: int) -> str:
+        """`count` tokens that go on with a prompt, the likeliest each time, as `generate --temperature 0` does."""
+        begin = self.begin_id
+        opening = [] if begin is None else [begin]
+        tokens = torch.tensor([[*opening, *self.encode(prompt).tolist()]])
+        if tokens.numel() == 0:
+            raise UsageError("generate: the prompt is empty, and the tokenizer has no token that opens a text")
+        return self.decode(self.module.greedy(tokens, count)[0])
+
+
+def load_forecaster(path: str | os.PathLike[str]) -> LoadedForecaster:
+    """The same as `load` for a run of the task forecast. UsageError for one of another."""
     folder = RunFolder(path)
     if folder.task != "forecast":
+        raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of 'forecast'")
+    return LoadedForecaster(folder)
+
+
+LOADERS: dict[str, type[LoadedForecaster] | type[LoadedLanguageModel]] = {"forecast": LoadedForecaster, "language": LoadedLanguageModel}
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The model of a run folder, built of modewise.nn with the run's best weights, in evaluation mode: a
+    LoadedForecaster or a LoadedLanguageModel.
+
+    NoInputError where there is no run or no checkpoint, DataError where its files are damaged or of a newer modewise,
+    NotImplementedError for a task or model that has no module in Python yet.
+    """
+    folder = RunFolder(path)
+    if folder.task not in LOADERS:
         raise NotImplementedError(f"{folder.path} is a run of the task '{folder.task}', which has no module in Python yet; "
                                   "the program and modewise.tasks run it")  # fmt: skip
-    return LoadedForecaster(folder)
+    return LOADERS[folder.task](folder)

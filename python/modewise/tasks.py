@@ -120,6 +120,17 @@ def backtest(run: PathLike, *, data: PathLike = "", stride: int = 0, verbosity: 
     return dict(call("backtest", run=os.fspath(run), data=os.fspath(data), stride=stride, verbosity=verbosity)["result"])
 
 
+def encode(run: PathLike, text: str) -> tuple[list[int], int | None]:
+    """A text by the tokenizer of a run: its tokens, without marks, and the token that opens a text (None: none)."""
+    result = call("encode", run=os.fspath(run), text=text)["result"]
+    return list(result["ids"]), result["begin"]
+
+
+def decode(run: PathLike, ids: Sequence[int]) -> str:
+    """The text of tokens by the tokenizer of a run; bytes that are no characters become U+FFFD."""
+    return str(call("decode", run=os.fspath(run), ids=list(ids))["result"]["text"])
+
+
 def show(kind: str, settings: Mapping[str, Any]) -> Result:
     """What the data of a task hold, as read with these settings ("data.path": …) -> the program's `data show --json`."""
     return dict(call("show", kind=kind, assignments=assignments(settings))["result"])

@@ -19,10 +19,12 @@ from modewise.nn.block import Block
 from modewise.nn.encoder import EncoderOptions, TokenEncoder
 from modewise.nn.patches import GridPatches, PatchEmbedding
 from modewise.nn.positions import LearnedCode, SinCosCode, sin_cos_positions
+from modewise.nn.tensor_attention import AttentionCache, TensorAttention, rotary_frequencies
 from modewise.nn.time_head import TimeHead, split_quantiles
 from modewise.nn.window import NormalizedWindow, WindowNormalization
 
 __all__ = [
+    "AttentionCache",
     "BatchNorm",
     "Block",
     "Dropout",
@@ -39,11 +41,13 @@ __all__ = [
     "SeriesLinear",
     "SinCosCode",
     "SwiGLU",
+    "TensorAttention",
     "TimeHead",
     "TokenAttention",
     "TokenEncoder",
     "WindowNormalization",
     "rotary_angles",
+    "rotary_frequencies",
     "set_dropout_step",
     "sin_cos_positions",
     "split_quantiles",
