@@ -39,9 +39,6 @@ def window_options(window: Table) -> Table:
 def encoder_options(model: Table, shape: ForecastShape) -> EncoderOptions:
     """The stack of blocks of a token model."""
     attention, position = model["attention"], model["position"]
-    if attention["form"] != "model":
-        raise NotImplementedError(f"model.attention.form = \"{attention['form']}\" has no module in Python yet; "
-                                  "the program and modewise.Forecaster run it")  # fmt: skip
     if attention["kernel"] == "linear" and model["name"] != "hot":
         raise NotImplementedError(f"model.name = \"{model['name']}\" with attention.kernel = \"linear\" has no module "
                                   "in Python yet; the program and modewise.Forecaster run it")  # fmt: skip
@@ -49,7 +46,8 @@ def encoder_options(model: Table, shape: ForecastShape) -> EncoderOptions:
         width=model["width"], hidden=model["hidden"], blocks=model["blocks"], heads=model["heads"],
         feed_forward=model["feed_forward"], dropout=model["dropout"], layer_scale=model["layer_scale"],
         code=position["code"], identity=position["identity"], rope_modes=rotary_modes(position, shape),
-        rope_base=position["rotary_base"], mechanism=model["name"], query_key_norm=attention["query_key_norm"],
+        rope_base=position["rotary_base"], mechanism=model["name"], form=attention["form"],
+        query_key_norm=attention["query_key_norm"],
         attention_dropout=attention["dropout"], combine=attention["combine"], pooling=attention["pooling"],
         share_modes=attention["share_modes"], attend_modes=attention["attend_modes"], kernel=attention["kernel"],
         features=attention["features"], feature_map=attention["feature_map"])  # fmt: skip

@@ -19,6 +19,7 @@ from modewise.nn.block import Block
 from modewise.nn.encoder import EncoderOptions, TokenEncoder
 from modewise.nn.patches import GridPatches, PatchEmbedding
 from modewise.nn.positions import LearnedCode, SinCosCode, sin_cos_positions
+from modewise.nn.synthesizers import synthesizer
 from modewise.nn.tensor_attention import AttentionCache, TensorAttention, rotary_frequencies
 from modewise.nn.time_head import TimeHead, split_quantiles
 from modewise.nn.window import NormalizedWindow, WindowNormalization
@@ -51,4 +52,5 @@ __all__ = [
     "set_dropout_step",
     "sin_cos_positions",
     "split_quantiles",
+    "synthesizer",
 ]

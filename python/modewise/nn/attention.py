@@ -119,7 +119,8 @@ class KroneckerAttention(TensorModule):
 
 class TokenAttention(TensorModule):
     """Softmax attention between tokens: of all ("all"), of the same time patch ("spatial"), or of the same series
-    ("temporal"); the last mode is time. query_proj, key_proj, value_proj, out_proj [D, D], q_norm, k_norm.
+    ("temporal"); the last mode is time. `causal`, of all without rotary codes: a token sees those up to itself, in
+    row-major order. query_proj, key_proj, value_proj, out_proj [D, D], q_norm, k_norm.
     """
 
     q_norm: LayerNorm | None
@@ -135,8 +136,12 @@ class TokenAttention(TensorModule):
         dropout: float = 0.0,
         rope_modes: Sequence[int] = (),
         rope_base: float = 10000.0,
+        causal: bool = False,
     ) -> None:
         super().__init__()
+        if causal and (reach != "all" or rope_modes):
+            raise ValueError("TokenAttention: causal attention reaches all tokens, without rotary codes")
+        self.causal = causal
         if reach not in ("all", "spatial", "temporal"):
             raise ValueError(f"TokenAttention: reach must be all, spatial or temporal, got {reach!r}")
         self.heads, self.reach, self.rope_modes, self.rope_base = heads, reach, list(rope_modes), rope_base
@@ -160,7 +165,7 @@ class TokenAttention(TensorModule):
         v = self.value_proj(x)
         drop = (self.dropout.active(), *self.dropout.key())
         if self.reach == "all":
-            return self.out_proj(ops.full_attention(q, k, v, self.heads, mask, *drop))
+            return self.out_proj(ops.full_attention(q, k, v, self.heads, mask, *drop, self.causal))
         # All series modes are one mode here: [B, N, P, D].
         folded = (x.shape[0], -1, x.shape[-2], x.shape[-1])
         folded_mask = None if mask is None else mask.reshape(x.shape[0], -1, x.shape[-2])
