@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from modewise.nn.attention import KroneckerAttention, TokenAttention
+from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAttention
 from modewise.nn.basic import Dropout, GELUNetwork, SwiGLU, TensorModule
 from modewise.nn.block import Block
 from modewise.nn.positions import LearnedCode, SinCosCode
@@ -27,7 +27,7 @@ class EncoderOptions:
     identity: bool = True  # a learned code for each place of the modes without order
     rope_modes: Sequence[int] = ()
     rope_base: float = 10000.0
-    mechanism: str = "hot"  # hot | transformer | spatial | temporal
+    mechanism: str = "hot"  # hot | transformer | spatial | temporal | divided
     form: str = "model"  # the mechanism's own attention, or one of the zoo (nn.synthesizer) in its place
     query_key_norm: bool = True
     attention_dropout: float = 0.0
@@ -53,6 +53,10 @@ def make_attention(options: EncoderOptions, sizes: Sequence[int]) -> TensorModul
             share_modes=options.share_modes, attend_modes=options.attend_modes, rope_modes=options.rope_modes,
             rope_base=options.rope_base, kernel=options.kernel, features=options.features,
             feature_map=options.feature_map)  # fmt: skip
+    if options.mechanism == "divided":
+        return DividedAttention(options.width, options.heads, len(sizes), query_key_norm=options.query_key_norm,
+                                dropout=options.attention_dropout, rope_modes=options.rope_modes,
+                                rope_base=options.rope_base)  # fmt: skip
     reach = {"transformer": "all"}.get(options.mechanism, options.mechanism)
     return TokenAttention(options.width, options.heads, reach=reach, query_key_norm=options.query_key_norm,
                           dropout=options.attention_dropout, rope_modes=options.rope_modes,
