@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,14 @@ def written_data(data: "str | Array | Table", stem: pathlib.Path) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     np.save(path, data, allow_pickle=False)
     return str(path.absolute())
+
+
+def remove_written(path: str, folder: pathlib.Path, data: "str | Array | Table") -> None:
+    """The data that `written_data` wrote, and the folder where it is empty."""
+    if not isinstance(data, str):
+        shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def require_free(folder: pathlib.Path, exist_ok: bool) -> None:
@@ -138,13 +147,13 @@ class Forecaster:
         folder = free_folder(self.model) if self.run is None else pathlib.Path(self.run)
         require_free(folder, self.exist_ok)
         self.table_ = checked if isinstance(checked, Table) else None
-        settings = self._all_settings(written_data(checked, folder))
-        self.run_ = str(folder)
+        path = written_data(checked, folder)
+        settings, self.run_ = self._all_settings(path), str(folder)
         try:
             self.metrics_ = tasks.train("forecast", settings, out=folder, exist_ok=self.exist_ok, verbosity=self.verbosity)
         except ModewiseError:
-            if self.run is None and not any(folder.iterdir()):
-                folder.rmdir()  # it was made for this run, which did not begin
+            if not (folder / "config.toml").is_file():  # the run did not begin: nothing stays of it
+                remove_written(path, folder, checked)
             raise
         return self
 
