@@ -147,6 +147,23 @@ def test_a_loaded_model_compiles_and_exports(hot):
         assert torch.equal(program.module()(past, observed), wanted)
 
 
+@pytest.mark.parametrize("name", ["hot", "transformer", "temporal", "patchtst", "itransformer", "nlinear"])
+def test_autocast_costs_a_few_roundings(data, tmp_path, name):
+    modewise.tasks.train("forecast", {**SIZES, "model.name": name, "data.path": data["whole"]}, out=tmp_path / "run", verbosity=-1)
+    module = modewise.load(tmp_path / "run").module
+    past = torch.randn(5, 3, 24, generator=torch.Generator().manual_seed(1))
+    wide = module(past)
+    with torch.autocast("cpu", torch.bfloat16):
+        narrow = module(past)
+    assert narrow.dtype == torch.float32
+    assert not torch.equal(narrow, wide)
+    assert (narrow - wide).abs().max() <= 4 * torch.finfo(torch.bfloat16).eps * wide.abs().max()
+    module.train()
+    with torch.autocast("cpu", torch.bfloat16):
+        module(past).square().mean().backward()
+    assert {parameter.grad.dtype for parameter in module.parameters()} == {torch.float32}
+
+
 def test_dropout_draws_what_the_trainer_draws():
     """Keyed by seed, step and place; by torch's generator where no step was set."""
     model = torch.nn.Sequential(nn.Dropout(0.5), nn.Dropout(0.5, site=17)).train()
