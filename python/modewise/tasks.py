@@ -51,11 +51,11 @@ def call(command: str, **request: Any) -> Result:
 
 
 def value_text(value: Any) -> str:
-    """A setting as the program's --set reads it: 24, 0.5, true, "text", [1, 2]."""
+    """A setting as the program's --set reads it: 24, 0.5, true, text, [1, 2], ["a", "b"]."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(value_text(item) for item in value) + "]"
+        return "[" + ", ".join(json.dumps(item, ensure_ascii=False) if isinstance(item, str) else value_text(item) for item in value) + "]"
     return repr(value) if isinstance(value, (int, float)) else os.fspath(value)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 
 import numpy as np
 import pandas as pd
@@ -300,6 +301,25 @@ def test_the_programs_errors_are_exceptions(wide, settings, kind, code, sentence
     with pytest.raises(kind):
         fitted(long, settings=settings, run="here")
     assert os.listdir() == ["runs"]
+
+
+@pytest.mark.parametrize("key, value, line", [
+    ("train.epochs", 7, "epochs = 7"),
+    ("train.min_delta", 1e-07, "min_delta = 1e-07"),
+    ("output.report", False, "report = false"),
+    ("data.path", "a b, 'c'.csv", None),
+    ("data.columns", ["x, y", 'say "z"', "ä"], "columns = ['x, y', 'say \"z\"', 'ä']"),
+    ("model.attention.attend_modes", (1, 0), "attend_modes = [1, 0]"),
+    ("calibration.intervals", [0.5, 0.9], "intervals = [0.5, 0.9]"),
+])  # fmt: skip
+def test_settings_reach_the_program_as_they_are(key, value, line):
+    toml = modewise.tasks.config_toml("forecast", {key: value})
+    if line is not None:
+        assert line in toml.splitlines()
+    read = tomllib.loads(toml)
+    for part in key.split("."):
+        read = read[part]
+    assert (os.path.basename(read) if key == "data.path" else read) == (list(value) if isinstance(value, tuple) else value)
 
 
 def test_nothing_is_overwritten_unasked(wide, tmp_path):

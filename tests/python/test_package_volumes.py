@@ -1,7 +1,10 @@
 """Classifiers of volumes in Python: the program's scores, bit by bit."""
 
+import os
+
 import numpy as np
 import pytest
+import sklearn.base
 import torch
 
 import modewise
@@ -131,3 +134,66 @@ def test_wrong_volumes_are_sentences(data, tmp_path):
     with pytest.raises(NotImplementedError) as error:
         trained(data, tmp_path / "other", {"model.name": "mvit"})
     assert str(error.value) == 'model.name = "mvit" has no module in Python yet; the program and modewise.tasks run it'
+
+
+@pytest.fixture(scope="module")
+def labelled(data):
+    """Samples with words for classes."""
+    with np.load(data) as arrays:
+        images = np.concatenate([arrays[f"{split}_images"] for split in ("train", "val", "test")])
+        places = np.concatenate([arrays[f"{split}_labels"] for split in ("train", "val", "test")])[:, 0]
+    return images, np.array(["oak", "ash", "elm"])[places]
+
+
+def fitted(X, y, **changes):
+    settings = {**SMALL, "train.epochs": 3}
+    return modewise.VolumeClassifier(**{"verbosity": -1, "settings": settings, **changes}).fit(X, y)
+
+
+def test_an_estimator_gives_the_programs_scores(labelled, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = labelled
+    made = fitted(X, y)
+    assert list(made.classes_) == ["ash", "elm", "oak"]
+    proba = made.predict_proba(X[:7])
+    assert np.array_equal(proba, modewise.load(made.run_).predict_proba(X[:7]))
+    assert list(made.predict(X[:7])) == [["ash", "elm", "oak"][place] for place in proba.argmax(-1)]
+    assert made.score(X, y) == (made.predict(X) == y).mean()
+    assert made.evaluate() == modewise.tasks.evaluate(made.run_)
+    assert sorted(os.listdir("runs")) == ["hot", "hot.npy", "hot_labels.npy"]
+    again = modewise.VolumeClassifier.from_run(made.run_)
+    assert np.array_equal(again.predict_proba(X[:7]), proba)
+    assert list(again.predict(X[:7])) == list(made.predict(X[:7]))
+    copy = sklearn.base.clone(made)
+    assert copy.get_params() == made.get_params()
+    numbers = fitted(X[..., None], np.unique(y, return_inverse=True)[1] * 5, channels="last")
+    assert list(numbers.classes_) == [0, 5, 10]
+    assert np.array_equal(numbers.predict_proba(X[:7, ..., None]), proba)
+
+
+@pytest.mark.parametrize("change, sentence", [
+    ({"y": lambda y: y[:-1]}, "y must have a label for each of the 76 samples, got 75"),
+    ({"y": lambda y: ["oak"] * len(y)}, "y must hold at least two classes, got oak"),
+    ({"y": lambda y: np.arange(len(y)) / 2}, "y must hold whole numbers or words, got float64"),
+    ({"y": lambda y: [None, *y[1:]]}, "y holds no label for some samples"),
+    ({"X": lambda X: X[:0]}, "array: it must be [n, N_1 … N_k] or [n, N_1 … N_k, C] with at least one sample, got [0, 8, 8, 8]"),
+    ({"X": lambda X: X.astype(str)}, "array: it must hold numbers, got <U3"),
+])  # fmt: skip
+def test_bad_samples_are_sentences(labelled, tmp_path, monkeypatch, change, sentence):
+    monkeypatch.chdir(tmp_path)
+    X, y = (change.get(name, lambda same: same)(values) for name, values in zip("Xy", labelled, strict=True))
+    with pytest.raises(errors.DataError) as error:
+        fitted(X, y)
+    assert str(error.value) == sentence
+    assert os.listdir() == []
+
+
+def test_a_fit_that_did_not_begin_leaves_nothing(labelled, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(errors.UsageError) as error:
+        fitted(*labelled, model="nothing")
+    assert error.value.exit_code == 2
+    assert os.listdir("runs") == []
+    with pytest.raises(errors.UsageError) as error:
+        modewise.VolumeClassifier().predict(labelled[0])
+    assert str(error.value) == "this VolumeClassifier is not fitted yet: call fit, or open a run with VolumeClassifier.from_run"
