@@ -1,6 +1,7 @@
 #include "python/binding/requests.h"
 
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -11,6 +12,9 @@
 #include "modewise/tasks/forecast/predict.h"
 #include "modewise/tasks/forecast/run.h"
 #include "modewise/tasks/kinds.h"
+#include "modewise/tasks/run_tokenizer.h"
+#include "modewise/text/tokenizer.h"
+#include "modewise/train/run_folder.h"
 
 namespace modewise::python {
 namespace {
@@ -23,14 +27,14 @@ void take(const json& request, const char* name, Value& value) {
   if (const auto found = request.find(name); found != request.end()) value = found->get<Value>();
 }
 
-std::string text(const json& request, const char* name) {
+std::string string_of(const json& request, const char* name) {
   std::string value;
   take(request, name, value);
   return value;
 }
 
 const tasks::Kind& kind_in(const json& request) {
-  return tasks::kind_of(text(request, "kind"));
+  return tasks::kind_of(string_of(request, "kind"));
 }
 
 std::vector<std::string> assignments(const json& request) {
@@ -78,31 +82,54 @@ Result predict(const json& request) {
 Result backtest(const json& request) {
   int64_t stride = 0;
   take(request, "stride", stride);
-  const tasks::ForecastRun run = tasks::open_forecast_run(text(request, "run"));
-  return Result(tasks::backtest(run, tasks::load_run_data(run, text(request, "data")), stride));
+  const tasks::ForecastRun run = tasks::open_forecast_run(string_of(request, "run"));
+  return Result(tasks::backtest(run, tasks::load_run_data(run, string_of(request, "data")), stride));
 }
 
 Result show(const json& request) {
   const tasks::Kind& kind = kind_in(request);
   require(kind.describe_data != nullptr, ErrorKind::usage, "data of the task '{}' cannot be shown",
           kind.name);
-  return kind.describe_data(text(request, "config"), assignments(request));
+  return kind.describe_data(string_of(request, "config"), assignments(request));
 }
 
 Result config(const json& request) {
-  const tasks::AnyConfig all = kind_in(request).config(text(request, "config"), assignments(request));
+  const tasks::AnyConfig all = kind_in(request).config(string_of(request, "config"), assignments(request));
   nlohmann::ordered_json toml = {{"toml", all.fields.to_toml()}};
   return Result(std::move(toml));
+}
+
+std::shared_ptr<text::Tokenizer> tokenizer_of(const json& request) {
+  const std::string run = string_of(request, "run");
+  const auto tokenizer = tasks::run_tokenizer(train::RunFolder::open(run));
+  require(tokenizer != nullptr, ErrorKind::usage, "{}: a run of the task '{}' has no tokenizer", run,
+          tasks::kind_of_run(run).name);
+  return tokenizer;
+}
+
+Result encode(const json& request) {
+  const auto tokenizer = tokenizer_of(request);
+  nlohmann::ordered_json reply = {{"ids", tokenizer->encode(string_of(request, "text"))}};
+  reply["begin"] = tokenizer->begin_id() ? nlohmann::ordered_json(*tokenizer->begin_id()) : nullptr;
+  return Result(std::move(reply));
+}
+
+Result decode(const json& request) {
+  std::vector<text::Tokenizer::Id> ids;
+  take(request, "ids", ids);
+  nlohmann::ordered_json reply = {{"text", tokenizer_of(request)->decode(ids)}};
+  return Result(std::move(reply));
 }
 
 }  // namespace
 
 Result answer(const json& request) {
   static const std::map<std::string, Result (*)(const json&)> commands = {
-      {"train", train},       {"evaluate", evaluate}, {"predict", predict},
-      {"backtest", backtest}, {"show", show},         {"config", config}};
-  const auto found = commands.find(text(request, "command"));
-  require(found != commands.end(), ErrorKind::usage, "there is no command '{}'", text(request, "command"));
+      {"train", train}, {"evaluate", evaluate}, {"predict", predict}, {"backtest", backtest},
+      {"show", show},   {"config", config},     {"encode", encode},   {"decode", decode}};
+  const auto found = commands.find(string_of(request, "command"));
+  require(found != commands.end(), ErrorKind::usage, "there is no command '{}'",
+          string_of(request, "command"));
   return found->second(request);
 }
 

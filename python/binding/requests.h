@@ -9,7 +9,8 @@
 
 namespace modewise::python {
 
-/// Commands: train, evaluate, predict, backtest, show (what data hold), config (all settings as TOML).
+/// Commands: train, evaluate, predict, backtest, show (what data hold), config (all settings as TOML), encode
+/// and decode (by a run's tokenizer).
 /// Throws as the tasks do; a usage error for a command that is none of these.
 tasks::Result answer(const nlohmann::json& request);
 

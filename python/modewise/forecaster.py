@@ -2,34 +2,21 @@
 
 import os
 import pathlib
+import shutil
 import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from modewise import tasks
-from modewise.errors import CannotCreateError, DataError, ModewiseError, UsageError
+from modewise.errors import ModewiseError, UsageError
+from modewise.estimator import Array, Estimator, checked_array
 from modewise.frames import Table, forecast_frame, table_of, write_table
-from modewise.loading import LoadedForecaster, load
+from modewise.loading import LoadedForecaster, load_forecaster
 
 if TYPE_CHECKING:
     import pandas
-
-Array = npt.NDArray[Any]
-
-
-def checked_array(data: Any) -> Array:
-    """An array [T, N_1 … N_j] of numbers; DataError for what is none."""
-    if getattr(getattr(data, "device", None), "type", "cpu") != "cpu":
-        raise DataError(f"array: it must be on the CPU, got a tensor on {data.device}")
-    array = np.asarray(data.detach() if hasattr(data, "detach") else data)
-    if array.dtype.kind not in "fiu":
-        raise DataError(f"array: it must hold numbers, got {array.dtype}")
-    if array.ndim == 0 or array.size == 0:
-        raise DataError(f"array: it must be [T, N_1 … N_j] with at least one row and one series, got {list(array.shape)}")
-    return array
 
 
 def checked_data(data: Any) -> "str | Array | Table":
@@ -37,7 +24,7 @@ def checked_data(data: Any) -> "str | Array | Table":
     if isinstance(data, (str, os.PathLike)):
         return os.path.abspath(data)
     if isinstance(data, np.ndarray) or hasattr(data, "detach"):
-        return checked_array(data)
+        return checked_array(data, "[T, N_1 … N_j] with at least one row and one series")
     return table_of(data)
 
 
@@ -53,25 +40,15 @@ def written_data(data: "str | Array | Table", stem: pathlib.Path) -> str:
     return str(path.absolute())
 
 
-def require_free(folder: pathlib.Path, exist_ok: bool) -> None:
-    """CannotCreateError where a folder holds anything, before data beside it are overwritten."""
-    if not exist_ok and folder.is_dir() and any(folder.iterdir()):
-        raise CannotCreateError(f"{folder} is there already: take another run, or exist_ok=True to replace the run in it")
+def remove_written(path: str, folder: pathlib.Path, data: "str | Array | Table") -> None:
+    """The data that `written_data` wrote, and the folder where it is empty."""
+    if not isinstance(data, str):
+        shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
-def free_folder(stem: str) -> pathlib.Path:
-    """Makes the first free one of runs/STEM, runs/STEM2, …"""
-    for number in range(1, 1_000_000):
-        folder = pathlib.Path("runs") / (stem if number == 1 else f"{stem}{number}")
-        try:
-            folder.mkdir(parents=True)
-            return folder
-        except FileExistsError:
-            continue
-    raise UsageError(f"runs/{stem} and all of its numbers are taken")
-
-
-class Forecaster:
+class Forecaster(Estimator):
     """Trains and asks one run of the program's task forecast, in this process.
 
     model: hot, transformer, spatial, temporal, patchtst, itransformer, dlinear, nlinear, rlinear, seasonal, repeat.
@@ -109,25 +86,6 @@ class Forecaster:
         self.exist_ok = exist_ok
         self.verbosity = verbosity
 
-    PARAMETERS = ("model", "horizon", "lookback", "loss", "epochs", "seed", "settings", "run", "exist_ok", "verbosity")
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments of the constructor, as scikit-learn asks for them."""
-        return {name: getattr(self, name) for name in self.PARAMETERS}
-
-    def set_params(self, **params: Any) -> "Forecaster":
-        """Changes arguments of the constructor. UsageError for one that there is not."""
-        for name, value in params.items():
-            if name not in self.PARAMETERS:
-                raise UsageError(f"Forecaster has no parameter '{name}' (there are {', '.join(self.PARAMETERS)})")
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        usual = Forecaster().get_params()
-        changed = [f"{name}={value!r}" for name, value in self.get_params().items() if value != usual[name]]
-        return f"Forecaster({', '.join(changed)})"
-
     def fit(self, data: Any, y: None = None) -> "Forecaster":
         """Trains on `data`: a frame (wide: a row a time and a column a series; long: unique_id, ds, y, …), an array
         [T, N_1 … N_j], or a path of what the program reads. DataError, ConfigError, … say what is wrong; Ctrl-C saves
@@ -135,16 +93,15 @@ class Forecaster:
         if y is not None:
             raise UsageError("Forecaster.fit takes one frame that holds the past of all series: y must be None")
         checked = checked_data(data)
-        folder = free_folder(self.model) if self.run is None else pathlib.Path(self.run)
-        require_free(folder, self.exist_ok)
+        folder = self._new_folder()
         self.table_ = checked if isinstance(checked, Table) else None
-        settings = self._all_settings(written_data(checked, folder))
-        self.run_ = str(folder)
+        path = written_data(checked, folder)
+        settings, self.run_ = self._all_settings(path), str(folder)
         try:
             self.metrics_ = tasks.train("forecast", settings, out=folder, exist_ok=self.exist_ok, verbosity=self.verbosity)
         except ModewiseError:
-            if self.run is None and not any(folder.iterdir()):
-                folder.rmdir()  # it was made for this run, which did not begin
+            if not (folder / "config.toml").is_file():  # the run did not begin: nothing stays of it
+                remove_written(path, folder, checked)
             raise
         return self
 
@@ -156,15 +113,10 @@ class Forecaster:
             settings["data.header"] = "yes"
         return settings | dict(self.settings or {})
 
-    def resume(self) -> "Forecaster":
-        """Goes on with a fit that was stopped, to the bits of one that was not."""
-        self.metrics_ = tasks.resume(self._run(), verbosity=self.verbosity)
-        return self
-
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> "Forecaster":
         """A fitted forecaster of a folder that any `train forecast` made."""
-        loaded = load(run)
+        loaded = load_forecaster(run)
         forecast, train = loaded.config["forecast"], loaded.config["train"]
         made = cls(loaded.config["model"]["name"], horizon=forecast["horizon"], lookback=forecast["lookback"],
                    loss=forecast["loss"], epochs=train["epochs"], seed=train["seed"], run=run)  # fmt: skip
@@ -203,9 +155,4 @@ class Forecaster:
 
     def load(self) -> LoadedForecaster:
         """The fitted model built of modewise.nn."""
-        return load(self._run())
-
-    def _run(self) -> str:
-        if not hasattr(self, "run_"):
-            raise UsageError("this Forecaster is not fitted yet: call fit, or open a run with Forecaster.from_run")
-        return self.run_
+        return load_forecaster(self._run())

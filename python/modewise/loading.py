@@ -10,10 +10,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from modewise import tasks
 from modewise.calibration import Calibration, window_deviation
-from modewise.errors import DataError
+from modewise.errors import DataError, UsageError
 from modewise.models.forecast import Forecaster, ForecastShape
 from modewise.models.forecast_config import make_forecaster
+from modewise.models.language import LanguageModel
+from modewise.models.volumes import GridShape, make_classifier
 from modewise.run_folder import RunFolder
 
 Array = npt.NDArray[Any]
@@ -106,14 +109,119 @@ class LoadedForecaster:
         return Forecast(self.names, point[0] * deviation + mean, self.levels, in_units)
 
 
-def load(path: str | os.PathLike[str]) -> LoadedForecaster:
-    """The model of a run folder, built of modewise.nn with the run's best weights, in evaluation mode.
+class LoadedClassifier:
+    """A run's classifier of volumes: `module` (logits of scaled volumes; with the best weights, in evaluation mode),
+    `config` (its resolved config.toml), `shape` and the names of its `classes`."""
 
-    Runs of the task forecast. NoInputError where there is no run or no checkpoint, DataError where its files are
-    damaged or of a newer modewise, NotImplementedError for a task or model that has no module in Python yet.
-    """
+    def __init__(self, folder: RunFolder) -> None:
+        self.path = folder.path
+        self.config = folder.config()
+        data = folder.read_json("data.json")
+        self.classes: list[str] = data["classes"]
+        self.shape = GridShape(data["size"], data["channels"], len(self.classes), data["missing"])
+        self.module = make_classifier(self.config["model"], self.shape)
+        folder.load_weights(self.module)
+
+    def scaled(self, volumes: Array) -> Tensor:
+        """Whole volumes [B, N_1 … N_k] or [B, N_1 … N_k, C] as their file has them -> [B, N_1 … N_k, C] as the module
+        sees them, by `data.intensity`. DataError for shapes that are not the run's."""
+        array = np.asarray(volumes)
+        if array.dtype.kind not in "fiu":
+            raise DataError(f"volumes must be numbers, got an array of {array.dtype}")
+        if array.ndim == len(self.shape.size) + 1 and self.shape.channels == 1:
+            array = array[..., None]
+        wanted = [*self.shape.size, self.shape.channels]
+        if list(array.shape[1:]) != wanted:
+            raise DataError(f"volumes must be [B, {', '.join(map(str, wanted))}], got {list(array.shape)}")
+        rule, unit = self.config["data"]["intensity"], {"uint8": 255, "uint16": 65535}.get(str(array.dtype), 0)
+        values = torch.from_numpy(array.astype(np.float32))
+        if rule == "none":
+            return values
+        if rule == "range":
+            low, high = self.config["data"]["intensity_range"]
+            return values.sub_(low).div_(high - low).clamp_(0, 1)
+        if rule == "volume" or unit == 0:
+            raise NotImplementedError("data.intensity = \"volume\" is not computed in Python yet: give `module` volumes that are "
+                                      "brought to mean 0 and deviation 1")  # fmt: skip
+        return values.div_(unit)
+
+    @torch.no_grad()
+    def predict_proba(self, volumes: Array) -> Array:
+        """Probabilities [B, K] float64 of whole volumes as their file has them, over mirror images where the run has
+        `classify.mirrors`: the scores of `modewise predict`."""
+        values, axes = self.scaled(volumes), self.config["classify"]["mirrors"]
+        if self.config["augment"]["shape_transform"]:
+            values = values.mul_(0.5)
+        total = torch.zeros(())
+        for number in range(2 ** len(axes)):
+            flipped = [axis + 1 for place, axis in enumerate(axes) if number >> place & 1]
+            logits = self.module(values.flip(flipped) if flipped else values)
+            scores = torch.softmax(logits.double(), -1)
+            total = scores if number == 0 else total + scores
+        return np.asarray(total / 2 ** len(axes))
+
+    def predict(self, volumes: Array) -> list[str]:
+        """The likeliest class of each volume."""
+        return [self.classes[place] for place in self.predict_proba(volumes).argmax(-1)]
+
+
+class LoadedLanguageModel:
+    """A run's language model: `module` (with the best weights, in evaluation mode), `config` (its resolved
+    config.toml), and its tokenizer: `encode`, `decode`, `begin_id` (None where it names none)."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.path = folder.path
+        self.config = folder.config()
+        self.module = LanguageModel(self.config["model"])
+        folder.load_weights(self.module)
+
+    def encode(self, text: str) -> Tensor:
+        """A text's tokens [n] int64, without begin and end marks."""
+        return torch.tensor(tasks.encode(self.path, text)[0], dtype=torch.int64)
+
+    @property
+    def begin_id(self) -> int | None:
+        """The token that opens a text."""
+        return tasks.encode(self.path, "")[1]
+
+    def decode(self, tokens: Tensor) -> str:
+        """The text of tokens [n]; bytes that are no characters become U+FFFD."""
+        return tasks.decode(self.path, tokens.tolist())
+
+    def generate(self, prompt: str, count: int) -> str:
+        """`count` tokens that go on with a prompt, the likeliest each time, as `generate --temperature 0` does."""
+        begin = self.begin_id
+        opening = [] if begin is None else [begin]
+        tokens = torch.tensor([[*opening, *self.encode(prompt).tolist()]])
+        if tokens.numel() == 0:
+            raise UsageError("generate: the prompt is empty, and the tokenizer has no token that opens a text")
+        return self.decode(self.module.greedy(tokens, count)[0])
+
+
+def load_forecaster(path: str | os.PathLike[str]) -> LoadedForecaster:
+    """The same as `load` for a run of the task forecast. UsageError for one of another."""
     folder = RunFolder(path)
     if folder.task != "forecast":
+        raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of 'forecast'")
+    return LoadedForecaster(folder)
+
+
+LOADERS: dict[str, type[LoadedForecaster] | type[LoadedClassifier] | type[LoadedLanguageModel]] = {
+    "forecast": LoadedForecaster,
+    "classify": LoadedClassifier,
+    "language": LoadedLanguageModel,
+}
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The model of a run folder, built of modewise.nn with the run's best weights, in evaluation mode: a
+    LoadedForecaster, a LoadedClassifier or a LoadedLanguageModel.
+
+    NoInputError where there is no run or no checkpoint, DataError where its files are damaged or of a newer modewise,
+    NotImplementedError for a task or model that has no module in Python yet.
+    """
+    folder = RunFolder(path)
+    if folder.task not in LOADERS:
         raise NotImplementedError(f"{folder.path} is a run of the task '{folder.task}', which has no module in Python yet; "
                                   "the program and modewise.tasks run it")  # fmt: skip
-    return LoadedForecaster(folder)
+    return LOADERS[folder.task](folder)

@@ -8,6 +8,7 @@ is the program's, 1 and 2 say more.
 import json
 import os
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,11 +17,13 @@ import torch
 
 from modewise import _native
 from modewise.errors import InternalError, Stopped, error_of
+from modewise.run_folder import RunFolder
 
 Result = dict[str, Any]
 PathLike = str | os.PathLike[str]
 
 _native.load_library("modewise_python")
+_one_at_a_time = threading.Lock()  # the log and the signals belong to the process
 
 
 @contextmanager
@@ -38,7 +41,7 @@ def torch_as_it_starts() -> Iterator[None]:
 def call(command: str, **request: Any) -> Result:
     """A request of the binding -> {"result": the document of --json, "text": what is printed without it}."""
     asked = json.dumps({"command": command, **request})
-    with torch_as_it_starts():
+    with _one_at_a_time, torch_as_it_starts():
         reply: Result = json.loads(torch.ops.modewise_tasks.call(asked))
     if "exit_code" not in reply:
         return reply
@@ -48,11 +51,11 @@ def call(command: str, **request: Any) -> Result:
 
 
 def value_text(value: Any) -> str:
-    """A setting as the program's --set reads it: 24, 0.5, true, "text", [1, 2]."""
+    """A setting as the program's --set reads it: 24, 0.5, true, text, [1, 2], ["a", "b"]."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(value_text(item) for item in value) + "]"
+        return "[" + ", ".join(json.dumps(item, ensure_ascii=False) if isinstance(item, str) else value_text(item) for item in value) + "]"
     return repr(value) if isinstance(value, (int, float)) else os.fspath(value)
 
 
@@ -81,9 +84,7 @@ def train(
 def resume(run: PathLike, settings: Mapping[str, Any] | None = None, *, accept_changes: bool = False, verbosity: int = 0) -> Result:
     """Goes on with a run that was stopped, to the bits of one that was not. Same as the program's `train --resume`;
     changed `settings` need `accept_changes`."""
-    with open(os.path.join(run, "manifest.json"), encoding="utf-8") as file:
-        kind = json.load(file)["task"]
-    reply = call("train", kind=kind, assignments=assignments(settings or {}), resume=os.fspath(run),
+    reply = call("train", kind=RunFolder(run).task, assignments=assignments(settings or {}), resume=os.fspath(run),
                  accept_changes=accept_changes, verbosity=verbosity, command_line=sys.argv)  # fmt: skip
     return dict(reply["result"])
 
@@ -118,6 +119,17 @@ def backtest(run: PathLike, *, data: PathLike = "", stride: int = 0, verbosity: 
     if stride < 0:
         raise error_of(2, f"stride must not be negative, got {stride}")
     return dict(call("backtest", run=os.fspath(run), data=os.fspath(data), stride=stride, verbosity=verbosity)["result"])
+
+
+def encode(run: PathLike, text: str) -> tuple[list[int], int | None]:
+    """A text by the tokenizer of a run: its tokens, without marks, and the token that opens a text (None: none)."""
+    result = call("encode", run=os.fspath(run), text=text)["result"]
+    return list(result["ids"]), result["begin"]
+
+
+def decode(run: PathLike, ids: Sequence[int]) -> str:
+    """The text of tokens by the tokenizer of a run; bytes that are no characters become U+FFFD."""
+    return str(call("decode", run=os.fspath(run), ids=list(ids))["result"]["text"])
 
 
 def show(kind: str, settings: Mapping[str, Any]) -> Result:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 
 import numpy as np
 import pandas as pd
@@ -221,6 +222,22 @@ def test_pythons_lock_is_free_meanwhile(wide):
     assert len(inside) > (end - begin) / 0.05
 
 
+def test_threads_take_turns(wide):
+    """Several at once: each gets its own answer."""
+    made, frame = wide
+    wanted, found = made.evaluate(split="train"), {}
+
+    def ask(place):
+        found[place] = (fitted(frame).metrics_["steps"], made.evaluate(split="train"))
+
+    threads = [threading.Thread(target=ask, args=(place,)) for place in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == dict.fromkeys(range(3), (4, wanted))
+
+
 STOPPED = """
 import sys
 sys.path.insert(0, "tests/python")
@@ -279,7 +296,30 @@ def test_the_programs_errors_are_exceptions(wide, settings, kind, code, sentence
         fitted(frame, settings=settings)
     assert error.value.exit_code == code
     assert str(error.value) == sentence
-    assert not any(os.path.isdir(f"runs/{name}") for name in os.listdir("runs"))
+    assert os.listdir("runs") == []
+    long = long_frame(frame).assign(z=1.0)
+    with pytest.raises(kind):
+        fitted(long, settings=settings, run="here")
+    assert os.listdir() == ["runs"]
+
+
+@pytest.mark.parametrize("key, value, line", [
+    ("train.epochs", 7, "epochs = 7"),
+    ("train.min_delta", 1e-07, "min_delta = 1e-07"),
+    ("output.report", False, "report = false"),
+    ("data.path", "a b, 'c'.csv", None),
+    ("data.columns", ["x, y", 'say "z"', "ä"], "columns = ['x, y', 'say \"z\"', 'ä']"),
+    ("model.attention.attend_modes", (1, 0), "attend_modes = [1, 0]"),
+    ("calibration.intervals", [0.5, 0.9], "intervals = [0.5, 0.9]"),
+])  # fmt: skip
+def test_settings_reach_the_program_as_they_are(key, value, line):
+    toml = modewise.tasks.config_toml("forecast", {key: value})
+    if line is not None:
+        assert line in toml.splitlines()
+    read = tomllib.loads(toml)
+    for part in key.split("."):
+        read = read[part]
+    assert (os.path.basename(read) if key == "data.path" else read) == (list(value) if isinstance(value, tuple) else value)
 
 
 def test_nothing_is_overwritten_unasked(wide, tmp_path):
@@ -294,6 +334,15 @@ def test_nothing_is_overwritten_unasked(wide, tmp_path):
     second = fitted(frame * 2, run=tmp_path / "again", exist_ok=True)
     np.testing.assert_allclose(second.load().mean, 2 * made.load().mean, rtol=1e-14)
     assert first.run_ == second.run_
+
+
+def test_what_is_no_run_says_so(tmp_path):
+    with pytest.raises(errors.NoInputError) as error:
+        modewise.tasks.resume(tmp_path)
+    assert str(error.value) == f"{tmp_path} is no run: there is no {tmp_path}/config.toml"
+    with pytest.raises(errors.NoInputError) as error:
+        modewise.tasks.predict(tmp_path / "none")
+    assert str(error.value) == f"there is no run folder {tmp_path}/none"
 
 
 def test_what_is_not_fitted_says_so():

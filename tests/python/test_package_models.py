@@ -12,6 +12,7 @@ import torch
 import modewise
 from cli_helpers import ok, write_csv
 from modewise import errors, nn
+from modewise.nn.synthesizers import CAUSAL, FORMS
 
 SIZES = {"forecast.lookback": 24, "forecast.horizon": 8, "output.report": False, "train.max_steps": 3}
 CASES = {name: {"model.name": name} for name in ("hot", "transformer", "spatial", "temporal", "patchtst", "itransformer", "dlinear",
@@ -30,6 +31,7 @@ CASES |= {
     "no_feed_forward": {"model.feed_forward": "none"},
     "no_attention": {"model.attention.kernel": "none"},
     "individual": {"model.name": "nlinear", "model.baseline.individual": True},
+    **{f"zoo {form}": {"model.attention.form": form} for form in FORMS},
     "cut_patches": {"model.patch.length": 7, "model.patch.stride": 5, "model.patch.embedding": "relu"},
 }
 
@@ -145,6 +147,23 @@ def test_a_loaded_model_compiles_and_exports(hot):
         assert torch.equal(program.module()(past, observed), wanted)
 
 
+@pytest.mark.parametrize("name", ["hot", "transformer", "temporal", "patchtst", "itransformer", "nlinear"])
+def test_autocast_costs_a_few_roundings(data, tmp_path, name):
+    modewise.tasks.train("forecast", {**SIZES, "model.name": name, "data.path": data["whole"]}, out=tmp_path / "run", verbosity=-1)
+    module = modewise.load(tmp_path / "run").module
+    past = torch.randn(5, 3, 24, generator=torch.Generator().manual_seed(1))
+    wide = module(past)
+    with torch.autocast("cpu", torch.bfloat16):
+        narrow = module(past)
+    assert narrow.dtype == torch.float32
+    assert not torch.equal(narrow, wide)
+    assert (narrow - wide).abs().max() <= 4 * torch.finfo(torch.bfloat16).eps * wide.abs().max()
+    module.train()
+    with torch.autocast("cpu", torch.bfloat16):
+        module(past).square().mean().backward()
+    assert {parameter.grad.dtype for parameter in module.parameters()} == {torch.float32}
+
+
 def test_dropout_draws_what_the_trainer_draws():
     """Keyed by seed, step and place; by torch's generator where no step was set."""
     model = torch.nn.Sequential(nn.Dropout(0.5), nn.Dropout(0.5, site=17)).train()
@@ -244,11 +263,40 @@ def test_tensors_that_are_not_there_are_a_sentence(copied):
 
 
 def test_a_model_that_python_has_not_is_a_sentence(data, tmp_path):
-    settings = {**SIZES, "model.attention.form": "random", "data.path": data["whole"]}
+    settings = {**SIZES, "model.name": "transformer", "model.attention.kernel": "linear", "data.path": data["whole"]}
     modewise.tasks.train("forecast", settings, out=tmp_path / "run", verbosity=-1)
     with pytest.raises(NotImplementedError) as error:
         modewise.load(tmp_path / "run")
-    assert str(error.value) == 'model.attention.form = "random" has no module in Python yet; the program and modewise.Forecaster run it'
+    assert str(error.value) == ('model.name = "transformer" with attention.kernel = "linear" has no module in Python yet; '
+                                "the program and modewise.Forecaster run it")  # fmt: skip
+
+
+def test_the_zoo_has_the_programs_forms():
+    with pytest.raises(errors.UsageError) as error:
+        modewise.tasks.config_toml("forecast", {"model.attention.form": "x"})
+    listed = re.search(r"must be one of (.*), got 'x'", str(error.value))[1]
+    assert listed.split(", ") == ["model", *FORMS]
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_a_causal_form_sees_no_later_token(name):
+    torch.manual_seed(4)
+    attention = nn.synthesizer(name, [7], 6, 2, causal=True).double()
+    x = torch.randn(1, 7, 6, dtype=torch.float64, requires_grad=True)
+    (grad,) = torch.autograd.grad(attention(x)[0, 3].sum(), x)
+    reached = grad[0].abs().sum(-1) > 0
+    assert reached[:4].all()
+    assert not reached[4:].any()
+    if name != "dot-product":
+        with pytest.raises(ValueError, match=r"^a synthesizer made for tokens \[7\] takes so many or fewer, got \[8\]$"):
+            attention(torch.zeros(1, 8, 6, dtype=torch.float64))
+
+
+def test_forms_that_are_not_there_are_sentences():
+    with pytest.raises(ValueError, match=r"^there is no attention 'sparse' \(there are dot-product, linformer, .*\)$"):
+        nn.synthesizer("sparse", [3], 4, 2)
+    with pytest.raises(ValueError, match=r"^attention 'tensor' cannot be causal: each of its rows sees every token$"):
+        nn.synthesizer("tensor", [3], 4, 2, causal=True)
 
 
 @pytest.mark.parametrize("values, sentence", [

@@ -1,11 +1,14 @@
 """How the package finds its libraries, what it says where they do not fit, its version, types and program."""
 
+import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
 import pytest
+import torch
 
 import modewise
 from cli_helpers import PROGRAM, ROOT
@@ -48,6 +51,40 @@ def test_python_m_is_the_program():
         theirs = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd="/")
         assert (mine.returncode, mine.stdout, mine.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
     assert theirs.returncode == 66
+
+
+INSTALLED = """
+import json, pathlib, torch, modewise
+maps = {line.split()[-1] for line in open("/proc/self/maps") if "libmodewise" in line or "libgomp" in line}
+y = modewise.ops.linear(torch.ones(2, 3), torch.ones(4, 3))
+run = modewise.tasks.train("forecast", {"model.name": "repeat", "data.simulate": "lorenz96", "data.simulate_rows": 300,
+                                        "output.report": False}, out="run", verbosity=-1)["run"]
+print(json.dumps([modewise.__file__, y.sum().item(), sorted({str(pathlib.Path(name).parent) for name in maps}), run]))
+"""
+
+
+def test_the_installed_layout_needs_no_build_folder(tmp_path):
+    """What a wheel holds but for the system's libraries: files of the package, libraries, the program."""
+    build = PROGRAM.parents[1]
+    cmake = re.search(r"^CMAKE_COMMAND:INTERNAL=(.*)$", (build / "CMakeCache.txt").read_text(), re.M)[1]
+    site = tmp_path / "site-packages"
+    subprocess.run([cmake, "--install", build, "--component", "python", "--prefix", site], check=True, capture_output=True)
+    shutil.copytree(ROOT / "python/modewise", site / "modewise", dirs_exist_ok=True)
+    libraries = sorted((site / "modewise/lib").glob("*.so"))
+    assert len(libraries) == len(list((build / "lib").glob("libmodewise_*.so")))
+    for file in [*libraries, site / "modewise/bin/modewise"]:
+        dynamic = subprocess.run(["readelf", "-d", file], capture_output=True, text=True, check=True).stdout
+        paths = re.search(r"R(?:UN)?PATH.*\[(.*)\]", dynamic)[1].split(":")
+        assert {"$ORIGIN", "$ORIGIN/../lib", "$ORIGIN/../../torch/lib"} <= set(paths)
+        assert not any(str(ROOT) in path for path in paths)
+    environment = {"PYTHONPATH": str(site), "MODEWISE_BUILD": "/nowhere"}
+    run = subprocess.run([sys.executable, "-c", INSTALLED], capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert run.returncode == 0, run.stderr
+    file, total, folders, made = json.loads(run.stdout)
+    assert (file, total, made) == (f"{site}/modewise/__init__.py", 24.0, "run")
+    assert folders == sorted([f"{site}/modewise/lib", str(pathlib.Path(torch.__file__).parent / "lib")])
+    said = subprocess.run([sys.executable, "-m", "modewise", "--version"], capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert said.stdout.startswith(f"modewise {modewise.__version__} (")
 
 
 def test_types_hold_under_mypy_strict():

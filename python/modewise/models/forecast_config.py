@@ -1,7 +1,6 @@
 """From the `[model]` table of a forecasting run's config.toml to its module."""
 
-from typing import Any
-
+from modewise.models.encoder_config import Table, encoder_options
 from modewise.models.forecast import (
     DLinear,
     Forecaster,
@@ -12,22 +11,8 @@ from modewise.models.forecast import (
     PatchTST,
     TokenForecaster,
 )
-from modewise.nn.encoder import EncoderOptions
 
-Table = dict[str, Any]
 TOKEN_MODELS = ("hot", "transformer", "spatial", "temporal")
-
-
-def rotary_modes(position: Table, shape: ForecastShape) -> list[int]:
-    """The token modes with rotary codes; time is the last."""
-    time = len(shape.series)
-    if position["rotary_modes"]:
-        return list(position["rotary_modes"])
-    if position["rotary"] == "none":
-        return []
-    if position["rotary"] == "time":
-        return [time]
-    return [*(mode for mode, has in enumerate(shape.ordered) if has), time]
 
 
 def window_options(window: Table) -> Table:
@@ -36,29 +21,14 @@ def window_options(window: Table) -> Table:
             "cycle": window["cycle"], "cycle_gain": window["cycle_gain"]}  # fmt: skip
 
 
-def encoder_options(model: Table, shape: ForecastShape) -> EncoderOptions:
-    """The stack of blocks of a token model."""
-    attention, position = model["attention"], model["position"]
-    if attention["form"] != "model":
-        raise NotImplementedError(f"model.attention.form = \"{attention['form']}\" has no module in Python yet; "
-                                  "the program and modewise.Forecaster run it")  # fmt: skip
-    if attention["kernel"] == "linear" and model["name"] != "hot":
-        raise NotImplementedError(f"model.name = \"{model['name']}\" with attention.kernel = \"linear\" has no module "
-                                  "in Python yet; the program and modewise.Forecaster run it")  # fmt: skip
-    return EncoderOptions(
-        width=model["width"], hidden=model["hidden"], blocks=model["blocks"], heads=model["heads"],
-        feed_forward=model["feed_forward"], dropout=model["dropout"], layer_scale=model["layer_scale"],
-        code=position["code"], identity=position["identity"], rope_modes=rotary_modes(position, shape),
-        rope_base=position["rotary_base"], mechanism=model["name"], query_key_norm=attention["query_key_norm"],
-        attention_dropout=attention["dropout"], combine=attention["combine"], pooling=attention["pooling"],
-        share_modes=attention["share_modes"], attend_modes=attention["attend_modes"], kernel=attention["kernel"],
-        features=attention["features"], feature_map=attention["feature_map"])  # fmt: skip
-
-
 def token_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
     patch, head = model["patch"], model["head"]
+    if model["attention"]["kernel"] == "linear" and model["name"] != "hot":
+        raise NotImplementedError(f"model.name = \"{model['name']}\" with attention.kernel = \"linear\" has no module "
+                                  "in Python yet; the program and modewise.Forecaster run it")  # fmt: skip
+    ordered = [*(mode for mode, has in enumerate(shape.ordered) if has), len(shape.series)]
     return TokenForecaster(
-        shape, encoder_options(model, shape), length=patch["length"], stride=patch["stride"],
+        shape, encoder_options(model, ordered, model["name"]), length=patch["length"], stride=patch["stride"],
         embedding=patch["embedding"], patch_dropout=patch["dropout"], head=head["time"], head_dropout=head["dropout"],
         zero_start=head["zero_start"], skip=head["skip"], bfloat16=model["precision"] == "bf16",
         **window_options(model["window"]))  # fmt: skip

@@ -3,7 +3,7 @@
 In evaluation mode and float32 on the CPU their results have the bits of the program's.
 """
 
-from modewise.nn.attention import KroneckerAttention, TokenAttention, rotary_angles
+from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAttention, rotary_angles
 from modewise.nn.basic import (
     BatchNorm,
     Dropout,
@@ -17,18 +17,24 @@ from modewise.nn.basic import (
 )
 from modewise.nn.block import Block
 from modewise.nn.encoder import EncoderOptions, TokenEncoder
-from modewise.nn.patches import GridPatches, PatchEmbedding
+from modewise.nn.patches import Convolution, GridPatches, GridStem, PatchEmbedding
 from modewise.nn.positions import LearnedCode, SinCosCode, sin_cos_positions
+from modewise.nn.synthesizers import synthesizer
+from modewise.nn.tensor_attention import AttentionCache, TensorAttention, rotary_frequencies
 from modewise.nn.time_head import TimeHead, split_quantiles
 from modewise.nn.window import NormalizedWindow, WindowNormalization
 
 __all__ = [
+    "AttentionCache",
     "BatchNorm",
     "Block",
+    "Convolution",
+    "DividedAttention",
     "Dropout",
     "EncoderOptions",
     "GELUNetwork",
     "GridPatches",
+    "GridStem",
     "KroneckerAttention",
     "LayerNorm",
     "LearnedCode",
@@ -39,12 +45,15 @@ __all__ = [
     "SeriesLinear",
     "SinCosCode",
     "SwiGLU",
+    "TensorAttention",
     "TimeHead",
     "TokenAttention",
     "TokenEncoder",
     "WindowNormalization",
     "rotary_angles",
+    "rotary_frequencies",
     "set_dropout_step",
     "sin_cos_positions",
     "split_quantiles",
+    "synthesizer",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from modewise import ops
 from modewise.nn.basic import Dropout, LayerNorm, Linear, TensorModule
@@ -119,7 +119,8 @@ class KroneckerAttention(TensorModule):
 
 class TokenAttention(TensorModule):
     """Softmax attention between tokens: of all ("all"), of the same time patch ("spatial"), or of the same series
-    ("temporal"); the last mode is time. query_proj, key_proj, value_proj, out_proj [D, D], q_norm, k_norm.
+    ("temporal"); the last mode is time. `causal`, of all without rotary codes: a token sees those up to itself, in
+    row-major order. query_proj, key_proj, value_proj, out_proj [D, D], q_norm, k_norm.
     """
 
     q_norm: LayerNorm | None
@@ -135,8 +136,12 @@ class TokenAttention(TensorModule):
         dropout: float = 0.0,
         rope_modes: Sequence[int] = (),
         rope_base: float = 10000.0,
+        causal: bool = False,
     ) -> None:
         super().__init__()
+        if causal and (reach != "all" or rope_modes):
+            raise ValueError("TokenAttention: causal attention reaches all tokens, without rotary codes")
+        self.causal = causal
         if reach not in ("all", "spatial", "temporal"):
             raise ValueError(f"TokenAttention: reach must be all, spatial or temporal, got {reach!r}")
         self.heads, self.reach, self.rope_modes, self.rope_base = heads, reach, list(rope_modes), rope_base
@@ -160,10 +165,63 @@ class TokenAttention(TensorModule):
         v = self.value_proj(x)
         drop = (self.dropout.active(), *self.dropout.key())
         if self.reach == "all":
-            return self.out_proj(ops.full_attention(q, k, v, self.heads, mask, *drop))
+            return self.out_proj(ops.full_attention(q, k, v, self.heads, mask, *drop, self.causal))
         # All series modes are one mode here: [B, N, P, D].
         folded = (x.shape[0], -1, x.shape[-2], x.shape[-1])
         folded_mask = None if mask is None else mask.reshape(x.shape[0], -1, x.shape[-2])
         out = ops.axis_attention(q.reshape(folded), k.reshape(folded), v.reshape(folded), self.heads,
                                  0 if self.reach == "spatial" else 1, folded_mask, None, *drop)  # fmt: skip
         return self.out_proj(out.view(x.shape))
+
+
+class DividedAttention(TensorModule):
+    """Attention along one mode after another, each a residual step on what the former left; the result is what they
+    added (TimeSformer: Bertasius et al., ICML 2021). query_proj, key_proj, value_proj [k·D, D], mode-major; q_norm,
+    k_norm; no output projection."""
+
+    q_norm: LayerNorm | None
+    k_norm: LayerNorm | None
+
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        modes: int,
+        *,
+        query_key_norm: bool = True,
+        dropout: float = 0.0,
+        rope_modes: Sequence[int] = (),
+        rope_base: float = 10000.0,
+    ) -> None:
+        super().__init__()
+        self.heads, self.modes, self.rope_modes, self.rope_base = heads, modes, list(rope_modes), rope_base
+        self.query_proj = Linear(width, modes * width)
+        self.key_proj = Linear(width, modes * width)
+        self.value_proj = Linear(width, modes * width)
+        self.q_norm = LayerNorm(width // heads) if query_key_norm else None
+        self.k_norm = LayerNorm(width // heads) if query_key_norm else None
+        self.dropout = nn.ModuleList(Dropout(dropout) for _ in range(modes))
+
+    def _placed(self, x: Tensor, linear: Linear, norm: LayerNorm | None, mode: int) -> Tensor:
+        projected = self._projected(x, linear, mode)
+        if norm is not None:
+            projected = norm_heads(projected, self.heads, norm)
+        # Only places along the mode can differ between a query and its keys.
+        return rotate_heads(projected, self.heads, [mode], self.rope_base) if mode in self.rope_modes else projected
+
+    def _projected(self, x: Tensor, linear: Linear, mode: int) -> Tensor:
+        rows = slice(mode * x.shape[-1], (mode + 1) * x.shape[-1])
+        return ops.linear(x, linear.weight[rows], None if linear.bias is None else linear.bias[rows])
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """x [B, N_1 … N_k, D] -> as x."""
+        total = None
+        for mode, dropout in enumerate(self.dropout):
+            assert isinstance(dropout, Dropout)
+            here = x if total is None else x + total
+            added = ops.axis_attention(
+                self._placed(here, self.query_proj, self.q_norm, mode),
+                self._placed(here, self.key_proj, self.k_norm, mode), self._projected(here, self.value_proj, mode),
+                self.heads, mode, mask, None, dropout.active(), *dropout.key())  # fmt: skip
+            total = added if total is None else total + added
+        return torch.zeros_like(x) if total is None else total

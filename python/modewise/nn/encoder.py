@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from modewise.nn.attention import KroneckerAttention, TokenAttention
+from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAttention
 from modewise.nn.basic import Dropout, GELUNetwork, SwiGLU, TensorModule
 from modewise.nn.block import Block
 from modewise.nn.positions import LearnedCode, SinCosCode
+from modewise.nn.synthesizers import synthesizer
 
 
 @dataclasses.dataclass
@@ -26,7 +27,8 @@ class EncoderOptions:
     identity: bool = True  # a learned code for each place of the modes without order
     rope_modes: Sequence[int] = ()
     rope_base: float = 10000.0
-    mechanism: str = "hot"  # hot | transformer | spatial | temporal
+    mechanism: str = "hot"  # hot | transformer | spatial | temporal | divided
+    form: str = "model"  # the mechanism's own attention, or one of the zoo (nn.synthesizer) in its place
     query_key_norm: bool = True
     attention_dropout: float = 0.0
     combine: str = "product"
@@ -38,17 +40,23 @@ class EncoderOptions:
     feature_map: str = "softmax"
 
 
-def make_attention(options: EncoderOptions, modes: int) -> TensorModule | None:
-    """The attention of a block over `modes` token modes."""
+def make_attention(options: EncoderOptions, sizes: Sequence[int]) -> TensorModule | None:
+    """The attention of a block over tokens of a grid `sizes`."""
     if options.kernel == "none":
         return None
+    if options.form != "model":
+        return synthesizer(options.form, sizes, options.width, options.heads)
     if options.mechanism == "hot":
         return KroneckerAttention(
-            options.width, options.heads, modes, query_key_norm=options.query_key_norm,
+            options.width, options.heads, len(sizes), query_key_norm=options.query_key_norm,
             dropout=options.attention_dropout, combine=options.combine, pooling=options.pooling,
             share_modes=options.share_modes, attend_modes=options.attend_modes, rope_modes=options.rope_modes,
             rope_base=options.rope_base, kernel=options.kernel, features=options.features,
             feature_map=options.feature_map)  # fmt: skip
+    if options.mechanism == "divided":
+        return DividedAttention(options.width, options.heads, len(sizes), query_key_norm=options.query_key_norm,
+                                dropout=options.attention_dropout, rope_modes=options.rope_modes,
+                                rope_base=options.rope_base)  # fmt: skip
     reach = {"transformer": "all"}.get(options.mechanism, options.mechanism)
     return TokenAttention(options.width, options.heads, reach=reach, query_key_norm=options.query_key_norm,
                           dropout=options.attention_dropout, rope_modes=options.rope_modes,
@@ -83,7 +91,7 @@ class TokenEncoder(TensorModule):
             self.positions = SinCosCode(sizes, ordered, options.width)
         self.embedding_dropout = Dropout(dropout)
         self.blocks = nn.ModuleList(
-            Block(options.width, make_attention(options, len(sizes)), make_feed_forward(options),
+            Block(options.width, make_attention(options, sizes), make_feed_forward(options),
                   dropout=options.dropout, layer_scale=options.layer_scale)
             for _ in range(options.blocks))  # fmt: skip
 

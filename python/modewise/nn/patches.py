@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from modewise import ops
-from modewise.nn.basic import BatchNorm, LayerNorm
+from modewise.nn.basic import BatchNorm, LayerNorm, TensorModule
 
 ACTIVATIONS = ("linear", "relu", "relu_norm")
 
@@ -95,6 +95,50 @@ def cut_grid(x: Tensor, patch: Sequence[int]) -> Tensor:
     split = [size for pair in zip(counts, patch, strict=True) for size in pair]
     order = [0, *range(1, 2 * modes, 2), *range(2, 2 * modes + 1, 2), 2 * modes + 1]
     return x.reshape(x.shape[0], *split, x.shape[-1]).permute(order).reshape(x.shape[0], *counts, -1)
+
+
+class Convolution(TensorModule):
+    """x [B, N_1 … N_k, C] -> [B, M_1 … M_k, C'], one kernel size, stride and padding for all modes; weight
+    [C', C, K …], normal with deviation √(2 / (C'·K^k)) (He et al. 2015)."""
+
+    def __init__(self, modes: int, channels: int, outputs: int, kernel: int, stride: int = 1, padding: int = 0) -> None:
+        super().__init__()
+        self.stride, self.padding, self.dilation = [stride] * modes, [padding] * modes, [1] * modes
+        deviation = math.sqrt(2 / (outputs * kernel**modes))
+        self.weight = nn.Parameter(torch.randn(outputs, channels, *[kernel] * modes) * deviation)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return ops.convolution(x, self.weight, None, self.stride, self.padding, self.dilation)
+
+
+class GridStem(nn.Module):
+    """log2(patch) convolutions of kernel 3 and stride 2, each followed by BatchNorm and ReLU, the width doubling up to
+    D (the multilayer encoder of HOT of arXiv 2412.02919v1, appendix B). Names: conv.N.weight, norm.N."""
+
+    def __init__(self, modes: int, channels: int, patch: int, width: int) -> None:
+        super().__init__()
+        if patch < 2 or patch & (patch - 1) != 0:
+            raise ValueError(f"GridStem: patch must be a power of 2 from 2 on, got {patch}")
+        self.modes = modes
+        self.conv, self.norm = nn.ModuleList(), nn.ModuleList()
+        reduction = 2
+        while reduction <= patch:
+            outputs = max(width * reduction // patch, 1)
+            self.conv.append(Convolution(modes, channels, outputs, 3, 2, 1))
+            self.norm.append(BatchNorm(outputs))
+            channels, reduction = outputs, 2 * reduction
+
+    def forward(self, values: Tensor, valid: Tensor | None = None, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor | None]:
+        """As GridPatches."""
+        x, mask = values if dtype is None else values.to(dtype), None
+        for i, (convolution, norm) in enumerate(zip(self.conv, self.norm, strict=True)):
+            x = convolution(x)
+            if valid is not None:
+                mask = cut_grid(valid.unsqueeze(-1), [2 ** (i + 1)] * self.modes).any(-1)
+            x = torch.relu(norm(x, mask))
+            # What lies under invalid places must not reach their neighbours in the next convolution.
+            x = x if mask is None else x.masked_fill(~mask.unsqueeze(-1), 0)
+        return x, mask
 
 
 class GridPatches(nn.Module):

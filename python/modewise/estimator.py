@@ -1,0 +1,95 @@
+"""What the estimators share: parameters in scikit-learn's manner, the run's folder, resuming, evaluating."""
+
+import inspect
+import os
+import pathlib
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from modewise import tasks
+from modewise.errors import CannotCreateError, DataError, UsageError
+
+Array = npt.NDArray[Any]
+
+
+def checked_array(data: Any, wanted: str) -> Array:
+    """An array of numbers on the CPU that is not empty; DataError for what is none, which says that it must be
+    `wanted`."""
+    if getattr(getattr(data, "device", None), "type", "cpu") != "cpu":
+        raise DataError(f"array: it must be on the CPU, got a tensor on {data.device}")
+    array = np.asarray(data.detach() if hasattr(data, "detach") else data)
+    if array.dtype.kind not in "fiu":
+        raise DataError(f"array: it must hold numbers, got {array.dtype}")
+    if array.ndim == 0 or array.size == 0:
+        raise DataError(f"array: it must be {wanted}, got {list(array.shape)}")
+    return array
+
+
+def require_free(folder: pathlib.Path, exist_ok: bool) -> None:
+    """CannotCreateError where a folder holds anything, before data beside it are overwritten."""
+    if not exist_ok and folder.is_dir() and any(folder.iterdir()):
+        raise CannotCreateError(f"{folder} is there already: take another run, or exist_ok=True to replace the run in it")
+
+
+def free_folder(stem: str) -> pathlib.Path:
+    """Makes the first free one of runs/STEM, runs/STEM2, …"""
+    for number in range(1, 1_000_000):
+        folder = pathlib.Path("runs") / (stem if number == 1 else f"{stem}{number}")
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:
+            continue
+    raise UsageError(f"runs/{stem} and all of its numbers are taken")
+
+
+class Estimator:
+    """The arguments of the constructor are attributes of the same names; after `fit`, `run_` is the run's folder and
+    `metrics_` its metrics.json."""
+
+    model: str
+    run: str | os.PathLike[str] | None
+    exist_ok: bool
+    verbosity: int
+    run_: str
+    metrics_: dict[str, Any]
+
+    @classmethod
+    def parameters(cls) -> list[str]:
+        """Names of the arguments of the constructor."""
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments of the constructor, as scikit-learn asks for them."""
+        return {name: getattr(self, name) for name in self.parameters()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Changes arguments of the constructor. UsageError for one that there is not."""
+        for name, value in params.items():
+            if name not in self.parameters():
+                raise UsageError(f"{type(self).__name__} has no parameter '{name}' (there are {', '.join(self.parameters())})")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        usual = type(self)().get_params()
+        changed = [f"{name}={value!r}" for name, value in self.get_params().items() if value != usual[name]]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def resume(self) -> Self:
+        """Goes on with a fit that was stopped, to the bits of one that was not."""
+        self.metrics_ = tasks.resume(self._run(), verbosity=self.verbosity)
+        return self
+
+    def _new_folder(self) -> pathlib.Path:
+        folder = free_folder(self.model) if self.run is None else pathlib.Path(self.run)
+        require_free(folder, self.exist_ok)
+        return folder
+
+    def _run(self) -> str:
+        if not hasattr(self, "run_"):
+            name = type(self).__name__
+            raise UsageError(f"this {name} is not fitted yet: call fit, or open a run with {name}.from_run")
+        return self.run_

@@ -1,0 +1,31 @@
+"""From the `[model]` table of a run's config.toml to the options of its token encoder."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from modewise.nn.encoder import EncoderOptions
+
+Table = dict[str, Any]
+
+
+def rotary_modes(position: Table, ordered: Sequence[int]) -> list[int]:
+    """The token modes with rotary codes: those that are named, the ordered ones, or the last of them."""
+    if position["rotary_modes"]:
+        return list(position["rotary_modes"])
+    if position["rotary"] == "none" or not ordered:
+        return []
+    return [ordered[-1]] if position["rotary"] == "time" else list(ordered)
+
+
+def encoder_options(model: Table, ordered: Sequence[int], mechanism: str) -> EncoderOptions:
+    """The stack of blocks of a token model; `ordered`: the modes whose neighbouring places are near each other."""
+    attention, position = model["attention"], model["position"]
+    return EncoderOptions(
+        width=model["width"], hidden=model["hidden"], blocks=model["blocks"], heads=model["heads"],
+        feed_forward=model["feed_forward"], dropout=model["dropout"], layer_scale=model["layer_scale"],
+        code=position["code"], identity=position.get("identity", False), rope_modes=rotary_modes(position, ordered),
+        rope_base=position["rotary_base"], mechanism=mechanism, form=attention["form"],
+        query_key_norm=attention["query_key_norm"], attention_dropout=attention["dropout"],
+        combine=attention["combine"], pooling=attention["pooling"], share_modes=attention["share_modes"],
+        attend_modes=attention["attend_modes"], kernel=attention["kernel"], features=attention["features"],
+        feature_map=attention["feature_map"])  # fmt: skip

@@ -1,0 +1,166 @@
+"""The program's language model as a module: Llama's and Mistral's decoder with any causal form of attention. Its
+parameters have the names that they have in Hugging Face's files."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from modewise import ops
+from modewise.nn.basic import FEW_ROWS, Dropout, Linear, RMSNorm, TensorModule, number_dropouts
+from modewise.nn.tensor_attention import AttentionCache, TensorAttention, rotary_frequencies
+
+Table = dict[str, Any]
+
+
+class LanguageFeedForward(TensorModule):
+    """down_proj(silu(gate_proj x) · up_proj x), no biases."""
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.gate_proj = Linear(width, hidden, bias=False)
+        self.down_proj = Linear(hidden, width, bias=False)
+        self.up_proj = Linear(width, hidden, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not torch.compiler.is_compiling() and x.numel() < FEW_ROWS * x.shape[-1]:
+            return self.down_proj(ops.swiglu(torch.cat([self.gate_proj(x), self.up_proj(x)], -1)))
+        weight = torch.cat([self.gate_proj.weight, self.up_proj.weight])
+        return self.down_proj(ops.swiglu(ops.linear(x, weight)))
+
+
+class LanguageLayer(TensorModule):
+    """x + drop(attention(RMSNorm x)), then + drop(feed-forward(RMSNorm x))."""
+
+    def __init__(self, attention: TensorAttention, width: int, hidden: int, epsilon: float, dropout: float) -> None:
+        super().__init__()
+        self.self_attn = attention
+        self.mlp = LanguageFeedForward(width, hidden)
+        self.input_layernorm = RMSNorm(width, epsilon)
+        self.post_attention_layernorm = RMSNorm(width, epsilon)
+        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self._fed(self.dropout1.add_to(x, self.self_attn(self.input_layernorm(x))))
+
+    def step(self, x: Tensor, cache: AttentionCache) -> Tensor:
+        """The same for tokens that follow those in the cache."""
+        return self._fed(self.dropout1.add_to(x, self.self_attn.step(self.input_layernorm(x), cache)))
+
+    def _fed(self, x: Tensor) -> Tensor:
+        return self.dropout2.add_to(x, self.mlp(self.post_attention_layernorm(x)))
+
+
+class _Matrix(nn.Module):
+    """A parameter under `weight`."""
+
+    def __init__(self, rows: int, columns: int, deviation: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(rows, columns) * deviation)
+
+
+class _Decoder(nn.Module):
+    def __init__(self, model: Table) -> None:
+        super().__init__()
+        deviation = first_deviation(model)
+        self.embed_tokens = _Matrix(model["vocabulary"], model["width"], deviation)
+        self.layers = nn.ModuleList(
+            LanguageLayer(make_attention(model), model["width"], model["hidden"], model["norm_epsilon"], model["dropout"])
+            for _ in range(model["layers"])
+        )
+        self.norm = RMSNorm(model["width"], model["norm_epsilon"])
+
+
+def first_deviation(model: Table) -> float:
+    """Of the first weights: 1/√width where the config leaves it open."""
+    return float(model["deviation"]) if model["deviation"] > 0 else 1 / math.sqrt(model["width"])
+
+
+def acting_fold(model: Table) -> list[int]:
+    """A fold whose first mode is open holds, in form causal, the coarsest blocks that texts of the context have."""
+    attention = model["attention"]
+    fold = list(attention["fold"])
+    if attention["form"] == "causal" and fold[0] == 0:
+        fold[0] = max(1, (model["context"] - 1) // math.prod(fold[1:]))
+    return fold
+
+
+def make_attention(model: Table) -> TensorAttention:
+    """The attention of a resolved `[model]` table."""
+    attention, rope = model["attention"], model["rope"]
+    levels = max(1, len(attention["fold"]))
+    plain = {**rope, "scaling": "none"}
+    rows = [rotary_frequencies(rope if rope["scaled_level"] in (-1, level) else plain, model["head_width"]) for level in range(levels)]
+    return TensorAttention(
+        model["width"], model["heads"], kv_heads=model["kv_heads"], head_width=model["head_width"],
+        form=attention["form"], fold=acting_fold(model), window=attention["window"], sinks=attention["sinks"],
+        density=attention["density"], slots=attention["slots"],
+        frequencies=torch.tensor([row for row, _ in rows], dtype=torch.float64), gains=[gain for _, gain in rows],
+        deviation=first_deviation(model), latent_deviation=attention["latent_deviation"])  # fmt: skip
+
+
+class LanguageModel(TensorModule):
+    """tokens [B, n] int64 -> logits [B, n, V] of the token that follows each. `model`: a resolved `[model]` table of a
+    run of the task language."""
+
+    def __init__(self, model: Table) -> None:
+        super().__init__()
+        self.options = model
+        self.model = _Decoder(model)
+        self.lm_head = None if model["tied"] else _Matrix(model["vocabulary"], model["width"], first_deviation(model))
+        number_dropouts(self)
+
+    @property
+    def head_weight(self) -> Tensor:
+        """[V, D], the embedding itself where it is tied."""
+        return self.model.embed_tokens.weight if self.lm_head is None else self.lm_head.weight
+
+    def _embed(self, tokens: Tensor) -> Tensor:
+        if tokens.dim() != 2 or tokens.dtype != torch.int64:
+            raise ValueError(f"language model: tokens must be int64 [B, n], got {tokens.dtype} {list(tokens.shape)}")
+        return nn.functional.embedding(tokens, self.model.embed_tokens.weight).to(self._type())
+
+    def _type(self) -> torch.dtype:
+        return torch.bfloat16 if self.options["precision"] == "bf16" else self.model.embed_tokens.weight.dtype
+
+    def hidden(self, tokens: Tensor) -> Tensor:
+        """What the logits are made of: [B, n, D] behind the last norm; for `modewise.ops.language_loss`."""
+        x = self._embed(tokens)
+        for layer in self.model.layers:
+            x = layer(x)
+        return self.model.norm(x)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return ops.linear(self.hidden(tokens), self.head_weight)
+
+    def new_cache(self) -> list[AttentionCache]:
+        """One a layer, empty."""
+        caches: list[AttentionCache] = [layer.self_attn.new_cache(self._type()) for layer in self._layers()]
+        return caches
+
+    def _layers(self) -> list[LanguageLayer]:
+        return [layer for layer in self.model.layers if isinstance(layer, LanguageLayer)]
+
+    @torch.no_grad()
+    def step_hidden(self, tokens: Tensor, caches: list[AttentionCache]) -> Tensor:
+        """tokens [B, t] that follow those in the caches -> [B, t, D] behind the last norm."""
+        x = self._embed(tokens)
+        for layer, cache in zip(self._layers(), caches, strict=True):
+            x = layer.step(x, cache)
+        return self.model.norm(x)
+
+    @torch.no_grad()
+    def step(self, tokens: Tensor, caches: list[AttentionCache]) -> Tensor:
+        """The same -> logits [B, V] of the token that follows the last."""
+        return ops.linear(self.step_hidden(tokens, caches)[:, -1], self.head_weight)
+
+    @torch.no_grad()
+    def greedy(self, tokens: Tensor, count: int) -> Tensor:
+        """`count` tokens that go on with tokens [B, n], the likeliest each time, from a cache -> [B, count]."""
+        caches, found = self.new_cache(), []
+        step = tokens
+        for _ in range(count):
+            step = self.step(step, caches).argmax(-1, keepdim=True)
+            found.append(step)
+        return torch.cat(found, -1) if found else tokens.new_empty(tokens.shape[0], 0)

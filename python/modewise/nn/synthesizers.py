@@ -1,0 +1,222 @@
+"""The zoo of attention without dot products, and its neighbours, by name (arXiv 2201.01410, Table 1;
+docs/synthesizers.md). All take x [B, N_1 … N_k, D] and mask [B, N_1 … N_k] bool, and have value_proj, out_proj [D, D]."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from modewise import ops
+from modewise.nn.attention import KroneckerAttention, TokenAttention
+from modewise.nn.basic import Linear, TensorModule
+from modewise.nn.synthesizer_logits import (
+    AXES,
+    DenseLogits,
+    FactorizedLogits,
+    LogitSource,
+    MixedLogits,
+    RandomLogits,
+    TensorLogits,
+    balanced_divisors,
+    kronecker_product,
+)
+
+
+def by_head(x: Tensor, heads: int) -> Tensor:
+    """[B, N_1 … N_k, D] -> [B, N, H, d]."""
+    flat = x.flatten(1, -2)
+    return flat.view(*flat.shape[:2], heads, -1)
+
+
+class SynthesizerAttention(TensorModule):
+    """out_proj(Σ_s softmax(Z_s) V) over `sources`, one as a rule; three are the additive form (Eq. 14). `causal`: token i
+    sees tokens j ≤ i. Names: logits, or logits0, logits1, …"""
+
+    def __init__(self, width: int, heads: int, sources: Sequence[LogitSource], causal: bool = False) -> None:
+        super().__init__()
+        self.heads, self.causal, self.count = heads, causal, len(sources)
+        for i, source in enumerate(sources):
+            self.add_module("logits" if self.count == 1 else f"logits{i}", source)
+        self.value_proj = Linear(width, width)
+        self.out_proj = Linear(width, width)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        values = by_head(self.value_proj(x), self.heads)
+        kept = None if mask is None else mask.flatten(1)
+        sources = [source for source in self.children() if isinstance(source, LogitSource)]
+        mixed = [ops.synthesized_attention(values, *source(x), values.shape[1], kept, self.causal) for source in sources]
+        total = mixed[0]
+        for one in mixed[1:]:
+            total = total + one
+        return self.out_proj(total.flatten(-2).view(x.shape))
+
+
+class FactorProductAttention(TensorModule):
+    """V ×_1 softmax(R_1) … ×_m softmax(R_m): the softmax of the Kronecker sum of the factors. Names: factor0, …"""
+
+    def __init__(self, sizes: Sequence[int], width: int, heads: int, factors: int = 2) -> None:
+        super().__init__()
+        self.sizes, self.heads = list(sizes), heads
+        self.shapes = balanced_divisors(math.prod(sizes), factors)
+        for i, size in enumerate(self.shapes):
+            self.register_parameter(f"factor{i}", nn.Parameter(torch.randn(heads, size, size)))
+        self.value_proj = Linear(width, width)
+        self.out_proj = Linear(width, width)
+
+    def _mix(self, x: Tensor) -> Tensor:
+        """[B, N, D] folded to [B, N_1', …, N_m', D] and mixed along each mode."""
+        out = x.reshape(x.shape[0], *self.shapes, -1)
+        for mode in range(len(self.shapes)):
+            factor = torch.softmax(self.get_parameter(f"factor{mode}"), -1).to(x.dtype)
+            out = ops.mode_product(out, factor.unsqueeze(0).expand(x.shape[0], -1, -1, -1), mode)
+        return out
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        if list(x.shape[1:-1]) != self.sizes:
+            raise ValueError(f"a synthesizer made for tokens {self.sizes} takes these alone, got {list(x.shape[1:-1])}")
+        values = self.value_proj(x)
+        if mask is None:
+            return self.out_proj(self._mix(values).reshape(x.shape))
+        # What is not valid weighs nothing, and the rest is brought back to a sum of 1.
+        values = values.masked_fill(~mask.unsqueeze(-1), 0)
+        valid = mask.unsqueeze(-1).to(x.dtype)
+        mass = self._mix(valid.flatten(1, -2).expand(-1, -1, self.heads))
+        mixed = self._mix(values)
+        mixed = mixed.view(*mixed.shape[:-1], self.heads, -1) / mass.clamp_min(1e-20).unsqueeze(-1)
+        return self.out_proj(mixed.flatten(-2).reshape(x.shape))
+
+
+class LinformerAttention(TensorModule):
+    """softmax(q (E k)ᵀ / √d) F v with learned E, F [K, N] over the tokens (Wang et al. 2020). Names: query_proj,
+    key_proj, key_map, value_map."""
+
+    def __init__(self, sizes: Sequence[int], width: int, heads: int, projected: int = 0) -> None:
+        super().__init__()
+        self.heads, tokens = heads, math.prod(sizes)
+        self.query_proj = Linear(width, width)
+        self.key_proj = Linear(width, width)
+        self.value_proj = Linear(width, width)
+        self.out_proj = Linear(width, width)
+        rows = projected or max(tokens // 4, 1)
+        self.key_map = nn.Parameter(torch.randn(rows, tokens) / math.sqrt(tokens))
+        self.value_map = nn.Parameter(torch.randn(rows, tokens) / math.sqrt(tokens))
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        tokens = x.flatten(1, -2)
+        if tokens.shape[1] > self.key_map.shape[1]:
+            raise ValueError(f"linformer made for {self.key_map.shape[1]} keys takes so many or fewer, got {tokens.shape[1]}")
+
+        def project(linear: Linear, weights: Tensor) -> Tensor:
+            rows = linear(tokens)
+            if mask is not None:
+                rows = rows.masked_fill(~mask.flatten(1).unsqueeze(-1), 0)
+            return ops.mode_product(rows, weights[:, : tokens.shape[1]].to(rows.dtype), 0)
+
+        keys, values = project(self.key_proj, self.key_map), project(self.value_proj, self.value_map)
+        return self.out_proj(ops.full_attention(self.query_proj(x), keys, values, self.heads))
+
+
+class PrintedMixtureAttention(TensorModule):
+    """softmax(θ_1 softmax(Z) + θ_2 R) V, Eq. 20 to the letter; holds N · N numbers a head and sample. Names: inner,
+    random, theta."""
+
+    def __init__(self, width: int, heads: int, inner: LogitSource, random: LogitSource) -> None:
+        super().__init__()
+        self.heads = heads
+        self.inner, self.random = inner, random
+        self.theta = nn.Parameter(torch.zeros(2))
+        self.value_proj = Linear(width, width)
+        self.out_proj = Linear(width, width)
+
+    def _weights(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        count = math.prod(x.shape[1:-1])
+        units = torch.eye(count, dtype=x.dtype, device=x.device).unsqueeze(1).expand(count, self.heads, count)
+        kept = None if mask is None else mask.flatten(1)
+        inner = ops.synthesized_attention(units.expand(x.shape[0], -1, -1, -1), *self.inner(x), count, kept)
+        random = self.random(x)
+        assert random.outer is not None and random.inner is not None
+        shares = torch.softmax(self.theta, -1).to(x.dtype)
+        logits = inner.transpose(1, 2) * shares[0] + kronecker_product(random.outer, random.inner) * shares[1]
+        if kept is not None:
+            logits = logits.masked_fill(~kept.unsqueeze(1).unsqueeze(1), -1e30)
+        return torch.softmax(logits, -1)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        values = self.value_proj(x)
+        if mask is not None:
+            values = values.masked_fill(~mask.unsqueeze(-1), 0)
+        mixed = ops.matmul(self._weights(x, mask), by_head(values, self.heads).transpose(1, 2)).transpose(1, 2)
+        return self.out_proj(mixed.flatten(-2).reshape(x.shape))
+
+
+@dataclasses.dataclass
+class SynthesizerShape:
+    """The tokens for which a form is made: a grid of `sizes` N_1 … N_k, width D, heads; `factors`: Kronecker factors of
+    the factorized forms."""
+
+    sizes: Sequence[int]
+    width: int
+    heads: int
+    factors: int = 2
+    causal: bool = False
+
+
+def _tensor(shape: SynthesizerShape, axis: str, factors: int = 1) -> LogitSource:
+    return TensorLogits(shape.sizes, shape.width, shape.heads, axis, factors)
+
+
+def _factorized(shape: SynthesizerShape) -> LogitSource:
+    return FactorizedLogits(shape.sizes, shape.heads, shape.factors)
+
+
+def _dense(shape: SynthesizerShape) -> LogitSource:
+    return DenseLogits(shape.sizes, shape.width, shape.heads)
+
+
+def _synthesizer(*sources: Callable[[SynthesizerShape], LogitSource]) -> Callable[[SynthesizerShape], TensorModule]:
+    return lambda shape: SynthesizerAttention(shape.width, shape.heads, [source(shape) for source in sources], shape.causal)
+
+
+def _kronecker(combine: str) -> Callable[[SynthesizerShape], TensorModule]:
+    return lambda shape: KroneckerAttention(shape.width, shape.heads, len(shape.sizes), combine=combine)
+
+
+FORMS: dict[str, Callable[[SynthesizerShape], TensorModule]] = {
+    "dot-product": lambda shape: TokenAttention(shape.width, shape.heads, query_key_norm=False, causal=shape.causal),
+    "linformer": lambda shape: LinformerAttention(shape.sizes, shape.width, shape.heads),
+    "dense": _synthesizer(_dense),
+    "tensor": _synthesizer(lambda shape: _tensor(shape, "channel")),
+    "tensor-height": _synthesizer(lambda shape: _tensor(shape, "height")),
+    "tensor-width": _synthesizer(lambda shape: _tensor(shape, "width")),
+    "additive": lambda shape: SynthesizerAttention(shape.width, shape.heads, [_tensor(shape, axis) for axis in AXES]),
+    "random": _synthesizer(lambda shape: RandomLogits(shape.sizes, shape.heads)),
+    "random-fixed": _synthesizer(lambda shape: RandomLogits(shape.sizes, shape.heads, learned=False)),
+    "factorized-dense": _synthesizer(lambda shape: _tensor(shape, "channel", shape.factors)),
+    "factorized-random": _synthesizer(_factorized),
+    "product-random": lambda shape: FactorProductAttention(shape.sizes, shape.width, shape.heads, shape.factors),
+    "mixture": _synthesizer(lambda shape: MixedLogits([_tensor(shape, "channel"), _factorized(shape)])),
+    "mixture-dense": _synthesizer(lambda shape: MixedLogits([_dense(shape), _factorized(shape)])),
+    "mixture-printed": lambda shape: PrintedMixtureAttention(
+        shape.width, shape.heads, _tensor(shape, "channel", shape.factors), _factorized(shape)
+    ),
+    "kronecker": _kronecker("product"),
+    "kronecker-sum": _kronecker("mean"),
+}
+CAUSAL = ("dot-product", "dense", "random", "random-fixed", "factorized-random", "mixture-dense")
+
+
+def synthesizer(name: str, sizes: Sequence[int], width: int, heads: int, *, factors: int = 2, causal: bool = False) -> TensorModule:
+    """The form `name` of the zoo for tokens [B, N_1 … N_k, D], N_1 … N_k = `sizes`, D = `width`: dot-product, linformer,
+    dense, tensor, tensor-height, tensor-width, additive, random, random-fixed, factorized-dense, factorized-random,
+    product-random, mixture, mixture-dense, mixture-printed, kronecker, kronecker-sum. `factors`: of factorized forms;
+    `causal`: a token sees those up to itself (dot-product, dense, random, random-fixed, factorized-random, mixture-dense).
+    ValueError for another name, or a form that cannot be causal."""
+    if name not in FORMS:
+        raise ValueError(f"there is no attention '{name}' (there are {', '.join(FORMS)})")
+    if causal and name not in CAUSAL:
+        raise ValueError(f"attention '{name}' cannot be causal: each of its rows sees every token")
+    if width % heads != 0:
+        raise ValueError(f"attention '{name}': heads = {heads} must divide the width {width}")
+    return FORMS[name](SynthesizerShape(sizes, width, heads, factors, causal))

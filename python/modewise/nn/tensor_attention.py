@@ -1,0 +1,165 @@
+"""Causal self-attention of a language model in any form of `modewise.ops.tensor_attention`, and its cache."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from modewise import _native, ops
+from modewise.nn.basic import FEW_ROWS, Linear, TensorModule
+
+_native.load_library("modewise_python")
+
+FORMS_WITH_LATENTS = ("causal",)
+
+
+class AttentionCache:
+    """What one layer keeps while a text is generated: in form causal the window and the slots of finished siblings, so
+    that memory grows with the coarsest blocks alone. `length`: tokens so far; `bytes` of all that is kept."""
+
+    def __init__(self, attention: "TensorAttention", dtype: torch.dtype) -> None:
+        latents = None if attention.latents is None else attention.latents.detach().to(dtype)
+        self._cache: Any = torch.classes.modewise.AttentionCache(
+            attention.form, attention.fold, attention.window, attention.sinks, attention.density, latents,
+            attention.frequencies, attention.gains)  # fmt: skip
+
+    def step(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Appends t tokens, not rotated, and lets them attend to the text so far: q [B, t, H, d], k [B, t, G, d], v
+        [B, t, G, e] -> [B, t, H, e]. No gradients."""
+        out: Tensor = self._cache.step(q, k, v)
+        return out
+
+    @property
+    def length(self) -> int:
+        return int(self._cache.length())
+
+    @property
+    def bytes(self) -> int:
+        return int(self._cache.bytes())
+
+
+class TensorAttention(TensorModule):
+    """[B, n, D] -> [B, n, D], causal, with the names of Llama: q_proj [H·d, D], k_proj and v_proj [G·d, D], o_proj
+    [D, H·d], no biases; and `latents` [m−1, G, slots, d] in form causal.
+
+    `form`, `fold`, `window`, `sinks`, `density` as for `modewise.ops.tensor_attention`. `frequencies` [levels, d/2]
+    float64, radians a step, with `gains` a level: rotary codes; None: none. `deviation` of the first weights.
+    """
+
+    frequencies: Tensor | None
+    latents: Tensor | None
+
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        *,
+        kv_heads: int = 0,
+        head_width: int = 0,
+        form: str = "causal",
+        fold: Sequence[int] = (),
+        window: int = 0,
+        sinks: int = 0,
+        density: float = 0.1,
+        slots: int = 1,
+        frequencies: Tensor | None = None,
+        gains: Sequence[float] = (),
+        deviation: float = 0.02,
+        latent_deviation: float = 0.02,
+    ) -> None:
+        super().__init__()
+        self.heads, self.kv_heads = heads, kv_heads or heads
+        self.head_width = head_width or width // heads
+        self.form, self.fold, self.window, self.sinks, self.density = form, list(fold), window, sinks, density
+        self.gains = list(gains)
+        self.q_proj = Linear(width, self.heads * self.head_width, bias=False)
+        self.k_proj = Linear(width, self.kv_heads * self.head_width, bias=False)
+        self.v_proj = Linear(width, self.kv_heads * self.head_width, bias=False)
+        self.o_proj = Linear(self.heads * self.head_width, width, bias=False)
+        for projection in (self.q_proj, self.k_proj, self.v_proj, self.o_proj):
+            nn.init.normal_(projection.weight, std=deviation)
+        self.register_buffer("frequencies", frequencies, persistent=False)
+        levels = len(self.fold) - 1 if form in FORMS_WITH_LATENTS else 0
+        first = torch.randn(levels, self.kv_heads, slots, self.head_width) * latent_deviation if levels > 0 else None
+        self.register_parameter("latents", None if first is None else nn.Parameter(first))
+
+    def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        layers = (self.q_proj, self.k_proj, self.v_proj)
+        if not torch.compiler.is_compiling() and x.numel() < FEW_ROWS * x.shape[-1]:
+            parts = [layer(x) for layer in layers]
+        else:  # one product of the joined weights: forward the same bits
+            joined = ops.linear(x, torch.cat([layer.weight for layer in layers]))
+            parts = list(joined.split([layer.weight.shape[0] for layer in layers], -1))
+        q, k, v = (part.view(*x.shape[:-1], -1, self.head_width) for part in parts)
+        return q, k, v
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self._project(x)
+        latents = None if self.latents is None else self.latents.to(x.dtype)
+        attended = ops.tensor_attention(q, k, v, latents, self.frequencies, form=self.form, fold=self.fold,
+                                        window=self.window, sinks=self.sinks, density=self.density,
+                                        gains=self.gains)  # fmt: skip
+        return self.o_proj(attended.flatten(-2))
+
+    def new_cache(self, dtype: torch.dtype = torch.float32) -> AttentionCache:
+        """Empty, for activations of this type."""
+        return AttentionCache(self, dtype)
+
+    @torch.no_grad()
+    def step(self, x: Tensor, cache: AttentionCache) -> Tensor:
+        """The same as `forward` for the t tokens x [B, t, D] that follow those in the cache."""
+        q, k, v = self._project(x)
+        return self.o_proj(cache.step(q, k, v).flatten(-2))
+
+
+def plain_frequencies(base: float, width: int) -> list[float]:
+    """base^(−2i/d), the angles a position turns by (Su et al. 2021)."""
+    return [math.pow(base, -2.0 * i / width) for i in range(width // 2)]
+
+
+def yarn_frequencies(rope: dict[str, Any], width: int) -> list[float]:
+    """YaRN's (Peng et al. 2023, appendix A): interpolated, kept, and a ramp between."""
+
+    def dimension(turns: float) -> float:
+        return width * math.log(rope["original_length"] / (turns * 2 * math.pi)) / (2 * math.log(rope["base"]))
+
+    low, high = dimension(rope["beta_fast"]), dimension(rope["beta_slow"])
+    if rope["truncate"]:
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0.0), min(high, float(width - 1))
+    if low == high:
+        high += 0.001
+    ramps = [min(max((i - low) / (high - low), 0.0), 1.0) for i in range(width // 2)]
+    plain = plain_frequencies(rope["base"], width)
+    return [frequency * (ramp / rope["factor"] + (1 - ramp)) for frequency, ramp in zip(plain, ramps, strict=True)]
+
+
+def llama3_frequency(rope: dict[str, Any], frequency: float) -> float:
+    """Llama 3.1's: long waves are divided by the factor, short ones kept, those between mixed."""
+    wave = 2 * math.pi / frequency
+    low, high, length = rope["low_frequency_factor"], rope["high_frequency_factor"], rope["original_length"]
+    if wave > length / low:
+        return float(frequency / rope["factor"])
+    if wave < length / high:
+        return frequency
+    smooth = (length / wave - low) / (high - low)
+    return float((1 - smooth) * frequency / rope["factor"] + smooth * frequency)
+
+
+def rotary_frequencies(rope: dict[str, Any], width: int) -> tuple[list[float], float]:
+    """The d/2 angles a position turns by, and what cos and sin are multiplied by, of a table `[model.rope]`: base,
+    scaling (none, linear, ntk, yarn, llama3), factor, …"""
+    kind, factor = rope["scaling"], rope["factor"]
+    if kind == "yarn":
+        usual = 1.0 if factor <= 1 else 0.1 * math.log(factor) + 1
+        return yarn_frequencies(rope, width), rope["gain"] if rope["gain"] > 0 else usual
+    if kind == "ntk" and width > 2:
+        return plain_frequencies(rope["base"] * math.pow(factor, width / (width - 2)), width), 1.0
+    plain = plain_frequencies(rope["base"], width)
+    if kind == "linear":
+        return [frequency / factor for frequency in plain], 1.0
+    if kind == "llama3":
+        return [llama3_frequency(rope, frequency) for frequency in plain], 1.0
+    return plain, 1.0
