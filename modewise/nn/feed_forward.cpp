@@ -1,10 +1,6 @@
 #include "modewise/nn/feed_forward.h"
 
-#include <ATen/ops/cat.h>
-#include <ATen/ops/gelu.h>
-
-#include "modewise/ops/linear.h"
-#include "modewise/ops/swiglu.h"
+#include "modewise/ops/feed_forward.h"
 
 namespace modewise::nn {
 
@@ -19,12 +15,11 @@ SwiGLU::SwiGLU(Initializer& init, int64_t width, int64_t hidden, double deviatio
       up_(register_module("up_proj", std::make_shared<Linear>(init, width, hidden, deviation))) {}
 
 at::Tensor SwiGLU::forward(const at::Tensor& x) {
-  constexpr int64_t kFewRows = 64;
-  if (x.numel() < kFewRows * x.size(-1))  // no weight is copied for a few tokens
-    return down_->forward(ops::swiglu(at::cat({gate_->forward(x), up_->forward(x)}, -1)));
-  // One product for gate and up: the two weights are small, the tokens many.
-  const at::Tensor weight = at::cat({gate_->weight(), up_->weight()});
-  return down_->forward(ops::swiglu(ops::linear(x, weight)));
+  return ops::feed_forward(x, {.first = up_->weight(),
+                               .second = down_->weight(),
+                               .gate = gate_->weight(),
+                               .first_bias = {},
+                               .second_bias = {}});
 }
 
 GELUNetwork::GELUNetwork(Initializer& init, int64_t width, int64_t hidden, double inner_dropout)
@@ -33,7 +28,13 @@ GELUNetwork::GELUNetwork(Initializer& init, int64_t width, int64_t hidden, doubl
       dropout_(register_module("dropout", std::make_shared<Dropout>(init, inner_dropout))) {}
 
 at::Tensor GELUNetwork::forward(const at::Tensor& x) {
-  return linear2_->forward(dropout_->forward(at::gelu(linear1_->forward(x))));
+  return ops::feed_forward(x,
+                           {.first = linear1_->weight(),
+                            .second = linear2_->weight(),
+                            .gate = {},
+                            .first_bias = linear1_->bias(),
+                            .second_bias = linear2_->bias()},
+                           dropout_->active_probability(), dropout_->key());
 }
 
 }  // namespace modewise::nn

@@ -57,6 +57,11 @@ std::map<std::string, std::function<void()>> calls() {
           {"rms_norm", [=] { reference::rms_norm(x, meta({4}), 1e-5); }},
           {"dropout_add", [=] { reference::dropout_add(x, x, 0, {}); }},
           {"swiglu", [=] { reference::swiglu(x); }},
+          {"feed_forward",
+           [=] {
+             reference::feed_forward(x, {meta({6, 4}), meta({5, 6}), meta({6, 4}), {}, {}}, 0, {});
+             reference::feed_forward(x, {meta({6, 4}), meta({5, 6}), {}, meta({6}), meta({5})}, 0, {});
+           }},
           {"summary_attention",
            [=] {
              reference::summary_attention(q, k, v, meta({1, 2, 3, 4}), {{0, 2}, 3, 0, 0.5}, code);

@@ -175,6 +175,12 @@ def swiglu(gate_and_up):
     return gate * torch.sigmoid(gate) * up
 
 
+def feed_forward(x, first, second, gate=None, first_bias=None, second_bias=None, p=0.0, seed=0, step=0, site=0):
+    up = linear(x, first, first_bias)
+    hidden = torch.nn.functional.gelu(up) if gate is None else swiglu(torch.cat([linear(x, gate), up], -1))
+    return linear(dropout_add(None, hidden, p, seed, step, site) if p > 0 else hidden, second, second_bias)
+
+
 def attend(q, k, v, kept):
     """Softmax attention of [..., N, d] with kept [..., N, N]; rows without a key are 0."""
     logits = q @ k.transpose(-1, -2) / math.sqrt(q.size(-1))

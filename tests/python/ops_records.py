@@ -12,11 +12,11 @@ from collections.abc import Callable
 import torch
 
 from ops_formulas import (adam_step, axis_attention, convolution, dot_product_attention, dropout_add, dropout_add_norm,
-                          full_attention, kronecker_attention, layer_norm, linear, masked_moments, matmul,
+                          feed_forward, full_attention, kronecker_attention, layer_norm, linear, masked_moments, matmul,
                           mode_attention, mode_contract, mode_pool, mode_product, mode_scores, rms_norm, rotary,
                           rotary_angles, sum_of_squares, swiglu, synthesized_attention, update_moments)
 from ops_samples import (adam_samples, add_norm_samples, attention_arguments, axis_samples, bools, contract_samples,
-                         convolution_samples, dot_product_samples, dropout_samples, full_samples, kronecker_samples,
+                         convolution_samples, dot_product_samples, dropout_samples, feed_forward_arguments, feed_forward_samples, full_samples, kronecker_samples,
                          large_synthesized, linear_samples, maps_samples, matmul_samples, moment_samples, moments_of,
                          norm_samples, pool_samples, product_samples, rms_samples, score_samples, swiglu_samples,
                          synthesized_samples)
@@ -259,6 +259,15 @@ RECORDS = [
         "swiglu", swiglu, swiglu_samples, small_of(lambda r: [((r(3, 6),), {}), ((r(2, 2, 2),), {})]),
         errors=[(lambda r: ((r(3, 5),), {}), r"gate_and_up must be \[\.\.\., 2M\], got \[3, 5\]")],
         kernels={"swiglu": "fused"}),
+    Record(
+        "feed_forward", feed_forward, feed_forward_samples,
+        small_of(lambda r: [(feed_forward_arguments(r, (3, 4), 5, 2, gate=True, bias=False), {}),
+                            (feed_forward_arguments(r, (2, 2, 3), 3, 3, gate=False, bias=True), {}),
+                            (feed_forward_arguments(r, (3,), 2, 1, gate=True, bias=True), {}),
+                            ((*feed_forward_arguments(r, (4, 2), 3, 2, gate=False, bias=True), 0.4, 1, 2, 16), {}),
+                            (feed_forward_arguments(r, (194, 1), 2, 1, gate=True, bias=True), {})]),
+        errors=[(lambda r: ((r(2, 3), r(4, 5), r(3, 4)), {}), r"feed_forward: first must be \[M, 3\] for x \[2, 3\], got \[4, 5\]"),
+                (lambda r: ((r(2, 3), r(4, 3), r(3, 5)), {}), r"feed_forward: second must be \[N, 4\] for first \[4, 3\], got \[3, 5\]")]),
     Record(
         "kronecker_attention", kronecker_attention, kronecker_samples,
         small_of(lambda r: [

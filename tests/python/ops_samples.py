@@ -222,6 +222,34 @@ def swiglu_samples(rand):
     return cases
 
 
+def feed_forward_arguments(rand, shape, hidden, out, *, gate, bias, scale=1.0):
+    """x, first, second, gate, first_bias, second_bias; activations of about unit size."""
+    width = shape[-1]
+    weight = lambda *sizes: (rand(*sizes).detach() * (scale * max(sizes[1], 1) ** -0.5)).requires_grad_(rand(1, 1).requires_grad)
+    return (rand(*shape), weight(hidden, width), weight(out, hidden), weight(hidden, width) if gate else None,
+            rand(hidden) if bias else None, rand(out) if bias else None)
+
+
+def feed_forward_samples(rand):
+    cases = []
+    for shape, hidden, out in [((33, 17), 5, 17), ((2, 5, 63), 65, 63), ((7,), 3, 2), ((1, 512), 130, 31), ((300, 31), 65, 33),
+                               ((2, 129, 7), 33, 3), ((193, 1), 1, 1), ((600, 5), 300, 260), ((0, 8), 4, 3), ((2, 0), 3, 5), ((3, 2), 0, 4),
+                               ((3, 2), 4, 0)]:
+        for gate in (False, True):
+            for bias in (False, True):
+                cases.append((feed_forward_arguments(rand, shape, hidden, out, gate=gate, bias=bias), {}))
+    for shape, hidden in [((5, 7), 9), ((197, 3), 7), ((260, 2), 3)]:
+        for gate in (False, True):
+            cases.append(((*feed_forward_arguments(rand, shape, hidden, 5, gate=gate, bias=not gate), 0.3, 7, 3, 16), {}))
+    x, first, second, gate, *biases = feed_forward_arguments(rand, (200, 6), 10, 12, gate=True, bias=True)
+    # Rows and columns of any strides, weights too.
+    cases.append(((rand(6, 200).t(), rand(6, 10).t(), rand(12, 20)[:, ::2], gate, rand(10, 2)[:, 1], biases[1]), {}))
+    cases.append(((rand(5, 41, 12)[:, :40, ::2].transpose(0, 1), first, second, rand(1, 6).expand(10, 6), *biases), {}))
+    cases.append((feed_forward_arguments(rand, (210, 9), 31, 7, gate=False, bias=True, scale=8.0), {}))
+    cases.append((feed_forward_arguments(rand, (210, 9), 31, 7, gate=True, bias=False, scale=8.0), {}))
+    return cases
+
+
 def attention_arguments(rand, shape, heads, *, bias=True, norm=True, shared=False):
     d, modes = shape[-1], 1 if shared else len(shape) - 2
     scale = d**-0.5

@@ -1,8 +1,8 @@
-// Loops whose cost is memory: dropout with the residual sum, layer and RMS norm, SwiGLU, Adam. One pass each;
+// Loops whose cost is memory: dropout with the residual sum, layer and RMS norm, Adam. One pass each;
 // rows or groups of 64 elements are independent of each other.
 
 #include "modewise/ops/cpu/philox.h"
-#include "modewise/ops/cpu/vector_math.h"
+#include "modewise/ops/cpu/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
@@ -27,7 +27,7 @@ void dropout_groups(const DropoutPlan& plan, const T* x, const T* residual, T* o
   const auto scale = static_cast<Accumulate<T>>(plan.scale);
   for (int64_t i = begin; i < end; i += 64) {
     const T* added = Residual ? residual + i : nullptr;
-    random_group(plan, static_cast<uint64_t>(i / 64), words);
+    random_group(plan, plan.first_group + static_cast<uint64_t>(i / 64), words);
     if (end - i >= 64)
       keep_group<Residual>(words, plan.threshold, scale, x + i, added, out + i, 64);
     else
@@ -162,66 +162,6 @@ void norm_backward(const NormBackwardPlan& plan, int64_t begin, int64_t end, voi
   }
 }
 
-// sigmoid of a vector's worth of gates, or of the last few.
-template <class T>
-inline void sigmoid(const T* gate, Accumulate<T>* out, int64_t count) {
-  using F = Accumulate<T>;
-  Vector<F> x = {};
-  for (int64_t i = 0; i < count; ++i) x[i] = -widen(gate[i]);
-  store(out, static_cast<Vector<F>>(1 / (1 + exp_lanes(x))));
-}
-
-template <class T>
-void swiglu(const T* x, T* out, int64_t begin, int64_t end, int64_t m) {
-  using F = Accumulate<T>;
-  constexpr int64_t kLane = kLanes<F>;
-  F gate[kLane];
-  for (int64_t row = begin; row < end; ++row) {
-    const T* g = x + row * 2 * m;
-    const T* up = g + m;
-    T* to = out + row * m;
-    int64_t c = 0;
-    for (; c + kLane <= m; c += kLane) {
-      sigmoid(g + c, gate, kLane);
-      for (int i = 0; i < kLane; ++i) to[c + i] = narrow<T>(widen(g[c + i]) * gate[i] * widen(up[c + i]));
-    }
-    if (c < m) sigmoid(g + c, gate, m - c);
-    for (int i = 0; c < m; ++c, ++i) to[c] = narrow<T>(widen(g[c]) * gate[i] * widen(up[c]));
-  }
-}
-
-template <class T>
-inline void swiglu_gradient(const T* grad, const T* g, const T* up, const Accumulate<T>* gate, T* grad_gate,
-                            T* grad_up, int64_t count) {
-  using F = Accumulate<T>;
-  for (int64_t i = 0; i < count; ++i) {
-    const F value = widen(g[i]), slope = gate[i] * (1 + value * (1 - gate[i]));
-    grad_gate[i] = narrow<T>(widen(grad[i]) * widen(up[i]) * slope);
-    grad_up[i] = narrow<T>(widen(grad[i]) * value * gate[i]);
-  }
-}
-
-template <class T>
-void swiglu_backward(const T* grad, const T* x, T* grad_x, int64_t begin, int64_t end, int64_t m) {
-  using F = Accumulate<T>;
-  constexpr int64_t kLane = kLanes<F>;
-  F gate[kLane];
-  for (int64_t row = begin; row < end; ++row) {
-    const T* g = x + row * 2 * m;
-    const T* from = grad + row * m;
-    T* to = grad_x + row * 2 * m;
-    int64_t c = 0;
-    for (; c + kLane <= m; c += kLane) {
-      sigmoid(g + c, gate, kLane);
-      swiglu_gradient<T>(from + c, g + c, g + m + c, gate, to + c, to + m + c, kLane);
-    }
-    if (c < m) {
-      sigmoid(g + c, gate, m - c);
-      swiglu_gradient<T>(from + c, g + c, g + m + c, gate, to + c, to + m + c, m - c);
-    }
-  }
-}
-
 inline float root(float x) {
   return __builtin_sqrtf(x);
 }
@@ -247,7 +187,7 @@ void adam_step(const AdamPlan<T>& c, T* __restrict w, const T* __restrict gradie
 
 template <class T>
 constexpr ElementLoops<T> loops_of() {
-  ElementLoops<T> loops = {dropout_add<T>, norm<T>, norm_backward<T>, swiglu<T>, swiglu_backward<T>, nullptr};
+  ElementLoops<T> loops = {dropout_add<T>, norm<T>, norm_backward<T>, nullptr};
   if constexpr (sizeof(T) > 2) loops.adam_step = adam_step<T>;
   return loops;
 }

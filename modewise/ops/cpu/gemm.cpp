@@ -170,6 +170,11 @@ GemmPlan gemm_plan(const at::Tensor& a, const at::Tensor& b, const at::Tensor& b
           .wide = out.scalar_type() != a.scalar_type()};
 }
 
+at::Tensor as_rows(const at::Tensor& x) {
+  if (x.dim() == 1) return x.unsqueeze(0);
+  return x.dim() == 2 ? x : x.flatten(0, -2);
+}
+
 void gemm(at::ScalarType type, const std::vector<GemmPlan>& plans) {
   dispatch_floating(type, "gemm", [&]<class T>() { run_plans(*loops().of<T>().gemm, plans); });
 }

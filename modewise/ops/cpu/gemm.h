@@ -15,6 +15,9 @@ namespace modewise::ops {
 /// bfloat16). The tensors must outlive the plan.
 GemmPlan gemm_plan(const at::Tensor& a, const at::Tensor& b, const at::Tensor& bias, const at::Tensor& out);
 
+/// x [.., K] as a matrix [R, K], without a copy where strides allow.
+at::Tensor as_rows(const at::Tensor& x);
+
 /// All products of the list, with operands of `type`; none may write where another reads or writes.
 void gemm(at::ScalarType type, const std::vector<GemmPlan>& plans);
 

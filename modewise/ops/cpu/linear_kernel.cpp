@@ -1,15 +1,12 @@
-// Products by cpu/gemm.h. A weight gradient [M, K] is summed over parts of the rows, whose number the rows
-// alone decide, in the type of sums, and the parts are added in order.
+// Products by cpu/gemm.h; the gradient of the weight by cpu/weight_gradient.h.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
-#include <algorithm>
-
-#include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/cpu/gemm.h"
 #include "modewise/ops/cpu/row_sums.h"
+#include "modewise/ops/cpu/weight_gradient.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/linear_checks.h"
 #include "modewise/ops/reference/reference.h"
@@ -17,16 +14,6 @@
 namespace modewise::ops {
 
 namespace {
-
-/// Rows of one part of a weight gradient at least, and parts at most, so that they stay small beside the
-/// rows.
-constexpr int64_t kPartRows = 2048, kMostParts = 16;
-
-/// x [.., K] as a matrix [R, K], without a copy where strides allow.
-at::Tensor as_rows(const at::Tensor& x) {
-  if (x.dim() == 1) return x.unsqueeze(0);
-  return x.dim() == 2 ? x : x.flatten(0, -2);
-}
 
 at::Tensor linear_tiles(const at::Tensor& x, const at::Tensor& weight,
                         const std::optional<at::Tensor>& bias) {
@@ -57,21 +44,6 @@ at::Tensor input_gradient(const at::Tensor& grad, const at::Tensor& weight, at::
   return out;
 }
 
-at::Tensor weight_gradient(const at::Tensor& grad, const at::Tensor& rows, const at::Tensor& weight) {
-  const int64_t count = rows.size(0);
-  const int64_t least = std::max(kPartRows, (count + kMostParts - 1) / kMostParts);
-  const int64_t some = (least + kGemmPiece - 1) / kGemmPiece * kGemmPiece, number = (count + some - 1) / some;
-  const auto type = accumulate_type(grad.scalar_type());
-  const auto parts = at::empty({number, weight.size(0), weight.size(1)}, grad.options().dtype(type));
-  std::vector<GemmPlan> plans;
-  for (int64_t i = 0; i < number; ++i) {
-    const int64_t first = i * some, here = std::min(some, count - first);
-    plans.push_back(gemm_plan(grad.narrow(0, first, here).t(), rows.narrow(0, first, here), {}, parts[i]));
-  }
-  gemm(grad.scalar_type(), plans);
-  return sum_in_order(parts, weight.scalar_type());
-}
-
 std::tuple<at::Tensor, at::Tensor, at::Tensor> linear_backward_cpu(const at::Tensor& grad,
                                                                    const at::Tensor& x,
                                                                    const at::Tensor& weight, bool x_wanted,
@@ -80,7 +52,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> linear_backward_cpu(const at::Ten
   const auto rows = as_rows(x), upstream = as_rows(grad).contiguous();
   const auto none = [](const at::Tensor& like) { return at::empty({0}, like.options()); };
   return {x_wanted ? input_gradient(upstream, weight, x.sizes()) : none(x),
-          weight_wanted ? weight_gradient(upstream, rows, weight) : none(weight),
+          weight_wanted ? product_over_rows(upstream, rows, weight.scalar_type()) : none(weight),
           bias_wanted ? sum_over_rows(upstream, weight.scalar_type()) : none(weight)};
 }
 

@@ -87,6 +87,7 @@ struct ScorePlan {
 struct DropoutPlan {
   uint32_t key[2], step, site, threshold;
   double scale;
+  uint64_t first_group = 0;  // of 64 elements, that the first element belongs to
 };
 
 struct NormPlan {
@@ -154,13 +155,25 @@ struct ElementLoops {
   /// [D] (accumulate type, null: not wanted).
   void (*norm_backward)(const NormBackwardPlan&, int64_t begin, int64_t end, void* grad_weight,
                         void* grad_bias);
-  /// x [rows, 2M] -> out [rows, M].
-  void (*swiglu)(const T* x, T* out, int64_t begin, int64_t end, int64_t m);
-  void (*swiglu_backward)(const T* grad, const T* x, T* grad_x, int64_t begin, int64_t end, int64_t m);
   /// Elements [begin, end) of parameter, gradient and moments. Null for bfloat16: no parameter is that
   /// narrow.
   void (*adam_step)(const AdamPlan<T>&, T* parameter, const T* gradient, T* first, T* second, int64_t begin,
                     int64_t end);
+};
+/// Rows [begin, end) of x [rows, C] -> out [rows, M]: silu of the first M channels times the last M (C = 2M),
+/// or gelu of each (C = M).
+template <class T>
+using Activation = void (*)(const T* x, T* out, int64_t begin, int64_t end, int64_t m);
+/// grad [rows, M] -> grad_x [rows, C]; and out again, where it is not null.
+template <class T>
+using ActivationBackward = void (*)(const T* grad, const T* x, T* grad_x, T* out, int64_t begin, int64_t end,
+                                    int64_t m);
+template <class T>
+struct ActivationLoops {
+  Activation<T> swiglu;
+  ActivationBackward<T> swiglu_backward;
+  Activation<T> gelu;
+  ActivationBackward<T> gelu_backward;
 };
 template <class T>
 struct TensorLoops {
@@ -168,6 +181,7 @@ struct TensorLoops {
   const PoolLoops<T>* pool;
   const ScoreLoops<T>* score;
   const ElementLoops<T>* element;
+  const ActivationLoops<T>* activation;
   const SummaryLoops<T>* summary;
   const StepLoops<T>* step;
   const GemmLoops<T>* gemm;

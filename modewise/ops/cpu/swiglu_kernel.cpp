@@ -24,7 +24,7 @@ at::Tensor swiglu_fused(const at::Tensor& gate_and_up) {
     const auto* from = static_cast<const T*>(x.const_data_ptr());
     auto* to = static_cast<T*>(out.mutable_data_ptr());
     for_row_chunks(out.numel() / m, chunk_rows(m), [&](int64_t begin, int64_t end) {
-      loops().of<T>().element->swiglu(from, to, begin, end, m);
+      loops().of<T>().activation->swiglu(from, to, begin, end, m);
     });
   });
   return out;
@@ -50,7 +50,7 @@ at::Tensor swiglu_backward_cpu(const at::Tensor& grad_out, const at::Tensor& gat
     const auto* upstream = static_cast<const T*>(grad.const_data_ptr());
     auto* to = static_cast<T*>(out.mutable_data_ptr());
     for_row_chunks(grad.numel() / m, chunk_rows(2 * m), [&](int64_t begin, int64_t end) {
-      loops().of<T>().element->swiglu_backward(upstream, from, to, begin, end, m);
+      loops().of<T>().activation->swiglu_backward(upstream, from, to, nullptr, begin, end, m);
     });
   });
   return out;

@@ -118,6 +118,45 @@ inline Half16 narrow<Half16>(float value) {
   return {static_cast<uint16_t>(value != value ? 0x7fc0 : rounded)};
 }
 
+/// kLanes elements, widened; or the first `count` of them, the others 0.
+template <class T>
+inline Vector<Accumulate<T>> load_wide(const T* from) {
+  if constexpr (sizeof(T) == sizeof(Accumulate<T>)) {
+    return load(from);
+  } else {
+    typedef uint16_t Narrow __attribute__((vector_size(kVectorBytes / 2)));
+    Narrow bits;
+    __builtin_memcpy(&bits, from, sizeof bits);
+    return (Vector<float>)(__builtin_convertvector(bits, Vector<uint32_t>) << 16);
+  }
+}
+template <class T>
+inline Vector<Accumulate<T>> load_wide(const T* from, int64_t count) {
+  T lanes[kLanes<Accumulate<T>>] = {};
+  __builtin_memcpy(lanes, from, static_cast<size_t>(count) * sizeof(T));
+  return load_wide<T>(lanes);
+}
+
+/// Rounded as narrow<T> rounds each.
+template <class T>
+inline void store_narrow(T* to, Vector<Accumulate<T>> v) {
+  if constexpr (sizeof(T) == sizeof(Accumulate<T>)) {
+    store(to, v);
+  } else {
+    typedef uint16_t Narrow __attribute__((vector_size(kVectorBytes / 2)));
+    const auto bits = (Vector<uint32_t>)v, number = (Vector<uint32_t>)(v == v);
+    const Vector<uint32_t> rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    const Narrow half = __builtin_convertvector((number & rounded) | (~number & 0x7fc0), Narrow);
+    __builtin_memcpy(to, &half, sizeof half);
+  }
+}
+template <class T>
+inline void store_narrow(T* to, Vector<Accumulate<T>> v, int64_t count) {
+  T lanes[kLanes<Accumulate<T>>];
+  store_narrow<T>(lanes, v);
+  __builtin_memcpy(to, lanes, static_cast<size_t>(count) * sizeof(T));
+}
+
 template <class T>
 inline const T* as(const void* pointer) {
   return static_cast<const T*>(pointer);

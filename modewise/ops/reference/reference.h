@@ -11,6 +11,7 @@
 
 #include "modewise/ops/adam_step.h"
 #include "modewise/ops/dropout_key.h"
+#include "modewise/ops/feed_forward.h"
 #include "modewise/ops/layer_norm.h"
 #include "modewise/ops/mode_pool.h"
 #include "modewise/ops/summary_attention.h"
@@ -39,6 +40,9 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
 at::Tensor dropout_scale(const at::Tensor& x, double p, DropoutKey key);
 at::Tensor dropout_add(const at::Tensor& residual, const at::Tensor& x, double p, DropoutKey key);
 at::Tensor swiglu(const at::Tensor& gate_and_up);
+/// (result, gate x beside first x + first_bias, or the latter alone).
+std::tuple<at::Tensor, at::Tensor> feed_forward(const at::Tensor& x, const FeedForwardWeights& weights,
+                                                double p, DropoutKey key);
 std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const at::Tensor& k,
                                                      const at::Tensor& v,
                                                      const std::optional<at::Tensor>& latents,

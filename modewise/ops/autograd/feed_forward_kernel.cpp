@@ -1,0 +1,80 @@
+// First order only. What the two maps of x gave is kept; the hidden activations follow from it.
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include "modewise/ops/dropout_add_checks.h"
+#include "modewise/ops/feed_forward_checks.h"
+
+namespace modewise::ops {
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+using Maybe = std::optional<at::Tensor>;
+
+struct FeedForward : torch::autograd::Function<FeedForward> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& first,
+                            const at::Tensor& second, const Maybe& gate, const Maybe& first_bias,
+                            const Maybe& second_bias, double p, int64_t seed, int64_t step, int64_t site) {
+    const at::AutoDispatchBelowADInplaceOrView below;
+    const auto weights = feed_forward_weights(first, second, gate, first_bias, second_bias);
+    const auto [out, kept] = feed_forward_kept(x, weights, p, dropout_key(seed, step, site));
+    context->save_for_backward({x, first, second, weights.gate, kept});
+    context->saved_data["first_bias"] = weights.first_bias.defined();
+    context->saved_data["second_bias"] = weights.second_bias.defined();
+    context->saved_data["p"] = p;
+    context->saved_data["key"] = std::vector<int64_t>{seed, step, site};
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    const bool given[] = {true,
+                          true,
+                          true,
+                          saved[3].defined(),
+                          context->saved_data["first_bias"].toBool(),
+                          context->saved_data["second_bias"].toBool()};
+    FeedForwardWanted wanted = {};
+    size_t edge = 0;  // tensors that were not given have none
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (given[i]) wanted[i] = context->needs_input_grad(edge++);
+    const auto key = context->saved_data["key"].toIntVector();
+    auto [x, first, second, gate, first_bias, second_bias] = feed_forward_backward(
+        grads[0], saved[0], saved[4], {saved[1], saved[2], saved[3], {}, {}},
+        context->saved_data["p"].toDouble(), dropout_key(key[0], key[1], key[2]), wanted);
+    variable_list out = {x, first, second, gate, first_bias, second_bias, {}, {}, {}, {}};
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (!wanted[i]) out[i] = at::Tensor();
+    return out;
+  }
+};
+
+at::Tensor feed_forward_autograd(const at::Tensor& x, const at::Tensor& first, const at::Tensor& second,
+                                 const Maybe& gate, const Maybe& first_bias, const Maybe& second_bias,
+                                 double p, int64_t seed, int64_t step, int64_t site) {
+  const auto weights = feed_forward_weights(first, second, gate, first_bias, second_bias);
+  check_feed_forward_args(x, weights, p);
+  bool wanted = false;
+  for (const at::Tensor& tensor : {x, first, second, weights.gate, weights.first_bias, weights.second_bias})
+    wanted = wanted || (tensor.defined() && tensor.requires_grad());
+  if (wanted && at::GradMode::is_enabled())
+    return FeedForward::apply(x, first, second, gate, first_bias, second_bias, p, seed, step, site);
+  const at::AutoDispatchBelowADInplaceOrView below;  // nothing is kept
+  return feed_forward(x, weights, p, dropout_key(seed, step, site));
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(modewise, Autograd, m) {
+  m.impl("feed_forward", feed_forward_autograd);
+  m.impl("feed_forward_kept", torch::autograd::autogradNotImplementedFallback());
+  m.impl("feed_forward_backward", torch::autograd::autogradNotImplementedFallback());
+}
+
+}  // namespace modewise::ops

@@ -1,0 +1,90 @@
+// The activations between the two maps of a feed-forward network, a vector at a time; what is left of a row
+// is filled up with zeros, so that an element does not depend on its place. Compiled without contracted
+// multiply-adds, as the loops around them are.
+
+#include "modewise/ops/cpu/vector_math.h"
+
+namespace modewise::ops::MODEWISE_ISA {
+
+namespace {
+
+/// body(c, load, store) for each vector of a row of m channels.
+template <class T, class Body>
+inline void for_vectors(int64_t m, const Body& body) {
+  using F = Accumulate<T>;
+  int64_t c = 0;
+  for (; c + kLanes<F> <= m; c += kLanes<F>)
+    body(
+        c, [](const T* from) { return load_wide<T>(from); },
+        [](T* to, Vector<F> v) { store_narrow<T>(to, v); });
+  if (c < m)
+    body(
+        c, [&](const T* from) { return load_wide<T>(from, m - c); },
+        [&](T* to, Vector<F> v) { store_narrow<T>(to, v, m - c); });
+}
+
+template <class F>
+inline Vector<F> sigmoid(Vector<F> x) {
+  return 1 / (1 + exp_lanes(-x));
+}
+
+template <class T>
+void swiglu(const T* x, T* out, int64_t begin, int64_t end, int64_t m) {
+  for (int64_t row = begin; row < end; ++row) {
+    const T* gates = x + row * 2 * m;
+    T* to = out + row * m;
+    for_vectors<T>(m, [&](int64_t c, const auto& read, const auto& write) {
+      const auto gate = read(gates + c), up = read(gates + m + c);
+      write(to + c, gate * sigmoid<Accumulate<T>>(gate) * up);
+    });
+  }
+}
+
+template <class T>
+void swiglu_backward(const T* grad, const T* x, T* grad_x, T* out, int64_t begin, int64_t end, int64_t m) {
+  for (int64_t row = begin; row < end; ++row) {
+    const T* gates = x + row * 2 * m;
+    const T* from = grad + row * m;
+    T* to = grad_x + row * 2 * m;
+    for_vectors<T>(m, [&](int64_t c, const auto& read, const auto& write) {
+      const auto gate = read(gates + c), up = read(gates + m + c), above = read(from + c);
+      const auto open = sigmoid<Accumulate<T>>(gate);
+      write(to + c, above * up * (open * (1 + gate * (1 - open))));
+      write(to + m + c, above * gate * open);
+      if (out != nullptr) write(out + row * m + c, gate * open * up);
+    });
+  }
+}
+
+template <class T>
+void gelu(const T* x, T* out, int64_t begin, int64_t end, int64_t m) {
+  for (int64_t row = begin; row < end; ++row)
+    for_vectors<T>(m, [&](int64_t c, const auto& read, const auto& write) {
+      const auto value = read(x + row * m + c);
+      write(out + row * m + c, value * normal_lanes(value).below);
+    });
+}
+
+template <class T>
+void gelu_backward(const T* grad, const T* x, T* grad_x, T* out, int64_t begin, int64_t end, int64_t m) {
+  for (int64_t row = begin; row < end; ++row)
+    for_vectors<T>(m, [&](int64_t c, const auto& read, const auto& write) {
+      const auto value = read(x + row * m + c), above = read(grad + row * m + c);
+      const auto normal = normal_lanes(value);
+      write(grad_x + row * m + c, above * (normal.below + value * normal.density));
+      if (out != nullptr) write(out + row * m + c, value * normal.below);
+    });
+}
+
+template <class T>
+constexpr ActivationLoops<T> loops_of() {
+  return {swiglu<T>, swiglu_backward<T>, gelu<T>, gelu_backward<T>};
+}
+
+}  // namespace
+
+extern constexpr ActivationLoops<float> activation_f32 = loops_of<float>();
+extern constexpr ActivationLoops<double> activation_f64 = loops_of<double>();
+extern constexpr ActivationLoops<Half16> activation_bf16 = loops_of<Half16>();
+
+}  // namespace modewise::ops::MODEWISE_ISA

@@ -1,0 +1,261 @@
+// "blocks": a task takes one part of the rows (cpu/weight_gradient.h) through the whole backward. Blocks of
+// rows give the gradients of the activations, which stay in its scratch until a piece of kGemmPiece rows is
+// whole and goes into the sums of the weights. "products": each gradient is a product of all rows. Both give
+// the same bits.
+
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/ones.h>
+#include <torch/library.h>
+
+#include <algorithm>
+
+#include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/cpu/dispatch_type.h"
+#include "modewise/ops/cpu/feed_forward_rows.h"
+#include "modewise/ops/cpu/gemm.h"
+#include "modewise/ops/cpu/packed_factor.h"
+#include "modewise/ops/cpu/row_sums.h"
+#include "modewise/ops/cpu/row_tasks.h"
+#include "modewise/ops/cpu/scratch.h"
+#include "modewise/ops/cpu/weight_gradient.h"
+#include "modewise/ops/dropout_add_checks.h"
+#include "modewise/ops/feed_forward_checks.h"
+#include "modewise/ops/kernel_list.h"
+
+namespace modewise::ops {
+
+namespace {
+
+static_assert(kGemmPiece % kFeedRows == 0);
+
+/// One backward: all activations as matrices of R rows, weights in their type.
+struct Backward {
+  at::Tensor grad, x, before;  // [R, N], [R, K], [R, C]: what the maps of x gave
+  at::Tensor maps;             // [C, K]: gate above first, or first
+  FeedForwardWeights weights;
+  double p;
+  DropoutKey key;
+  bool maps_wanted, second_wanted, bias_wanted;
+  at::Tensor grad_x;  // [R, K], undefined where it is not wanted
+
+  int64_t rows() const { return grad.size(0); }
+  int64_t width() const { return weights.first.size(0); }
+  int64_t channels() const { return maps.size(0); }
+};
+
+/// Gradients of the maps [C, K], of second [N, M] and of the first bias [1, M] in the type of sums.
+struct WeightSums {
+  at::Tensor maps, second, bias;
+};
+
+GemmPlan sum_over_piece(int64_t rows, int64_t columns, int64_t a_row, int64_t a_col, int64_t b_row,
+                        bool wide) {
+  return {.rows = rows,
+          .columns = columns,
+          .depth = kGemmPiece,
+          .a = nullptr,
+          .a_row = a_row,
+          .a_col = a_col,
+          .b = nullptr,
+          .b_row = b_row,
+          .b_col = 1,
+          .bias = nullptr,
+          .out = nullptr,
+          .out_row = columns,
+          .wide = wide};
+}
+
+/// Sums over rows of products of activations, for the parts of all rows: [parts, rows, columns] of aᵀ b.
+template <class T>
+class PartSums {
+ public:
+  /// `b_row` elements from one row of b to the next.
+  PartSums(const at::Tensor& a, int64_t columns, int64_t b_row, int64_t parts)
+      : loops_(*loops().of<T>().gemm),
+        a_(static_cast<const T*>(a.const_data_ptr())),
+        plan_(sum_over_piece(a.size(1), columns, a.stride(1), a.stride(0), b_row, sizeof(T) < 4)),
+        panels_((columns + loops_.panel - 1) / loops_.panel),
+        sums_(at::empty({parts, a.size(1), columns}, a.options().dtype(accumulate_type(a.scalar_type())))) {}
+
+  int64_t scratch() const { return loops_.scratch(plan_, plan_.rows, panels_); }
+
+  /// Rows [row, row + count) of a and the `count` rows at b; the first ones of a part are `start`.
+  void add(int64_t part, bool start, int64_t row, int64_t count, const T* b, void* working) const {
+    GemmPlan plan = plan_;
+    plan.depth = count;
+    plan.a = a_ + row * plan.a_col;
+    plan.b = b;
+    plan.out = static_cast<char*>(sums_.mutable_data_ptr()) +
+               part * plan.rows * plan.columns * static_cast<int64_t>(sums_.element_size());
+    plan.add = !start;
+    loops_.multiply(plan, 0, plan.rows, 0, panels_, nullptr, working);
+  }
+
+  at::Tensor sum() const { return sum_in_order(sums_, sums_.scalar_type()); }
+
+ private:
+  const GemmLoops<T>& loops_;
+  const T* a_;
+  GemmPlan plan_;
+  int64_t panels_;
+  at::Tensor sums_;
+};
+
+at::Tensor a_one_each_row(const at::Tensor& rows) {
+  return at::ones({1, 1}, rows.options()).expand({rows.size(0), 1});
+}
+
+/// Bytes that blocks of one piece take: gradients in front of the activation function and hidden activations
+/// of a piece, gradients behind it of a block.
+int64_t piece_bytes(int64_t channels, int64_t width, int64_t size) {
+  return (kGemmPiece * (channels + width) + kFeedRows * width) * size;
+}
+
+template <class T>
+WeightSums gradients_in_blocks(const Backward& call) {
+  const auto [each, parts] = row_parts(call.rows());
+  const HiddenRows<T> hidden(call.weights, call.p, call.key);
+  const int64_t width = hidden.width, channels = hidden.channels(), out = call.grad.size(1);
+  const PackedFactor<T> second(call.weights.second, {}), maps(call.maps, {});
+  const at::Tensor ones = a_one_each_row(call.grad);
+  const PartSums<T> of_maps(call.x, channels, channels, parts), of_second(call.grad, width, width, parts),
+      of_bias(ones, width, channels, parts);
+  const int64_t own_bytes = piece_bytes(channels, width, sizeof(T));
+  const int64_t working_bytes = std::max({second.scratch(kFeedRows), maps.scratch(kFeedRows),
+                                          of_maps.scratch(), of_second.scratch(), of_bias.scratch()});
+  const auto* grad = static_cast<const T*>(call.grad.const_data_ptr());
+  const auto* before = static_cast<const T*>(call.before.const_data_ptr());
+  T* grad_x = call.grad_x.defined() ? static_cast<T*>(call.grad_x.mutable_data_ptr()) : nullptr;
+
+  /// Rows [row, row + count) of one block: their gradients in front, hidden activations, and grad_x.
+  const auto block = [&](int64_t row, int64_t count, T* in_front, T* activations, T* behind, void* working) {
+    second.multiply(grad + row * out, out, 1, count, behind, width, working);
+    hidden.backward(before + row * channels, behind, in_front, activations, row, count);
+    if (grad_x != nullptr)
+      maps.multiply(in_front, channels, 1, count, grad_x + row * call.x.size(1), call.x.size(1), working);
+  };
+  const int64_t task_work = each * width * (channels + out);
+  for_tasks(parts, task_work, [&](int64_t begin, int64_t end) {
+    T* in_front = static_cast<T*>(thread_scratch(own_bytes + working_bytes));
+    T* activations = in_front + kGemmPiece * channels;
+    T* behind = activations + kGemmPiece * width;
+    void* working = behind + kFeedRows * width;
+    for (int64_t part = begin; part < end; ++part) {
+      const int64_t first = part * each, last = std::min(first + each, call.rows());
+      for (int64_t piece = first; piece < last; piece += kGemmPiece) {
+        const int64_t count = std::min(kGemmPiece, last - piece);
+        for (int64_t at = 0; at < count; at += kFeedRows)
+          block(piece + at, std::min(kFeedRows, count - at), in_front + at * channels,
+                activations + at * width, behind, working);
+        const bool start = piece == first;
+        if (call.maps_wanted) of_maps.add(part, start, piece, count, in_front, working);
+        if (call.second_wanted) of_second.add(part, start, piece, count, activations, working);
+        if (call.bias_wanted) of_bias.add(part, start, piece, count, in_front + channels - width, working);
+      }
+    }
+  });
+  return {call.maps_wanted ? of_maps.sum().t() : at::Tensor(),
+          call.second_wanted ? of_second.sum() : at::Tensor(),
+          call.bias_wanted ? of_bias.sum() : at::Tensor()};
+}
+
+template <class T>
+WeightSums gradients_by_products(const Backward& call) {
+  const HiddenRows<T> hidden(call.weights, call.p, call.key);
+  const auto type = call.grad.scalar_type(), wide = accumulate_type(type);
+  const int64_t rows = call.rows(), width = hidden.width, channels = hidden.channels();
+  const auto behind = at::empty({rows, width}, call.grad.options()), activations = at::empty_like(behind),
+             in_front = at::empty({rows, channels}, call.grad.options());
+  gemm(type, {gemm_plan(call.grad, call.weights.second, {}, behind)});
+  const auto* before = static_cast<const T*>(call.before.const_data_ptr());
+  auto* from = static_cast<T*>(behind.mutable_data_ptr());
+  auto* to = static_cast<T*>(in_front.mutable_data_ptr());
+  auto* again = static_cast<T*>(activations.mutable_data_ptr());
+  for_row_chunks(rows, chunk_rows(channels + width, kFeedRows), [&](int64_t begin, int64_t end) {
+    hidden.backward(before + begin * channels, from + begin * width, to + begin * channels,
+                    again + begin * width, begin, end - begin);
+  });
+  if (call.grad_x.defined()) gemm(type, {gemm_plan(in_front, call.maps, {}, call.grad_x)});
+  WeightSums sums;
+  if (call.maps_wanted) sums.maps = product_over_rows(in_front, call.x, wide);
+  if (call.second_wanted) sums.second = product_over_rows(call.grad, activations, wide);
+  if (call.bias_wanted)
+    sums.bias =
+        product_over_rows(a_one_each_row(in_front), in_front.narrow(1, channels - width, width), wide);
+  return sums;
+}
+
+/// Parts are shared out whole: threads that would wait for others make products quicker.
+bool shares_well(int64_t parts) {
+  const int64_t threads = at::in_parallel_region() ? 1 : at::get_num_threads();
+  return 4 * parts >= 3 * threads * ((parts + threads - 1) / threads);
+}
+
+std::string refuses_blocks_of(const Backward& call) {
+  const int64_t size = call.grad.element_size(), width = call.width(), channels = call.channels();
+  const int64_t in = call.maps.size(1), out = call.grad.size(1);
+  if (call.rows() <= kFeedFewRows || width == 0 || in == 0 || out == 0) return "few rows";
+  if (piece_bytes(channels, width, size) > kFeedScratch * 3 / 4) return "hidden activations too wide";
+  if ((channels * in + width * out) * size > kFeedWeights) return "weights too large";
+  if (!shares_well(row_parts(call.rows()).count)) return "too few parts of rows for the threads";
+  return "";
+}
+
+WeightSums gradient_sums(const Backward& call) {
+  const bool blocks = refuses_blocks_of(call).empty();
+  note_kernel("feed_forward_backward", blocks ? "blocks" : "products");
+  WeightSums sums;
+  dispatch_floating(call.grad.scalar_type(), "feed_forward_backward", [&]<class T>() {
+    sums = blocks ? gradients_in_blocks<T>(call) : gradients_by_products<T>(call);
+  });
+  return sums;
+}
+
+FeedForwardGradients feed_forward_backward_cpu(const at::Tensor& grad, const at::Tensor& x,
+                                               const at::Tensor& kept, const at::Tensor& first,
+                                               const at::Tensor& second,
+                                               const std::optional<at::Tensor>& gate, double p, int64_t seed,
+                                               int64_t step, int64_t site, FeedForwardWanted wanted) {
+  const auto given = feed_forward_weights(first, second, gate, {}, {});
+  check_feed_forward_backward_args(grad, x, kept, given, p);
+  const auto weights = cast_weights(given, x.scalar_type());
+  const bool gated = weights.gate.defined();
+  const auto rows = as_rows(x);
+  const auto grad_x = wanted[0] ? at::empty(x.sizes(), x.options()) : at::empty({0}, x.options());
+  const Backward call = {.grad = as_rows(grad).contiguous(),
+                         .x = rows,
+                         .before = as_rows(kept).contiguous(),
+                         .maps = gated ? at::cat({weights.gate, weights.first}) : weights.first,
+                         .weights = weights,
+                         .p = p,
+                         .key = dropout_key(seed, step, site),
+                         .maps_wanted = wanted[1] || wanted[3],
+                         .second_wanted = wanted[2],
+                         .bias_wanted = wanted[4],
+                         .grad_x = wanted[0] ? grad_x.view(rows.sizes()) : at::Tensor()};
+  const WeightSums sums = gradient_sums(call);
+  const auto none = at::empty({0}, first.options());
+  const auto type = first.scalar_type();
+  const int64_t width = first.size(0);
+  const auto of_maps = [&](int64_t from) {  // gradients share no memory
+    return at::empty(first.sizes(), first.options()).copy_(sums.maps.narrow(0, from, width));
+  };
+  return {grad_x,
+          wanted[1] ? of_maps(gated ? width : 0) : none,
+          wanted[2] ? sums.second.to(type) : none,
+          wanted[3] ? of_maps(0) : none,
+          wanted[4] ? sums.bias.view({width}).to(type) : none,
+          wanted[5] ? sum_over_rows(call.grad, type) : none};
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(modewise, CPU, m) {
+  m.impl("feed_forward_backward", feed_forward_backward_cpu);
+}
+
+}  // namespace modewise::ops

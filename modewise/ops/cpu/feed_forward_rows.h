@@ -1,0 +1,68 @@
+#pragma once
+// What the kernels of feed_forward and of its gradient share: weights as they multiply, and what happens to
+// rows of activations between the two maps.
+
+#include <ATen/core/Tensor.h>
+
+#include "modewise/ops/cpu/dropout_plan.h"
+#include "modewise/ops/cpu/loops.h"
+#include "modewise/ops/feed_forward.h"
+
+namespace modewise::ops {
+
+/// Rows of one block: its activations are a few hundred KiB, and a block begins at a whole group of 64 of
+/// dropout's elements whatever the width.
+constexpr int64_t kFeedRows = 64;
+/// Working memory of a task, and packed weights, at most: what a core keeps between calls, and what the cores
+/// share in a cache.
+constexpr int64_t kFeedScratch = int64_t{4} << 20, kFeedWeights = int64_t{8} << 20;
+/// Up to here a product packs no weight.
+constexpr int64_t kFeedFewRows = 192;
+
+/// The weights in the type of the activations, biases dense.
+inline FeedForwardWeights cast_weights(const FeedForwardWeights& weights, at::ScalarType type) {
+  const auto cast = [&](const at::Tensor& w) { return w.defined() ? w.to(type) : w; };
+  const auto dense = [&](const at::Tensor& w) { return w.defined() ? w.to(type).contiguous() : w; };
+  return {cast(weights.first), cast(weights.second), cast(weights.gate), dense(weights.first_bias),
+          dense(weights.second_bias)};
+}
+
+/// Rows of `before` [rows, C], what the maps of x gave (C = 2M with a gate, else M), to `hidden` [rows, M].
+/// `first` is the place of the first of these rows among all, a multiple of kFeedRows.
+template <class T>
+struct HiddenRows {
+  const TensorLoops<T>& loops;
+  int64_t width;  // M
+  bool gated;
+  DropoutPlan dropout;
+
+  HiddenRows(const FeedForwardWeights& weights, double p, DropoutKey key)
+      : loops(ops::loops().of<T>()),
+        width(weights.first.size(0)),
+        gated(weights.gate.defined()),
+        dropout(dropout_plan(p, key)) {}
+
+  int64_t channels() const { return gated ? 2 * width : width; }
+
+  void forward(const T* before, T* hidden, int64_t first, int64_t rows) const {
+    (gated ? loops.activation->swiglu : loops.activation->gelu)(before, hidden, 0, rows, width);
+    drop(hidden, first, rows);
+  }
+  /// grad [rows, M], which is changed, -> grad_before [rows, C], and hidden again.
+  void backward(const T* before, T* grad, T* grad_before, T* hidden, int64_t first, int64_t rows) const {
+    drop(grad, first, rows);
+    (gated ? loops.activation->swiglu_backward : loops.activation->gelu_backward)(grad, before, grad_before,
+                                                                                  hidden, 0, rows, width);
+    drop(hidden, first, rows);
+  }
+
+ private:
+  void drop(T* x, int64_t first, int64_t rows) const {
+    if (dropout.threshold == 0) return;
+    DropoutPlan here = dropout;
+    here.first_group = static_cast<uint64_t>(first * width / 64);
+    loops.element->dropout_add(here, x, nullptr, x, 0, rows * width);
+  }
+};
+
+}  // namespace modewise::ops
