@@ -13,6 +13,7 @@ NARROW = (
     "linear",
     "matmul",
     "convolution",
+    "feed_forward",
     "dot_product_attention",
     "synthesized_attention",
     "summary_attention",

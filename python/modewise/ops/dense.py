@@ -56,3 +56,26 @@ def swiglu(gate_and_up: Tensor) -> Tensor:
     """
     out: Tensor = _ops.swiglu(gate_and_up)
     return out
+
+
+def feed_forward(
+    x: Tensor,
+    first: Tensor,
+    second: Tensor,
+    gate: Tensor | None = None,
+    first_bias: Tensor | None = None,
+    second_bias: Tensor | None = None,
+    p: float = 0.0,
+    seed: int = 0,
+    step: int = 0,
+    site: int = 0,
+) -> Tensor:
+    """The network of a transformer block, whose hidden activations never leave the cache: second h + second_bias.
+
+    h = silu(gate x) · (first x + first_bias) with a gate (SwiGLU; Shazeer 2020), else gelu(first x + first_bias). x
+    [..., K], first and gate [M, K], second [N, M], first_bias [M], second_bias [N] -> [..., N] as x, with the bits of
+    `linear`, `swiglu`, `dropout_add` and `linear` one after another. The weights may be float32 while x is bfloat16.
+    Dropout of h with probability p draws by seed, step and site, as `dropout_add`.
+    """
+    out: Tensor = _ops.feed_forward(x, first, second, gate, first_bias, second_bias, p, seed, step, site)
+    return out

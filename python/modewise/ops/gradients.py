@@ -117,6 +117,50 @@ def mode_scores_backward(grad: Tensor, scores: Tensor, q: Tensor, k: Tensor, hea
     return out
 
 
+def feed_forward_kept(
+    x: Tensor,
+    first: Tensor,
+    second: Tensor,
+    gate: Tensor | None,
+    first_bias: Tensor | None,
+    second_bias: Tensor | None,
+    p: float,
+    seed: int,
+    step: int,
+    site: int,
+) -> tuple[Tensor, Tensor]:
+    """`feed_forward` and what its gradient is made from.
+
+    x [..., K] with first, second, gate, first_bias, second_bias, p, seed, step and site as there -> its result [..., N] and
+    the maps before the activation, [..., 2M] with a gate (its part first), [..., M] without.
+    """
+    out: tuple[Tensor, Tensor] = _ops.feed_forward_kept(x, first, second, gate, first_bias, second_bias, p, seed, step, site)
+    return out
+
+
+def feed_forward_backward(
+    grad: Tensor,
+    x: Tensor,
+    kept: Tensor,
+    first: Tensor,
+    second: Tensor,
+    gate: Tensor | None,
+    p: float,
+    seed: int,
+    step: int,
+    site: int,
+    wanted: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Gradients of `feed_forward` in x, first, second, gate, first_bias and second_bias, given what was kept.
+
+    grad [..., N], kept as `feed_forward_kept` gives it; x, first, second, gate, p, seed, step and site as there -> as far as
+    the six of `wanted` ask for them, [0] otherwise.
+    """
+    out: tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor] = _ops.feed_forward_backward(
+        grad, x, kept, first, second, gate, p, seed, step, site, wanted)  # fmt: skip
+    return out
+
+
 def swiglu_backward(grad: Tensor, gate_and_up: Tensor) -> Tensor:
     """The gradient of `swiglu`: grad [..., M], gate_and_up [..., 2M] -> [..., 2M]."""
     out: Tensor = _ops.swiglu_backward(grad, gate_and_up)
