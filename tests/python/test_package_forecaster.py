@@ -345,6 +345,18 @@ def test_what_is_no_run_says_so(tmp_path):
     assert str(error.value) == f"there is no run folder {tmp_path}/none"
 
 
+def test_without_pandas_files_and_arrays_are_fitted(wide, monkeypatch):
+    _, frame = wide
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    made = fitted(frame.to_numpy())
+    assert len(modewise.tasks.predict(made.run_)["series"]) == 3
+    for ask in (made.predict, lambda: fitted([1.0])):
+        with pytest.raises(ImportError) as error:
+            ask()
+        assert str(error.value) == ("frames need pandas, which is not installed: pip install pandas; files and arrays are fitted without, and "
+                                    "modewise.tasks.predict(run) gives forecasts without")  # fmt: skip
+
+
 def test_what_is_not_fitted_says_so():
     with pytest.raises(errors.UsageError) as error:
         modewise.Forecaster().predict()
