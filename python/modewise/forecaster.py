@@ -1,5 +1,6 @@
 """A forecaster in scikit-learn's manner over the program's training: frames, arrays or files in, frames out."""
 
+import math
 import os
 import pathlib
 import shutil
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modewise import tasks
-from modewise.errors import ModewiseError, UsageError
+from modewise.errors import DataError, ModewiseError, UsageError
 from modewise.estimator import Array, Estimator, checked_array
 from modewise.frames import Table, forecast_frame, table_of, write_table
 from modewise.loading import LoadedForecaster, load_forecaster
+from modewise.run_folder import RunFolder
 
 if TYPE_CHECKING:
     import pandas
@@ -40,6 +42,15 @@ def written_data(data: "str | Array | Table", stem: pathlib.Path) -> str:
     return str(path.absolute())
 
 
+def require_all_series(run: str, table: Table) -> None:
+    """DataError where the program took columns of a frame for something else than series."""
+    modes = RunFolder(run).read_json("data.json")["modes"]
+    found, wanted = math.prod(len(mode["labels"]) for mode in modes), len(table.values.columns)
+    if found != wanted:
+        raise DataError(f"frame: of its {wanted} series the run has {found}: rename columns that are named like row numbers or "
+                        "parts of dates (index, no, year, month, …)")  # fmt: skip
+
+
 def remove_written(path: str, folder: pathlib.Path, data: "str | Array | Table") -> None:
     """The data that `written_data` wrote, and the folder where it is empty."""
     if not isinstance(data, str):
@@ -57,7 +68,7 @@ class Forecaster(Estimator):
     {"model.width": 128}. run: the run folder to make; None: runs/MODEL, numbered. exist_ok: it may hold a run, which
     is then replaced. verbosity: −1 quiet, 0 notes and progress on stderr, 1, 2 more.
 
-    After `fit`: `run_` is the folder, which the program and `modewise.load` open too, and `metrics_` its metrics.json.
+    After `fit`: `run_` is the folder (its whole path), which the program and `modewise.load` open too, and `metrics_` its metrics.json.
     A frame or array that was fitted lies beside the folder, as RUN.csv, RUN.npy or RUN.data/.
     """
 
@@ -96,13 +107,15 @@ class Forecaster(Estimator):
         folder = self._new_folder()
         self.table_ = checked if isinstance(checked, Table) else None
         path = written_data(checked, folder)
-        settings, self.run_ = self._all_settings(path), str(folder)
+        settings, self.run_ = self._all_settings(path), str(folder.absolute())
         try:
             self.metrics_ = tasks.train("forecast", settings, out=folder, exist_ok=self.exist_ok, verbosity=self.verbosity)
         except ModewiseError:
             if not (folder / "config.toml").is_file():  # the run did not begin: nothing stays of it
                 remove_written(path, folder, checked)
             raise
+        if self.table_ is not None:
+            require_all_series(self.run_, self.table_)
         return self
 
     def _all_settings(self, path: str) -> dict[str, Any]:
@@ -120,7 +133,7 @@ class Forecaster(Estimator):
         forecast, train = loaded.config["forecast"], loaded.config["train"]
         made = cls(loaded.config["model"]["name"], horizon=forecast["horizon"], lookback=forecast["lookback"],
                    loss=forecast["loss"], epochs=train["epochs"], seed=train["seed"], run=run)  # fmt: skip
-        made.run_, made.table_ = os.fspath(run), None
+        made.run_, made.table_ = os.path.abspath(run), None
         return made
 
     def predict(self, steps: int = 0, data: Any = None) -> "pandas.DataFrame":

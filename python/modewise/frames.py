@@ -5,6 +5,7 @@ row a series and a time, `unique_id`, `ds` and one column of values or several (
 """
 
 import dataclasses
+import importlib
 import pathlib
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -82,8 +83,18 @@ def require_once(times: "pandas.Index[Any]", whose: str) -> None:
         raise DataError(f"frame: {whose} has two rows at {times[twice][0]}")
 
 
+def require_pandas() -> None:
+    """ImportError with what to do where there is no pandas."""
+    try:
+        importlib.import_module("pandas")
+    except ImportError:
+        raise ImportError("frames need pandas, which is not installed: pip install pandas; files and arrays are fitted without, "
+                          "and modewise.tasks.predict(run) gives forecasts without") from None  # fmt: skip
+
+
 def table_of(frame: Any) -> Table:
     """A wide or long frame, its rows in any order. DataError names the column, row or series that is wrong."""
+    require_pandas()
     import pandas
 
     if not isinstance(frame, pandas.DataFrame):
@@ -218,6 +229,7 @@ def forecast_times(result: dict[str, Any], table: Table | None) -> Any:
 def forecast_frame(result: dict[str, Any], table: Table | None) -> "pandas.DataFrame":
     """The program's `predict --json` as a frame like `table`, which it continues: wide, or long with the columns
     `unique_id`, `ds`, the values (`y`) and their quantiles (`y_q0.025`, …). Without a table: wide."""
+    require_pandas()
     import pandas
 
     times, forecasts = forecast_times(result, table), result["series"]

@@ -76,7 +76,7 @@ class VolumeClassifier(Estimator):
             np.save(file, array, allow_pickle=False)
         settings = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed, "data.path": files[0].absolute(),
                     "data.channels": self.channels, "data.classes": names}  # fmt: skip
-        self.run_ = str(folder)
+        self.run_ = str(folder.absolute())
         try:
             self.metrics_ = tasks.train("classify", settings | dict(self.settings or {}), out=folder, exist_ok=self.exist_ok,
                                         verbosity=self.verbosity)  # fmt: skip
@@ -99,7 +99,7 @@ class VolumeClassifier(Estimator):
         config = folder.config()
         made = cls(config["model"]["name"], epochs=config["train"]["epochs"], seed=config["train"]["seed"],
                    channels=config["data"]["channels"], run=run)  # fmt: skip
-        made.run_, made.classes_ = os.fspath(run), np.array(folder.read_json("data.json")["classes"])
+        made.run_, made.classes_ = os.path.abspath(run), np.array(folder.read_json("data.json")["classes"])
         return made
 
     def predict_proba(self, X: Any) -> Array:

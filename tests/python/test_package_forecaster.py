@@ -345,6 +345,18 @@ def test_what_is_no_run_says_so(tmp_path):
     assert str(error.value) == f"there is no run folder {tmp_path}/none"
 
 
+def test_without_pandas_files_and_arrays_are_fitted(wide, monkeypatch):
+    _, frame = wide
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    made = fitted(frame.to_numpy())
+    assert len(modewise.tasks.predict(made.run_)["series"]) == 3
+    for ask in (made.predict, lambda: fitted([1.0])):
+        with pytest.raises(ImportError) as error:
+            ask()
+        assert str(error.value) == ("frames need pandas, which is not installed: pip install pandas; files and arrays are fitted without, and "
+                                    "modewise.tasks.predict(run) gives forecasts without")  # fmt: skip
+
+
 def test_what_is_not_fitted_says_so():
     with pytest.raises(errors.UsageError) as error:
         modewise.Forecaster().predict()
@@ -391,6 +403,23 @@ def test_bad_data_are_sentences(data, sentence):
         assert re.fullmatch(r"frame: column 'ds' must hold times or row numbers: [^\n]+", str(error.value))
     else:
         assert str(error.value) == sentence
+
+
+def test_columns_that_are_taken_for_dates_or_row_numbers_are_said(wide):
+    _, frame = wide
+    for data in (frame.assign(index=range(300)), frame.reset_index(drop=True).assign(no=range(1, 301))):
+        with pytest.raises(errors.DataError) as error:
+            fitted(data, model="repeat")
+        assert str(error.value) == ("frame: of its 4 series the run has 3: rename columns that are named like row numbers or parts of dates "
+                                    "(index, no, year, month, …)")  # fmt: skip
+
+
+def test_names_of_any_kind_are_kept(wide):
+    _, frame = wide
+    names = ["a,b", 'say "x"', "2020"]
+    got = fitted(frame.set_axis(names, axis=1), model="repeat").predict(1)
+    assert [name for name in got.columns if "_q" not in name] == names
+    np.testing.assert_allclose(got[names].iloc[0], frame.iloc[-1], rtol=1e-6)
 
 
 def test_a_frame_of_other_columns_is_refused(wide):

@@ -168,9 +168,9 @@ def swiglu_backward(grad: Tensor, gate_and_up: Tensor) -> Tensor:
 
 
 def layer_norm_stats(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    """`layer_norm` with what its gradient needs: (result as x, mean, 1 / deviation).
+    """`layer_norm` with what its gradient needs: (result, mean, 1 / deviation).
 
-    x [..., D], weight and bias [D] or None, eps as there; mean and 1 / deviation a number a row, float32 at least.
+    x [..., D], weight and bias [D] or None, eps as there -> as x, and twice a number a row, float32 at least.
     """
     out: tuple[Tensor, Tensor, Tensor] = _ops.layer_norm_stats(x, weight, bias, eps)
     return out
@@ -201,9 +201,9 @@ def dropout_add_norm_stats(
 
 
 def rms_norm_stats(x: Tensor, weight: Tensor | None, eps: float) -> tuple[Tensor, Tensor]:
-    """`rms_norm` with what its gradient needs: (result as x, 1 / root of the mean square, a number a row).
+    """`rms_norm` with what its gradient needs: (result, 1 / root of the mean square).
 
-    x [..., D], weight [D] or None, eps as there.
+    x [..., D], weight [D] or None, eps as there -> as x, and a number a row, float32 at least.
     """
     out: tuple[Tensor, Tensor] = _ops.rms_norm_stats(x, weight, eps)
     return out
