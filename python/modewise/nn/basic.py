@@ -169,11 +169,7 @@ class SwiGLU(TensorModule):
         self.w3 = Linear(width, hidden, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        # Forward both have the same bits; a graph that is traced is to hold for any number of rows.
-        if not torch.compiler.is_compiling() and x.numel() < FEW_ROWS * x.shape[-1]:
-            return self.w2(ops.swiglu(torch.cat([self.w1(x), self.w3(x)], -1)))
-        weight = torch.cat([self.w1.weight, self.w3.weight])
-        return self.w2(ops.swiglu(ops.linear(x, weight)))
+        return ops.feed_forward(x, self.w3.weight, self.w2.weight, self.w1.weight)
 
 
 class GELUNetwork(TensorModule):
@@ -186,4 +182,6 @@ class GELUNetwork(TensorModule):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.linear2(self.dropout(nn.functional.gelu(self.linear1(x))))
+        first, second = self.linear1, self.linear2
+        dropout = self.dropout.active()
+        return ops.feed_forward(x, first.weight, second.weight, None, first.bias, second.bias, dropout, *self.dropout.key())
