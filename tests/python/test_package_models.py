@@ -164,7 +164,7 @@ def test_autocast_costs_a_few_roundings(data, tmp_path, name):
     assert {parameter.grad.dtype for parameter in module.parameters()} == {torch.float32}
 
 
-def test_dropout_draws_what_the_trainer_draws():
+def test_dropout_is_keyed_by_seed_step_and_place():
     """Keyed by seed, step and place; by torch's generator where no step was set."""
     model = torch.nn.Sequential(nn.Dropout(0.5), nn.Dropout(0.5, site=17)).train()
     x = torch.ones(3, 33)

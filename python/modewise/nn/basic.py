@@ -117,7 +117,7 @@ class BatchNorm(TensorModule):
 
 class Dropout(TensorModule):
     """Dropout in training. Its random numbers are torch's, or, once `set_dropout_step` has set a seed and a step,
-    those of the C++ trainer: keyed by seed, step and `site`, the place in the model."""
+    keyed by seed, step and `site`, the place in the model, as those of the program's training."""
 
     def __init__(self, probability: float = 0.0, site: int = 16) -> None:
         super().__init__()
@@ -147,7 +147,8 @@ class Dropout(TensorModule):
 
 
 def set_dropout_step(model: nn.Module, seed: int, step: int) -> None:
-    """From now on the dropouts of `model` draw what the C++ trainer draws at `step` of a run of this `seed`."""
+    """From now on the dropouts of `model` draw Philox numbers keyed by `seed`, `step` and their places, as the program's
+    training does: the same for any number of threads, to be called before each forward pass."""
     for module in model.modules():
         if isinstance(module, Dropout):
             module.seed, module.step = seed, step
