@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from modewise import ops
-from modewise.nn.basic import FEW_ROWS, Dropout, Linear, RMSNorm, TensorModule, number_dropouts
+from modewise.nn.basic import Dropout, Linear, RMSNorm, TensorModule, number_dropouts
 from modewise.nn.tensor_attention import AttentionCache, TensorAttention, rotary_frequencies
 
 Table = dict[str, Any]
@@ -24,10 +24,7 @@ class LanguageFeedForward(TensorModule):
         self.up_proj = Linear(width, hidden, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        if not torch.compiler.is_compiling() and x.numel() < FEW_ROWS * x.shape[-1]:
-            return self.down_proj(ops.swiglu(torch.cat([self.gate_proj(x), self.up_proj(x)], -1)))
-        weight = torch.cat([self.gate_proj.weight, self.up_proj.weight])
-        return self.down_proj(ops.swiglu(ops.linear(x, weight)))
+        return ops.feed_forward(x, self.up_proj.weight, self.down_proj.weight, self.gate_proj.weight)
 
 
 class LanguageLayer(TensorModule):
