@@ -8,11 +8,11 @@
 #include <torch/nn/module.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "benchmarks/clock.h"
 #include "modewise/core/heap.h"
 #include "modewise/nn/block.h"
 #include "modewise/train/optimizer.h"
@@ -26,6 +26,7 @@ struct Options {
   double dropout = 0.1;
   std::string precision = "float32";
   int threads = 0;
+  bool processor_time = false;
 };
 
 Options parse(int argc, char** argv) {
@@ -42,6 +43,8 @@ Options parse(int argc, char** argv) {
   app.add_option("--precision", options.precision)->check(CLI::IsMember({"float32", "bf16"}));
   app.add_option("--threads", options.threads);
   app.add_option("--repeats", options.repeats);
+  app.add_flag("--processor-time", options.processor_time,
+               "of one thread, for a machine that does other work");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -76,14 +79,13 @@ class Stack : public torch::nn::Module {
   std::vector<std::shared_ptr<nn::Block>> blocks_;
 };
 
-std::vector<double> seconds(int64_t repeats, const std::function<void()>& action) {
-  using Clock = std::chrono::steady_clock;
+std::vector<double> seconds(const Options& o, const std::function<void()>& action) {
   for (int warm = 0; warm < 2; ++warm) action();
   std::vector<double> out;
-  for (int64_t i = 0; i < repeats; ++i) {
-    const auto start = Clock::now();
+  for (int64_t i = 0; i < o.repeats; ++i) {
+    const double start = seconds_now(o.processor_time);
     action();
-    out.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    out.push_back(seconds_now(o.processor_time) - start);
   }
   return out;
 }
@@ -102,14 +104,14 @@ void run(const Options& o) {
 
   uint64_t step = 0;
   nlohmann::json result;
-  result["train"] = seconds(o.repeats, [&] {
+  result["train"] = seconds(o, [&] {
     stack.train();
     nn::set_dropout_step(stack, 0, step++);
     stack.forward(x).to(at::kFloat).square().mean().backward();
     optimizer.step({.learning_rate = 1e-3, .beta1 = 0.9});
     optimizer.clear_gradients();
   });
-  result["inference"] = seconds(o.repeats, [&] {
+  result["inference"] = seconds(o, [&] {
     const at::NoGradGuard no_grad;
     stack.eval();
     stack.forward(x);

@@ -4,7 +4,7 @@ The plain model (plain_hot.py) runs eagerly and under torch.compile, modewise as
 turns, so that a busy machine disturbs all alike. A training step is forward, mean of squares, backward and AdamW.
 Prints a Markdown table of medians and of ratios against the plain model.
 
-    python benchmarks/block_step.py [--build build] [--threads N] [--rounds R] [--shapes 21x24 ...]
+    python benchmarks/block_step.py [--build build] [--threads N] [--rounds R] [--shapes 21x24 ...] [--processor-time]
 """
 
 import argparse
@@ -55,21 +55,22 @@ def plain_steps(name, precision, compiled):
     return {"train": train, "inference": infer}
 
 
-def seconds(action, repeats):
+def seconds(action, repeats, clock=time.perf_counter):
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         action()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return times
 
 
-def modewise_seconds(build, name, precision, threads, repeats):
+def modewise_seconds(build, name, precision, threads, repeats, processor_time):
     batch, sizes, blocks, rotary = SHAPES[name]
     command = [
         str(build / "bin" / "block_step"), "--batch", str(batch), "--sizes", *map(str, sizes), "--blocks", str(blocks),
         "--rotary", *map(str, rotary), "--width", str(WIDTH), "--hidden", str(HIDDEN), "--heads", str(HEADS),
         "--dropout", str(DROPOUT), "--precision", precision, "--threads", str(threads), "--repeats", str(repeats),
+        *(["--processor-time"] if processor_time else []),
     ]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
@@ -83,7 +84,10 @@ def main():
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=list(SHAPES))
     parser.add_argument("--precisions", nargs="+", default=["float32", "bf16"])
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
+    parser.add_argument("--processor-time", action="store_true", help="time of one thread on its processor, for a machine that does other work")
     options = parser.parse_args()
+    if options.processor_time and options.threads != 1:
+        parser.error("--processor-time is that of one thread: --threads 1")
 
     import torch
 
@@ -99,6 +103,7 @@ def main():
 def rows(name, precision, options):
     import torch
 
+    clock = time.thread_time if options.processor_time else time.perf_counter
     torch._dynamo.reset()  # past its limit of recompilations it would quietly run eagerly
     peers = {"eager": plain_steps(name, precision, False)}
     if not options.no_compile:
@@ -111,8 +116,9 @@ def rows(name, precision, options):
         for peer, actions in peers.items():
             for work, action in actions.items():
                 action()
-                times.setdefault((peer, work), []).extend(seconds(action, options.repeats))
-        for work, values in modewise_seconds(options.build, name, precision, options.threads, options.repeats).items():
+                times.setdefault((peer, work), []).extend(seconds(action, options.repeats, clock))
+        ours = modewise_seconds(options.build, name, precision, options.threads, options.repeats, options.processor_time)
+        for work, values in ours.items():
             times.setdefault(("modewise", work), []).extend(values)
     for work in ("train", "inference"):
         median = {peer: 1e3 * statistics.median(times[peer, work]) for peer in (*peers, "modewise")}

@@ -11,13 +11,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "benchmarks/clock.h"
 #include "modewise/core/heap.h"
 #include "modewise/ops/feed_forward.h"
 #include "modewise/ops/kernel_info.h"
@@ -26,10 +26,10 @@
 namespace modewise {
 namespace {
 
-double seconds_of(const std::function<void()>& action) {
-  const auto start = std::chrono::steady_clock::now();
+double seconds_of(bool processor_time, const std::function<void()>& action) {
+  const double start = seconds_now(processor_time);
   action();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_now(processor_time) - start;
 }
 
 double median(std::vector<double> values) {
@@ -117,10 +117,10 @@ std::vector<Case> cases(at::ScalarType type) {
           network(kRows, 128, 512, type, true)};
 }
 
-void print_row(const Case& one, const char* type, int threads, int rounds) {
+void print_row(const Case& one, const char* type, int threads, int rounds, bool processor_time) {
   const int64_t work = 2 * one.multiply_adds, repeats = std::max<int64_t>(50000000 / work, 1);
   const auto rate = [&](const std::function<void()>& action) {
-    const double time = seconds_of([&] {
+    const double time = seconds_of(processor_time, [&] {
       for (int64_t i = 0; i < repeats; ++i) action();
     });
     return static_cast<double>(work * repeats) / time / 1e9;
@@ -128,7 +128,7 @@ void print_row(const Case& one, const char* type, int threads, int rounds) {
   std::vector<double> own, torch, peak;
   for (int round = 0; round <= rounds; ++round) {
     int64_t peak_work = 0;
-    const double peak_time = seconds_of([&] { peak_work = 2 * peak_loop(); });
+    const double peak_time = seconds_of(processor_time, [&] { peak_work = 2 * peak_loop(); });
     const double ours = rate(one.own), theirs = rate(one.torch);
     if (round == 0) continue;  // warms up
     peak.push_back(static_cast<double>(peak_work) / peak_time / 1e9);
@@ -140,7 +140,7 @@ void print_row(const Case& one, const char* type, int threads, int rounds) {
               100 * median(own) / median(peak) / threads);
 }
 
-int run(int threads, int rounds) {
+int run(int threads, int rounds, bool processor_time) {
   const at::NoGradGuard no_grad;
   at::set_num_threads(threads);
   std::printf("%s, %d threads, medians of %d rounds; the peak is of float32 and of one core\n\n",
@@ -150,7 +150,7 @@ int run(int threads, int rounds) {
       "|\n|---|---|---|---|---|---|---|\n");
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16})
     for (const Case& one : cases(type))
-      print_row(one, type == at::kFloat ? "float32" : "bf16", threads, rounds);
+      print_row(one, type == at::kFloat ? "float32" : "bf16", threads, rounds, processor_time);
   return 0;
 }
 
@@ -162,7 +162,9 @@ int main(int argc, char** argv) {
   int threads = 1, rounds = 15;
   app.add_option("--threads", threads)->capture_default_str();
   app.add_option("--rounds", rounds)->capture_default_str();
+  bool processor_time = false;
+  app.add_flag("--processor-time", processor_time, "of one thread, for a machine that does other work");
   CLI11_PARSE(app, argc, argv);
   modewise::keep_freed_memory();
-  return modewise::run(threads, rounds);
+  return modewise::run(threads, rounds, processor_time);
 }
