@@ -46,6 +46,10 @@ void BaselineConfig::fields(Fields& f) {
   f.add("individual", individual, "own linear maps for each series");
   f.add("start", start, "linear maps start at random or as averages (1/lookback)",
         {.one_of = {"random", "average"}});
+  f.add("ridge", ridge,
+        "penalty of ridge, in mean squares of a lag times the windows; 0: that of the smallest validation "
+        "error",
+        {.min = 0, .max = 1e9});
   f.add("form", form,
         "error, trend and season of ets: ANN, AAN, AAdN, ANA, AAA, AAdA, MAM …; auto: of the smallest AICc");
 }

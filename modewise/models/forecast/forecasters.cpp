@@ -8,6 +8,7 @@
 #include "modewise/models/forecast/linear_forecasters.h"
 #include "modewise/models/forecast/naive_forecasters.h"
 #include "modewise/models/forecast/patchtst.h"
+#include "modewise/models/forecast/ridge_forecaster.h"
 #include "modewise/models/forecast/theta_forecaster.h"
 #include "modewise/models/forecast/token_forecaster.h"
 
@@ -98,6 +99,11 @@ void use_rlinear(ForecasterConfig& config) {
   config.window.affine = true;
 }
 
+void use_ridge(ForecasterConfig& config) {
+  config.window.centre = "last";
+  config.window.scale = "none";
+}
+
 std::shared_ptr<Forecaster> make_seasonal(const ForecasterConfig& config, const ForecastShape& shape,
                                           nn::Initializer& /*init*/) {
   return std::make_shared<SeasonalForecaster>(shape, config.baseline.season(),
@@ -146,6 +152,11 @@ const std::vector<ForecasterRow>& forecasters() {
        {.only = {"baseline.individual", "dropout", "window.affine", "window.cycle*"}},
        make_model<LinearForecaster>,
        use_rlinear},
+      {"ridge",
+       "",
+       {.only = {"baseline.individual", "baseline.ridge", "window.centre"}},
+       make_model<RidgeForecaster>,
+       use_ridge},
       {"seasonal", "", {.only = {"baseline.period"}}, make_seasonal, nullptr, check_period},
       {"seasonal-drift", "", {.only = {"baseline.period"}}, make_seasonal, nullptr, check_period},
       {"theta", "", {.only = {"baseline.period"}}, make_model<ThetaForecaster>},

@@ -221,6 +221,7 @@ TEST(LocalForecaster, FitsToTheLastTrainingRowsAlone) {
   EXPECT_NE(variances(rows), variances(more));
   EXPECT_TRUE(model_of({"name=ets"})->refits());
   EXPECT_TRUE(model_of({"name=theta"})->refits());
+  EXPECT_FALSE(model_of({"name=ridge"})->refits());
 }
 
 TEST(LocalForecaster, QuantilesAreNormalOrSimulated) {
