@@ -40,8 +40,8 @@ double smoothing_loss(const SmoothingForm& form, std::span<const double> history
 /// [0.8, 0.98] (Hyndman's usual region): the best of four starts.
 SmoothingFit fit_smoothing(const SmoothingForm& form, std::span<const double> history, int64_t period);
 
-/// First states of the largest likelihood for given parameters, which must be within fit_smoothing's bounds.
-/// Where it is not defined at the heuristic's states (first_states), those.
+/// First states of the largest likelihood (a local one) for given parameters, which must be within
+/// fit_smoothing's bounds. Where it is not defined at the heuristic's states (first_states), those.
 SmoothingStates fit_states(const SmoothingForm& form, const SmoothingParameters& parameters,
                            std::span<const double> history, int64_t period);
 
