@@ -138,10 +138,10 @@ ForecasterCost forecaster_cost(const ForecasterConfig& config, const ForecastSha
                                Projection projection) {
   models::validate(config, shape);
   const std::string& name = config.name;
-  if (name == "repeat" || name == "seasonal") return {};
   if (name == "dlinear" || name == "nlinear" || name == "rlinear") return linear_cost(config, shape);
   if (name == "patchtst") return patchtst_cost(config, shape);
   if (name == "itransformer") return itransformer_cost(config, shape);
+  if (!models::is_token_model(name)) return {};  // nothing that is trained
   return token_cost(config, shape, projection);
 }
 

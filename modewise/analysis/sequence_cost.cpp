@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "modewise/models/labelled_series/convolutions.h"
+#include "modewise/models/labelled_series/minirocket_features.h"
 #include "modewise/nn/sequence_attention.h"
 #include "modewise/ops/attention_forms.h"
 
@@ -106,6 +107,10 @@ ModelCost plain_series_cost(const models::SeriesModelConfig& config, const model
   const int64_t values = shape.variables * shape.length;
   if (config.name == "nearest") {
     account.add("distances", 0, static_cast<double>(shape.training_cases * values));
+  } else if (config.name == "minirocket") {
+    const int64_t features = config.rocket.features / models::kRocketKernels * models::kRocketKernels;
+    account.add("features", 0, static_cast<double>(features * shape.length));
+    account.add("linear", 0, static_cast<double>(features * shape.classes));
   } else if (config.name == "shapelet-forest") {
     // A shapelet of the mean length along one variable, at each node on a path of a balanced tree.
     const double length =

@@ -143,6 +143,7 @@ TEST(SeriesCost, HasTheParametersOfTheBuiltModel) {
            {"name=tcn", "convolution.width=5"},
            {"name=resnet", "convolution.width=5"},
            {"name=shapelet-forest"},
+           {"name=minirocket"},
            {"name=nearest"}})
     for (const bool padded : {false, true}) {
       const models::SeriesShape shape{3, 77, 4, padded && settings.front() != "name=nearest", 10};

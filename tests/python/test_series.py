@@ -133,7 +133,7 @@ def test_every_form_of_attention_trains(form, folder, tmp_path):
 
 
 def test_baselines_train(folder, tmp_path):
-    for name in ("nearest", "dlinear", "tcn", "resnet", "shapelet-forest"):
+    for name in ("nearest", "dlinear", "tcn", "resnet", "shapelet-forest", "minirocket"):
         more = ["--set", "train.epochs=30", "--set", "train.optimizer.learning_rate=0.01"]
         more += ["--set", "model.convolution.width=8"] if name in ("tcn", "resnet") else []
         ok("train", "series", "--data", folder, "--model", name, "--out", tmp_path / name, "--set", "output.report=false", *more)

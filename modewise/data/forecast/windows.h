@@ -71,6 +71,10 @@ class WindowSource {
   /// futures (0), so that `first_rows = {T − L}` is the input of a forecast beyond the data.
   WindowBatch gather_rows(WindowShape shape, std::span<const int64_t> first_rows) const;
 
+  /// [N_1…N_j, T] float32, and the mask of that shape, undefined when nothing is missing.
+  const at::Tensor& values() const { return values_; }
+  const at::Tensor& observed() const { return observed_; }
+
   int64_t rows() const { return rows_; }
   bool has_missing() const { return observed_.defined(); }
 

@@ -39,11 +39,19 @@ void HeadConfig::fields(Fields& f) {
 }
 
 void BaselineConfig::fields(Fields& f) {
-  f.add("period", period, "rows after which the seasonal forecast repeats", {.min = 1});
+  f.add("period", period,
+        "rows of a season (24: a day of hours); 0: from the data's step, 24 where that tells none",
+        {.min = 0, .max = 1e6});
   f.add("kernel", kernel, "rows of dlinear's moving average, odd", {.min = 1, .max = 100001});
   f.add("individual", individual, "own linear maps for each series");
   f.add("start", start, "linear maps start at random or as averages (1/lookback)",
         {.one_of = {"random", "average"}});
+  f.add("ridge", ridge,
+        "penalty of ridge, in mean squares of a lag times the windows; 0: that of the smallest validation "
+        "error",
+        {.min = 0, .max = 1e9});
+  f.add("form", form,
+        "error, trend and season of ets: ANN, AAN, AAdN, ANA, AAA, AAdA, MAM …; auto: of the smallest AICc");
 }
 
 void ForecasterConfig::fields(Fields& f) {

@@ -43,11 +43,17 @@ struct HeadConfig {
 };
 
 struct BaselineConfig {
-  int64_t period = 24;           // of `seasonal`, rows
-  int64_t kernel = 25;           // of `dlinear`'s moving average, rows, odd
-  bool individual = false;       // own weights a series: dlinear, nlinear, rlinear
+  static constexpr int64_t kUsualPeriod = 24;
+
+  int64_t period = 0;       // rows of a season; 0: from the data's step, kUsualPeriod where it tells none
+  int64_t kernel = 25;      // of `dlinear`'s moving average, rows, odd
+  bool individual = false;  // own weights a series: dlinear, nlinear, rlinear, ridge
   std::string start = "random";  // random | average: weights 1/L, of dlinear and nlinear
+  double ridge = 0;              // of ridge: penalty, 0: chosen on validation
+  std::string form = "auto";     // of ets: auto | "ANN", "AAdA", "MAM" …
   void fields(Fields& fields);
+
+  int64_t season() const { return period > 0 ? period : kUsualPeriod; }
 };
 
 struct ForecasterConfig : ModelChoice, EncoderConfig {

@@ -24,10 +24,11 @@ struct ForecastShape {
   std::vector<int64_t> series;  // N_1…N_j
   std::vector<bool>
       ordered;  // whether neighbours along a series mode are near each other (a grid axis); empty: none
-  int64_t lookback = 96;  // L, steps
-  int64_t horizon = 96;   // H, steps
-  int64_t quantiles = 0;  // Q; 0 is a point forecast
-  bool missing = false;   // whether windows come with masks
+  int64_t lookback = 96;            // L, steps
+  int64_t horizon = 96;             // H, steps
+  int64_t quantiles = 0;            // Q; 0 is a point forecast
+  bool missing = false;             // whether windows come with masks
+  std::vector<double> levels = {};  // of the Q quantiles, ascending; empty where they are not known
 
   int64_t series_count() const;  // N_1 · … · N_j
 };
@@ -36,6 +37,15 @@ struct ForecastInput {
   at::Tensor past;        // [B, N_1…N_j, L] scaled; what stands under a missing cell does not matter
   at::Tensor observed;    // the same shape, bool; undefined when nothing is missing
   at::Tensor first_step;  // [B] int64: row of past[…, 0], counted from the data set's first row
+};
+
+/// What a model is fitted to at once, where it is not trained by steps.
+struct FittingRows {
+  at::Tensor values;    // [N_1…N_j, T] float32 scaled, 0 where missing: training rows, then validation
+  at::Tensor observed;  // the same shape, bool; undefined when nothing is missing
+  at::Tensor mean, deviation;   // [N_1…N_j] float64: scaled · deviation + mean is in the data's units
+  int64_t first = 0, last = 0;  // rows [first, last) are those of training
+  std::vector<int64_t> training, validation;  // first rows of the windows, ascending
 };
 
 class Forecaster : public torch::nn::Module {
@@ -53,6 +63,11 @@ class Forecaster : public torch::nn::Module {
   /// Starts it: profile [cycle_to_start(), N_1…N_j], the scaled training data's mean at each row of the cycle
   /// less its mean over all, where row r of the data set is row r mod cycle.
   virtual void start_cycle(const at::Tensor& profile);
+
+  /// Hands over the rows of training and validation, before training; for models that are fitted to them.
+  virtual void fit(const FittingRows& /*rows*/) {}
+  /// Whether a forecast beyond the end of a series is made by the model fitted to all of its rows.
+  virtual bool refits() const { return false; }
 
   const ForecastShape& shape() const { return shape_; }
 

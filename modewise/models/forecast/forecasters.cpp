@@ -2,11 +2,14 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/forecast/config.h"
+#include "modewise/models/forecast/ets.h"
 #include "modewise/models/forecast/forecaster.h"
 #include "modewise/models/forecast/itransformer.h"
 #include "modewise/models/forecast/linear_forecasters.h"
 #include "modewise/models/forecast/naive_forecasters.h"
 #include "modewise/models/forecast/patchtst.h"
+#include "modewise/models/forecast/ridge_forecaster.h"
+#include "modewise/models/forecast/theta_forecaster.h"
 #include "modewise/models/forecast/token_forecaster.h"
 
 namespace modewise::models {
@@ -60,9 +63,20 @@ void check_kernel(const ForecasterConfig& config, const ForecastShape& /*shape*/
 }
 
 void check_period(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
-  require(config.baseline.period <= shape.lookback, ErrorKind::config,
-          "{}: baseline.period = {} is longer than the lookback of {} rows", source, config.baseline.period,
+  require(config.baseline.season() <= shape.lookback, ErrorKind::config,
+          "{}: baseline.period = {} is longer than the lookback of {} rows", source, config.baseline.season(),
           shape.lookback);
+}
+
+void check_ets(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  if (config.baseline.form == "auto") return;
+  const SmoothingForm form = smoothing_form(config.baseline.form, source);
+  const int64_t period = config.baseline.season();
+  require(
+      !form.has_season() || (period > 1 && shape.lookback >= least_rows(form, period)), ErrorKind::config,
+      "{}: baseline.form = \"{}\" with baseline.period = {} needs a period of 2 and a lookback of {} rows "
+      "at least, got {}",
+      source, config.baseline.form, period, least_rows(form, period), shape.lookback);
 }
 
 void use_patchtst(ForecasterConfig& config) {
@@ -85,9 +99,15 @@ void use_rlinear(ForecasterConfig& config) {
   config.window.affine = true;
 }
 
+void use_ridge(ForecasterConfig& config) {
+  config.window.centre = "last";
+  config.window.scale = "none";
+}
+
 std::shared_ptr<Forecaster> make_seasonal(const ForecasterConfig& config, const ForecastShape& shape,
                                           nn::Initializer& /*init*/) {
-  return std::make_shared<SeasonalForecaster>(shape, config.baseline.period);
+  return std::make_shared<SeasonalForecaster>(shape, config.baseline.season(),
+                                              config.name == "seasonal-drift");
 }
 
 std::shared_ptr<Forecaster> make_repeat(const ForecasterConfig& /*config*/, const ForecastShape& shape,
@@ -132,7 +152,22 @@ const std::vector<ForecasterRow>& forecasters() {
        {.only = {"baseline.individual", "dropout", "window.affine", "window.cycle*"}},
        make_model<LinearForecaster>,
        use_rlinear},
+      {"ridge",
+       "",
+       {.only = {"baseline.individual", "baseline.ridge", "window.centre"}},
+       make_model<RidgeForecaster>,
+       use_ridge},
       {"seasonal", "", {.only = {"baseline.period"}}, make_seasonal, nullptr, check_period},
+      {"seasonal-drift", "", {.only = {"baseline.period"}}, make_seasonal, nullptr, check_period},
+      {"theta", "", {.only = {"baseline.period"}}, make_model<ThetaForecaster>},
+      {"optimised-theta", "", {.only = {"baseline.period"}}, make_model<ThetaForecaster>},
+      {"dynamic-theta", "", {.only = {"baseline.period"}}, make_model<ThetaForecaster>},
+      {"ets",
+       "",
+       {.only = {"baseline.period", "baseline.form"}},
+       make_model<EtsForecaster>,
+       nullptr,
+       check_ets},
       {"repeat", "", {.only = {}}, make_repeat},
   };
   return rows;

@@ -37,8 +37,14 @@ void SeriesForestConfig::fields(Fields& f) {
   f.add("longest", longest, "the longest shapelet, as a share of its series", {.min = 0, .max = 1});
 }
 
+void SeriesRocketConfig::fields(Fields& f) {
+  f.add("features", features, "features of minirocket, cut to a multiple of its 84 kernels",
+        {.min = 84, .max = 1000000});
+}
+
 void SeriesModelConfig::fields(Fields& f) {
-  f.add("name", name, "patchtst, nearest (1-NN, Euclidean), dlinear, tcn, resnet or shapelet-forest",
+  f.add("name", name,
+        "patchtst, nearest (1-NN, Euclidean), dlinear, tcn, resnet, shapelet-forest or minirocket",
         {.one_of = names_of(series_models())});
   f.add("precision", precision, "of activations; weights, statistics and sums are float32",
         {.one_of = {"float32", "bf16"}});
@@ -54,6 +60,7 @@ void SeriesModelConfig::fields(Fields& f) {
   f.group("convolution", convolution);
   f.group("linear", linear);
   f.group("forest", forest);
+  f.group("rocket", rocket);
 }
 
 int64_t SeriesModelConfig::tokens(int64_t length) const {

@@ -51,6 +51,11 @@ struct SeriesForestConfig {
   void fields(Fields& f);
 };
 
+struct SeriesRocketConfig {
+  int64_t features = 10000;  // of minirocket, cut to a multiple of its 84 kernels
+  void fields(Fields& f);
+};
+
 struct SeriesModelConfig {
   std::string name = "patchtst";
   std::string precision = "float32";  // float32 | bf16
@@ -65,6 +70,7 @@ struct SeriesModelConfig {
   SeriesConvolutionConfig convolution;
   SeriesLinearConfig linear;
   SeriesForestConfig forest;
+  SeriesRocketConfig rocket;
 
   void fields(Fields& f);
 

@@ -4,6 +4,7 @@
 #include "modewise/models/labelled_series/baselines.h"
 #include "modewise/models/labelled_series/config.h"
 #include "modewise/models/labelled_series/convolutions.h"
+#include "modewise/models/labelled_series/minirocket.h"
 #include "modewise/models/labelled_series/patch_classifier.h"
 #include "modewise/models/labelled_series/shapelet_forest.h"
 
@@ -28,6 +29,12 @@ void check_forest(const SeriesModelConfig& config, const SeriesShape& /*shape*/,
           config.forest.longest);
 }
 
+void check_rocket(const SeriesModelConfig& /*config*/, const SeriesShape& shape, const std::string& source) {
+  require(shape.length >= kRocketTaps, ErrorKind::config,
+          "{}: minirocket's kernels are {} steps long, but the series have {}", source, kRocketTaps,
+          shape.length);
+}
+
 std::shared_ptr<SeriesClassifier> make_nearest(const SeriesModelConfig& /*config*/, const SeriesShape& shape,
                                                nn::Initializer& /*init*/) {
   return std::make_shared<NearestCase>(shape);
@@ -39,7 +46,7 @@ const std::vector<SeriesModelRow>& series_models() {
   static const std::vector<SeriesModelRow> rows = {
       {"patchtst",
        "",
-       {.without = {"convolution.*", "linear.*", "forest.*"}},
+       {.without = {"convolution.*", "linear.*", "forest.*", "rocket.*"}},
        make_model<PatchClassifier>,
        nullptr,
        check_patches},
@@ -48,6 +55,7 @@ const std::vector<SeriesModelRow>& series_models() {
       {"tcn", "", {.only = {"precision", "dropout", "convolution.*"}}, make_model<TemporalConvolutions>},
       {"resnet", "", {.only = {"precision", "convolution.width"}}, make_model<SeriesResidualNetwork>},
       {"shapelet-forest", "", {.only = {"forest.*"}}, make_model<ShapeletForest>, nullptr, check_forest},
+      {"minirocket", "", {.only = {"rocket.*"}}, make_model<MiniRocket>, nullptr, check_rocket},
   };
   return rows;
 }

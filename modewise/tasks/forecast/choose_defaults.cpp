@@ -13,7 +13,8 @@ namespace {
 
 constexpr int64_t kHour = 3600, kDay = 24 * kHour;
 constexpr int64_t kUsual = ForecastOptions::kUsualRows;
-constexpr int64_t kSteps = 1500;  // of the optimiser, at least
+constexpr int64_t kSteps = 1500;                                             // of the optimiser, at least
+constexpr int64_t kSeasons = 10, kFewSeasons = 3, kMostSeasonalRows = 2000;  // of a lookback
 constexpr int64_t kFewEpochs = 10, kMostEpochs = 300, kPatience = 3;
 
 /// Rows of the season that goes with a step; 1 where none is usual.
@@ -26,9 +27,8 @@ int64_t season_of(const data::TimeAxis& time) {
 }
 
 /// `usual`, or of fewer the whole seasons where one fits; 1 at least.
-int64_t whole_seasons(const data::TimeAxis& time, int64_t fit, int64_t usual) {
+int64_t whole_seasons(int64_t season, int64_t fit, int64_t usual) {
   if (fit >= usual) return usual;
-  const int64_t season = season_of(time);
   return season <= fit ? fit / season * season : std::max<int64_t>(fit, 1);
 }
 
@@ -40,11 +40,17 @@ int64_t usual_horizon(const data::TimeAxis& time, int64_t validation_rows) {
     rows = time.months >= 12 ? 5 : time.months >= 3 ? 8 : 12;
   else if (time.dated && time.step > kHour)
     rows = time.step < kDay ? std::max<int64_t>(7 * kDay / time.step, 1) : time.step < 7 * kDay ? 14 : 13;
-  return whole_seasons(time, validation_rows - 1, rows);
+  return whole_seasons(season_of(time), validation_rows - 1, rows);
 }
 
 int64_t usual_lookback(const data::TimeAxis& time, int64_t horizon, int64_t training_rows) {
-  return whole_seasons(time, training_rows / 2 - horizon, kUsual);
+  return whole_seasons(season_of(time), training_rows / 2 - horizon, kUsual);
+}
+
+int64_t seasonal_lookback(int64_t season, int64_t horizon, int64_t training_rows) {
+  const int64_t most = std::max(kMostSeasonalRows / season, kFewSeasons) * season;
+  const int64_t usual = std::clamp(kSeasons * season, std::min(kUsual, most), most);
+  return whole_seasons(season, training_rows / 2 - horizon, usual);
 }
 
 std::string choose_defaults(ForecastConfig& config, const data::Series& series, const data::Splits& splits) {
@@ -54,8 +60,15 @@ std::string choose_defaults(ForecastConfig& config, const data::Series& series, 
     forecast.horizon = usual_horizon(series.time, splits.validation.rows());
     chosen.push_back(fmt::format("forecast.horizon = {}", forecast.horizon));
   }
+  int64_t& period = config.model.baseline.period;
+  const models::ForecasterRow* row = find_row(models::forecasters(), config.model.name);
+  const bool seasonal = row != nullptr && row->options.has("baseline.period");
+  const int64_t season = period > 0          ? period
+                         : series.time.dated ? season_of(series.time)
+                                             : models::BaselineConfig::kUsualPeriod;
   if (forecast.lookback == 0) {
-    forecast.lookback = usual_lookback(series.time, forecast.longest(), splits.train.rows());
+    forecast.lookback = seasonal ? seasonal_lookback(season, forecast.longest(), splits.train.rows())
+                                 : usual_lookback(series.time, forecast.longest(), splits.train.rows());
     chosen.push_back(fmt::format("forecast.lookback = {}", forecast.lookback));
     models::PatchConfig& patch = config.model.patch;
     if (patch.length > forecast.lookback) {
@@ -63,6 +76,10 @@ std::string choose_defaults(ForecastConfig& config, const data::Series& series, 
       patch.stride = std::max<int64_t>(forecast.lookback / 2, 1);
       chosen.push_back(fmt::format("model.patch.length = {}, .stride = {}", patch.length, patch.stride));
     }
+  }
+  if (seasonal && period == 0) {
+    period = season <= forecast.lookback ? season : 1;
+    chosen.push_back(fmt::format("model.baseline.period = {}", period));
   }
   if (config.train.epochs < 0) {
     const int64_t windows = data::WindowSet("train", splits.train, config.window(), false,

@@ -19,9 +19,14 @@ int64_t usual_horizon(const data::TimeAxis& time, int64_t validation_rows);
 /// seasons if one fits.
 int64_t usual_lookback(const data::TimeAxis& time, int64_t horizon, int64_t training_rows);
 
-/// Sets forecast.lookback, forecast.horizon (0) and train.epochs (−1) where they are open; with a lookback of
-/// its own also a patch that is longer than it, and with epochs train.patience where it is the usual 3.
-/// Returns what was chosen as a sentence, "" when nothing was open. `splits` of all rows.
+/// The same for a model that counts in seasons: ten of them, at least 96 rows, at most 2,000 but always
+/// three.
+int64_t seasonal_lookback(int64_t season, int64_t horizon, int64_t training_rows);
+
+/// Sets forecast.lookback, forecast.horizon, model.baseline.period where the model has it (0) and
+/// train.epochs (−1) where they are open; with a lookback of its own also a patch that is longer than it, and
+/// with epochs train.patience where it is the usual 3. Returns what was chosen as a sentence, "" when nothing
+/// was open. `splits` of all rows.
 std::string choose_defaults(ForecastConfig& config, const data::Series& series, const data::Splits& splits);
 
 }  // namespace modewise::tasks

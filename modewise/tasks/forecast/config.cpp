@@ -65,6 +65,7 @@ models::ForecastShape ForecastConfig::model_shape(const data::Series& series) co
   shape.horizon = forecast.longest();
   shape.quantiles = forecast.probabilistic() ? std::ssize(forecast.quantiles) : 0;
   shape.missing = series.observed.defined();
+  if (forecast.probabilistic()) shape.levels = forecast.quantiles;
   return shape;
 }
 

@@ -153,6 +153,28 @@ int64_t row_offset(const DataSummary& run, const data::Series& series) {
   return (months(series.time.start) - months(run.time.start)) / std::max<int64_t>(run.time.months, 1);
 }
 
+models::FittingRows fitting_rows(const data::WindowSource& source, const data::Scaler& scaler) {
+  return {source.values(), source.observed(), scaler.mean, scaler.deviation, 0, source.rows(), {}, {}};
+}
+
+models::FittingRows fitting_rows(const ForecastData& data) {
+  models::FittingRows rows = fitting_rows(data.source, data.scaler);
+  const int64_t end = std::max(data.splits.train.end, data.splits.validation.end);
+  rows.values = rows.values.narrow(-1, 0, end);
+  if (rows.observed.defined()) rows.observed = rows.observed.narrow(-1, 0, end);
+  rows.first = data.splits.train.begin;
+  rows.last = data.splits.train.end;
+  const auto first_rows = [](const data::WindowSet& set) {
+    std::vector<int64_t> rows_of(static_cast<size_t>(set.size()));
+    for (int64_t window = 0; window < set.size(); ++window)
+      rows_of[static_cast<size_t>(window)] = set.first_row(window);
+    return rows_of;
+  };
+  rows.training = first_rows(data.windows.train);
+  rows.validation = first_rows(data.windows.validation);
+  return rows;
+}
+
 at::Tensor cycle_profile(const ForecastData& data, int64_t cycle) {
   const int64_t series = data.series.series_count();
   const std::vector<double> means = scaler_means(data.scaler), deviations = scaler_deviations(data.scaler);

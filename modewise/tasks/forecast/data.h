@@ -66,6 +66,11 @@ void require_fits(const DataSummary& run, const data::Series& series);
 /// where one of the two has no dates.
 int64_t row_offset(const DataSummary& run, const data::Series& series);
 
+/// What a model is fitted to: training and validation rows with their windows.
+models::FittingRows fitting_rows(const ForecastData& data);
+/// The same of all rows, without windows, for a forecast beyond the last one.
+models::FittingRows fitting_rows(const data::WindowSource& source, const data::Scaler& scaler);
+
 /// Mean of the scaled training rows r with r mod `cycle` = i, less the mean of all of them: [cycle, N_1…N_j]
 /// float32, 0 where nothing was observed. Where a model's periodic profile starts.
 at::Tensor cycle_profile(const ForecastData& data, int64_t cycle);

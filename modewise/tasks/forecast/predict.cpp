@@ -76,6 +76,16 @@ void require_lookback(const ForecastRun& run, const data::Series& series, const 
           series.source, missing, run.config.forecast.lookback);
 }
 
+/// The run's model, or one of its kind fitted to all rows of the series that it goes on from.
+std::shared_ptr<models::Forecaster> model_for_the_end(const ForecastRun& run,
+                                                      const data::WindowSource& source) {
+  if (!run.model->refits()) return run.model;
+  const std::shared_ptr<models::Forecaster> model = models::make_forecaster(
+      run.config.model, run.model->shape(), static_cast<uint64_t>(run.config.train.seed));
+  model->fit(fitting_rows(source, run.data.scaler));
+  return model;
+}
+
 /// The last observed value of each lookback, for every step; 0 (the training mean) where there is none.
 at::Tensor repeat_forecast(const ForecastBlock& block) {
   const at::Tensor result = at::empty_like(block.future);
@@ -119,7 +129,8 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
   data::WindowBatch batch = source.gather_rows(shape, std::span(&first, 1));
   require_lookback(run, series, batch);
   if (!run.data.missing) batch.past_observed = at::Tensor();
-  const ForecastBlock block = forecast_batch(*run.model, batch, phase_offset(run, series));
+  const std::shared_ptr<models::Forecaster> model = model_for_the_end(run, source);
+  const ForecastBlock block = forecast_batch(*model, batch, phase_offset(run, series));
   const CalibratedForecaster forecaster = run.forecaster();
   const std::vector<float> quantiles = forecaster.quantiles(block);
   require_finite(block, quantiles, series);

@@ -26,8 +26,9 @@ struct Forecast {
   int64_t steps() const { return std::ssize(times); }
 };
 
-/// The `steps` (at most the run's horizon; 0: all of it) after the last row of `series`. Data errors: fewer
-/// rows than the lookback; missing cells in it although the model takes none.
+/// The `steps` (at most the run's horizon; 0: all of it) after the last row of `series`, to all of which a
+/// model is fitted first that refits. Data errors: fewer rows than the lookback; missing cells in it although
+/// the model takes none.
 Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int64_t steps = 0);
 
 /// A row a step: date, then each series, its quantiles beside it ("OT", "OT_q0.025", …). Of a long table a

@@ -86,6 +86,7 @@ ForecastTask::ForecastTask(const ForecastConfig& config, const ForecastData& dat
                                      static_cast<uint64_t>(config.train.seed))) {
   if (const int64_t cycle = model_->cycle_to_start(); cycle > 0)
     model_->start_cycle(cycle_profile(data, cycle));
+  model_->fit(fitting_rows(data));
 }
 
 std::unique_ptr<train::Batch> ForecastTask::load(std::span<const int64_t> samples) const {

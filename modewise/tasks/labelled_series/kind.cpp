@@ -56,7 +56,7 @@ const Kind labelled_series_kind = labelled_kind<make_run>({
     .example = "modewise train series --train BasicMotions_TRAIN.ts --test BasicMotions_TEST.ts",
     .data_help =
         "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt), one of the two, or motifs (data.path)",
-    .model_help = "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest",
+    .model_help = "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest, minirocket",
     .options = {{"--train", "data.train", "training file, .ts, .tsv, .csv or .txt"},
                 {"--test", "data.test", "test file"},
                 {"--protocol", "data.protocol", "official, paper or tslib"},

@@ -14,6 +14,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "modewise/core/error.h"
 #include "modewise/models/forecast/config.h"
 #include "modewise/ops/kernel_info.h"
@@ -39,7 +41,8 @@ ForecasterConfig small_config(const std::string& name) {
     settings = {"width=16", "hidden=24", "heads=2", "patch.length=6", "patch.stride=4", "window.cycle=7"};
   if (name == "itransformer") settings = {"width=16", "hidden=24", "heads=2", "window.cycle=7"};
   if (name == "dlinear" || name == "nlinear" || name == "rlinear") settings = {"window.cycle=7"};
-  if (name == "seasonal") settings = {"baseline.period=5"};
+  if (name.starts_with("seasonal") || name.ends_with("theta") || name == "ets")
+    settings = {"baseline.period=5"};
   return config_of(name, settings);
 }
 
@@ -152,8 +155,7 @@ std::vector<at::Tensor> training_step(const std::string& name, int threads, uint
 
 TEST_P(EveryForecaster, ForwardAndBackwardHaveTheSameBitsForAnyNumberOfThreads) {
   const int threads = at::get_num_threads();
-  const bool has_bf16 =
-      !testing::Matches(testing::AnyOf("dlinear", "nlinear", "rlinear", "seasonal", "repeat"))(GetParam());
+  const bool has_bf16 = row_of(forecasters(), GetParam()).options.has("precision");
   for (const char* precision : {"float32", "bf16"}) {
     if (precision == std::string("bf16") && !has_bf16) continue;
     const auto one = training_step(GetParam(), 1, 4, precision);
@@ -182,7 +184,11 @@ TEST_P(EveryForecaster, WrongInputsAreDataErrors) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EveryForecaster, testing::ValuesIn(names_of(forecasters())),
-                         [](const auto& param) { return param.param; });
+                         [](const auto& param) {
+                           std::string name = param.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 class EveryTokenForecaster : public testing::TestWithParam<std::string> {};
 
@@ -354,6 +360,46 @@ TEST(Seasonal, RepeatsTheNewestObservedSeason) {
   EXPECT_TRUE(same_bits(model->forward(input).flatten(), at::tensor({1.f, 2.f, 6.f, 1.f, 2.f})));
   input.observed[0][0][1] = false;  // its phase was never seen: the last value
   EXPECT_TRUE(same_bits(model->forward(input).flatten(), at::tensor({6.f, 2.f, 6.f, 6.f, 2.f})));
+}
+
+/// One series of 7 rows, 5 steps ahead.
+at::Tensor drifted(const std::vector<float>& past, const std::vector<int64_t>& observed, int64_t period) {
+  ForecastShape shape;
+  shape.series = {1};
+  shape.lookback = 7;
+  shape.horizon = 5;
+  shape.missing = true;
+  auto model =
+      make_forecaster(config_of("seasonal-drift", {"baseline.period=" + std::to_string(period)}), shape, 1);
+  ForecastInput input;
+  input.past = at::tensor(past).view({1, 1, 7});
+  input.observed = at::tensor(observed).to(at::kBool).view({1, 1, 7});
+  return model->forward(input).flatten();
+}
+
+TEST(SeasonalDrift, AddsTheMeanStepBetweenSeasonsForEachSeasonAhead) {
+  const std::vector<float> past = {1, 5, 3, 3, 9, 4, 8};
+  const std::vector<int64_t> all(7, 1);
+  // Steps over 3 rows: 2, 4, 1, 5; their mean is 3. The last season is 9, 4, 8.
+  EXPECT_TRUE(same_bits(drifted(past, all, 3), at::tensor({12.f, 7.f, 11.f, 15.f, 10.f})));
+  // A period of 1: the line through the first and the last value, slope 7/6.
+  EXPECT_LT((drifted(past, all, 1) - (8 + at::arange(1, 6) * 7 / 6.0)).abs().max().item<double>(), 1e-6);
+  // A period of the whole lookback leaves no two seasons, so no drift.
+  EXPECT_TRUE(same_bits(drifted(past, all, 7), at::tensor({1.f, 5.f, 3.f, 3.f, 9.f})));
+}
+
+TEST(SeasonalDrift, GoesOnFromTheSeasonInWhichAPhaseWasSeen) {
+  const std::vector<float> past = {1, 5, 3, 3, 9, 4, 8};
+  // Without row 5 the steps are 2, 4 and 5, mean 11/3; its phase was seen at row 2, two seasons before.
+  const at::Tensor out = drifted(past, {1, 1, 1, 1, 1, 0, 1}, 3);
+  const double drift = 11.0 / 3;
+  EXPECT_LT((out - at::tensor({9 + drift, 3 + 2 * drift, 8 + drift, 9 + 2 * drift, 3 + 3 * drift}))
+                .abs()
+                .max()
+                .item<double>(),
+            1e-5);
+  // No two seasons share a phase: no drift; a phase never seen is the last value.
+  EXPECT_TRUE(same_bits(drifted(past, {0, 0, 0, 0, 0, 1, 1}, 3), at::tensor({8.f, 4.f, 8.f, 8.f, 4.f})));
 }
 
 TEST(Repeat, TakesTheLastObservedValue) {

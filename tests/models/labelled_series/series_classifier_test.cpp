@@ -138,6 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
                     with(small_patches, {"attention.form=nystroemformer", "attention.landmarks=3"}),
                     with(small_patches, {"attention.form=reformer", "attention.chunk=3"}),
                     std::vector<std::string>{"name=shapelet-forest"},
+                    std::vector<std::string>{"name=minirocket", "rocket.features=84"},
                     std::vector<std::string>{"name=nearest"}, std::vector<std::string>{"name=dlinear"},
                     std::vector<std::string>{"name=tcn", "convolution.width=5", "convolution.kernel=3"},
                     std::vector<std::string>{"name=resnet", "convolution.width=4"}));

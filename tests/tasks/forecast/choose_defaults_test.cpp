@@ -50,6 +50,16 @@ TEST(UsualLookback, IsWholeSeasonsOfWhatHalfTheRowsHold) {
   EXPECT_EQ(usual_lookback(every(0), 5, 6), 1);
 }
 
+TEST(SeasonalLookback, IsTenSeasonsWithinBounds) {
+  EXPECT_EQ(seasonal_lookback(24, 96, 8000), 240);
+  EXPECT_EQ(seasonal_lookback(12, 12, 8000), 120);
+  EXPECT_EQ(seasonal_lookback(7, 14, 8000), 96);        // 70 are fewer than usual
+  EXPECT_EQ(seasonal_lookback(288, 96, 80000), 1728);   // six are within 2,000 rows
+  EXPECT_EQ(seasonal_lookback(1440, 96, 80000), 4320);  // three days of minutes are not
+  EXPECT_EQ(seasonal_lookback(1, 5, 8000), 96);
+  EXPECT_EQ(seasonal_lookback(24, 96, 500), 144);  // 154 of half the rows: six days
+}
+
 data::Series series_of(int64_t rows, data::TimeAxis time) {
   data::Series series;
   series.values = at::zeros({rows, 1}, at::kDouble);
@@ -82,6 +92,31 @@ TEST(ChooseDefaults, KeepsWhatIsGiven) {
   EXPECT_EQ(config.forecast.horizon, 0);
   EXPECT_EQ(config.train.epochs, 2);
   EXPECT_EQ(config.train.patience, 3);
+}
+
+TEST(ChooseDefaults, AModelThatCountsInSeasonsGetsThemFromTheStep) {
+  const data::Splits months{{0, 100}, {100, 114}, {114, 144}, ""};
+  const auto chosen = [](const data::Series& series, const data::Splits& splits, int64_t period,
+                         int64_t lookback) {
+    ForecastConfig config;
+    config.model.use_model("seasonal");
+    config.model.baseline.period = period;
+    config.forecast.lookback = lookback;
+    config.forecast.horizon = 12;
+    config.train.epochs = 1;
+    return choose_defaults(config, series, splits);
+  };
+  const data::Series dated = series_of(144, every(0, 1)), plain = series_of(144, every(0));
+  EXPECT_EQ(chosen(dated, months, 0, 0),
+            "chosen for 144 rows, one every 1 month: forecast.lookback = 36, model.baseline.period = 12");
+  EXPECT_EQ(chosen(dated, months, 0, 11),
+            "chosen for 144 rows, one every 1 month: model.baseline.period = 1");
+  EXPECT_EQ(chosen(dated, months, 5, 0), "chosen for 144 rows, one every 1 month: forecast.lookback = 35");
+  EXPECT_EQ(chosen(plain, months, 0, 0),
+            "chosen for 144 rows: forecast.lookback = 24, model.baseline.period = 24");
+  EXPECT_EQ(chosen(series_of(144, every(7 * kDay)), months, 0, 0),
+            "chosen for 144 rows, one every 7 days: forecast.lookback = 38, model.baseline.period = 1");
+  EXPECT_EQ(chosen(dated, months, 5, 20), "");
 }
 
 TEST(ChooseDefaults, ManyWindowsNeedFewEpochs) {
