@@ -12,8 +12,8 @@ namespace modewise::tasks {
 namespace {
 
 TEST(Kinds, HaveNamesOfTheirOwn) {
-  EXPECT_THAT(kind_names(), testing::ElementsAre("forecast", "classify", "segment", "language", "series",
-                                                 "pictures", "captions", "text"));
+  EXPECT_THAT(kind_names(), testing::ElementsAre("forecast", "classify", "segment", "text", "series",
+                                                 "pictures", "captions", "language"));
   for (const Kind* kind : kinds()) EXPECT_EQ(&kind_of(kind->name), kind);
   try {
     kind_of("clasify");
