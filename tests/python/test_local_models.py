@@ -127,7 +127,7 @@ def test_what_does_not_fit_is_said(months, tmp_path):
     fails(78, "needs a period of 2 and a lookback of 24 rows at least, got 20",
           arguments=[*arguments, "--set", "model.baseline.form=ANA", "--set", "forecast.lookback=20"])
     fails(65, "multiplies, which takes positive values, but series 2 has -", arguments=[*arguments, "--set", "model.baseline.form=MAM"])
-    fails(78, "baseline.form = MAM has no effect, model 'theta' has no such option (it is an option of ets)",
+    fails(78, "baseline.form = 'MAM' has no effect, model 'theta' has no such option (it is an option of ets)",
           arguments=["train", "forecast", "--data", months, "--out", tmp_path / "run", "--model", "theta", "--set", "model.baseline.form=MAM"])
     assert not (tmp_path / "run" / "metrics.json").exists()
 
