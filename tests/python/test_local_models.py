@@ -57,12 +57,12 @@ def test_the_whole_way_of_a_run(name, months, tmp_path):
 
 
 def test_a_trend_and_a_season_are_gone_on_with(months, tmp_path):
-    """All but the plain seasonal forecast know that next year is higher."""
+    """The plain seasonal forecast does not know that next year is higher."""
     error = {}
-    for name in ("seasonal", "seasonal-drift", "theta", "ets", "ridge"):
+    for name in ("seasonal", "seasonal-drift", "theta", "ets"):
         train(months, tmp_path / name, name, "--set", "output.report=false")
         error[name] = json.loads((tmp_path / name / "metrics.json").read_text())["test"]["by_series"][0]["scaled"]["mae"]
-    for name in ("seasonal-drift", "theta", "ets", "ridge"):
+    for name in ("seasonal-drift", "theta", "ets"):
         assert error[name] < error["seasonal"] / 2, error
 
 
@@ -123,11 +123,11 @@ def test_threads_change_no_bit(months, tmp_path):
 
 def test_what_does_not_fit_is_said(months, tmp_path):
     arguments = ["train", "forecast", "--data", months, "--out", tmp_path / "run", "--model", "ets"]
-    fails(2, 'baseline.form = "XYZ" is no form of exponential smoothing', arguments=[*arguments, "--set", "model.baseline.form=XYZ"])
-    fails(2, "needs a period of 2 and a lookback of 24 rows at least, got 20",
+    fails(78, 'baseline.form = "XYZ" is no form of exponential smoothing', arguments=[*arguments, "--set", "model.baseline.form=XYZ"])
+    fails(78, "needs a period of 2 and a lookback of 24 rows at least, got 20",
           arguments=[*arguments, "--set", "model.baseline.form=ANA", "--set", "forecast.lookback=20"])
     fails(65, "multiplies, which takes positive values, but series 2 has -", arguments=[*arguments, "--set", "model.baseline.form=MAM"])
-    fails(2, "baseline.form = MAM has no effect, model 'theta' has no such option (it is an option of ets)",
+    fails(78, "baseline.form = 'MAM' has no effect, model 'theta' has no such option (it is an option of ets)",
           arguments=["train", "forecast", "--data", months, "--out", tmp_path / "run", "--model", "theta", "--set", "model.baseline.form=MAM"])
     assert not (tmp_path / "run" / "metrics.json").exists()
 
@@ -136,7 +136,7 @@ def test_gaps_are_closed(tmp_path):
     rows = values()
     lines = ["month,passengers,walk"] + [f"{1949 + i // 12}-{i % 12 + 1:02d}-01,{'' if i % 11 == 5 else a},{b}" for i, (a, b) in enumerate(rows)]
     (tmp_path / "gaps.csv").write_text("\n".join(lines) + "\n")
-    for name in ("theta", "ets", "ridge"):
+    for name in ("theta", "ets"):
         train(tmp_path / "gaps.csv", tmp_path / name, name, "--set", "output.report=false")
         ok("predict", tmp_path / name, "--out", tmp_path / f"{name}.csv")
         out = table(tmp_path / f"{name}.csv")["passengers"]
