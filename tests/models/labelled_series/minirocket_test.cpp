@@ -55,7 +55,8 @@ TEST(MiniRocket, ConvolutionAndBiasesAreThoseOfTheFormula) {
 }
 
 TEST(MiniRocket, FeaturesAreThoseOfAeon) {
-  for (const auto& one : read_vectors("minirocket.json")["features"]) {
+  const nlohmann::json record = read_vectors("minirocket.json");
+  for (const auto& one : record["features"]) {
     const int64_t variables = one["variables"], steps = one["steps"];
     const std::vector<float> values = floats_of(one["values"]), biases = floats_of(one["biases"]);
     const RocketDilations dilations = rocket_dilations(steps, one["features"]);
@@ -94,7 +95,8 @@ TEST(MiniRocket, AFeatureWhoseEndsLeaveNoStepIsZero) {
 }
 
 TEST(RidgeClassifier, IsThatOfScikitLearn) {
-  for (const auto& one : read_vectors("minirocket.json")["classifier"]) {
+  const nlohmann::json record = read_vectors("minirocket.json");
+  for (const auto& one : record["classifier"]) {
     const int64_t cases = one["cases"], classes = one["classes"];
     const at::Tensor x = at::tensor(numbers(one["x"]), at::kDouble).view({cases, -1});
     const at::Tensor y = at::tensor(one["y"].get<std::vector<int64_t>>(), at::kLong);

@@ -115,7 +115,7 @@ TEST(ChooseDefaults, AModelThatCountsInSeasonsGetsThemFromTheStep) {
   EXPECT_EQ(chosen(plain, months, 0, 0),
             "chosen for 144 rows: forecast.lookback = 24, model.baseline.period = 24");
   EXPECT_EQ(chosen(series_of(144, every(7 * kDay)), months, 0, 0),
-            "chosen for 144 rows, one every 7 days: forecast.lookback = 38, model.baseline.period = 1");
+            "chosen for 144 rows, one every 7 d: forecast.lookback = 38, model.baseline.period = 1");
   EXPECT_EQ(chosen(dated, months, 5, 20), "");
 }
 
