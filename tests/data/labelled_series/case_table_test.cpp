@@ -90,7 +90,8 @@ TEST_F(CaseTable, SaysWhatIsWrong) {
             "'label', 'class', 'target' or 'y'");
   EXPECT_EQ(refused("a.csv", "label,x\n2020-01-01,2\n2020-01-02,3\n"),
             "a.csv: column 'label' should hold classes, it holds dates");
-  EXPECT_EQ(refused("a.tsv", "1\t2.5\n1\tx\n2\t3\n"), "a.tsv:2: column '2' holds numbers, but 'x' is no finite number");
+  EXPECT_EQ(refused("a.tsv", "1\t2.5\n1\tx\n2\t3\n"),
+            "a.tsv:2: column '2' holds numbers, but 'x' is no finite number");
 }
 
 }  // namespace
