@@ -62,7 +62,7 @@ def remove_written(path: str, folder: pathlib.Path, data: "str | Array | Table")
 class Forecaster(Estimator):
     """Trains and asks one run of the program's task forecast, in this process.
 
-    model: hot, transformer, spatial, temporal, patchtst, itransformer, dlinear, nlinear, rlinear, seasonal, repeat.
+    model: any of `modewise train forecast --model` (hot, patchtst, dlinear, ridge, theta, ets, repeat …; docs/models.md).
     horizon, lookback: rows; 0: from the data (docs/forecasting.md). loss: mse, mae, huber or quantile. epochs: None:
     from the data. seed: of weights, order and dropout. settings: any other option of the program by its name,
     {"model.width": 128}. run: the run folder to make; None: runs/MODEL, numbered. exist_ok: it may hold a run, which
