@@ -1,6 +1,11 @@
 #include "modewise/nn/embedding.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
+
+#include <cmath>
+#include <numbers>
 
 namespace modewise::nn {
 
@@ -13,6 +18,21 @@ at::Tensor Embedding::forward(const at::Tensor& numbers) const {
 
 at::Tensor Embedding::rows(int64_t first, int64_t count) const {
   return weight_.narrow(0, first, count);
+}
+
+void Embedding::begin_with_waves(double deviation) {
+  const int64_t count = weight_.size(0), width = weight_.size(1);
+  at::Tensor waves = at::empty({count, width}, at::kFloat);
+  auto* x = waves.mutable_data_ptr<float>();
+  for (int64_t p = 0; p < count; ++p)
+    for (int64_t i = 0; i < width; ++i) {
+      const auto pair = static_cast<double>(i / 2 * 2);
+      const double angle = static_cast<double>(p) / std::pow(10000.0, pair / static_cast<double>(width));
+      *x++ = static_cast<float>(std::numbers::sqrt2 * deviation *
+                                (i % 2 == 0 ? std::sin(angle) : std::cos(angle)));
+    }
+  const at::NoGradGuard no_grad;
+  weight_.copy_(waves);
 }
 
 }  // namespace modewise::nn

@@ -20,6 +20,10 @@ class Embedding : public torch::nn::Module {
   /// The vectors [count, D] of the numbers from `first` on.
   at::Tensor rows(int64_t first, int64_t count) const;
 
+  /// Replaces the vector of number p by √2·deviation·(sin p/w^0, cos p/w^0, sin p/w^(2/D), …), w = 10,000:
+  /// the positions of Attention Is All You Need (3.5), whose mean square is deviation² where D is even.
+  void begin_with_waves(double deviation);
+
  private:
   at::Tensor weight_;
 };

@@ -57,7 +57,8 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
               ElementsAre("path", "train path", "test path", "protocol official|paper|tslib",
                           "validation_share 0.01…0.9", "split_seed 0…2^63", "normalize variable|case|none",
                           "length 0…inf", "motifs.cases 8…1000000", "motifs.steps 64…16777216",
-                          "motifs.variables 1…1024", "motifs.noise 0…1000"));
+                          "motifs.variables 1…1024", "motifs.noise 0…1000", "motifs.width 0…8388608",
+                          "motifs.shape chirp|tone"));
   EXPECT_THAT(fields_in(VariationConfig()),
               ElementsAre("noise 0…100", "scale 0…1", "shift 0…16777216", "erase 0…0.9"));
   EXPECT_THAT(fields_in(TextConfig()),

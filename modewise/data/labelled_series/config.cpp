@@ -9,6 +9,12 @@ void MotifsConfig::fields(Fields& f) {
   f.add("steps", steps, "steps of a case", {.min = 64, .max = 1 << 24});
   f.add("variables", variables, "variables of a case", {.min = 1, .max = 1024});
   f.add("noise", noise, "deviation of the noise; the motifs have amplitude 1", {.min = 0, .max = 1e3});
+  f.add("width", width, "steps of a motif, at most half a case; 0: a sixteenth of that",
+        {.min = 0, .max = 1 << 23});
+  f.add("shape", shape,
+        "of a motif: chirp (rising or falling, told by the order of its waves alone) or tone (of 32 or 8 "
+        "steps a wave)",
+        {.one_of = {"chirp", "tone"}});
 }
 
 void CollectionConfig::fields(Fields& f) {

@@ -8,13 +8,17 @@
 
 namespace modewise::data {
 
-/// Simulated classes of long series: noise with one of two motifs in the first half and one of two in the
-/// second; which they are is the class, so that neither half alone tells it.
+/// Simulated classes of long series: noise with one of two motifs somewhere in the first half and one of two
+/// in the second; which they are is the class, so that neither half alone tells it.
 struct MotifsConfig {
   int64_t cases = 200;  // of training; half as many of test
   int64_t steps = 16384;
   int64_t variables = 1;
   double noise = 0.5;  // deviation; the motifs have amplitude 1
+  int64_t width = 0;   // steps of a motif; 0: a sixteenth of half a case
+  /// chirp: rising or falling, of equal power at every frequency; tone: of 32 or 8 steps a wave, at any
+  /// phase.
+  std::string shape = "chirp";
   void fields(Fields& f);
 };
 

@@ -12,10 +12,17 @@
 namespace modewise::data {
 namespace {
 
-/// Two waves that differ in shape and not in power: a rising and a falling chirp.
-double motif(bool falling, double at) {
+constexpr double kTurn = 2 * std::numbers::pi;
+
+/// Two waves that differ in the order of their frequencies alone: a rising and a falling chirp.
+double chirp(bool falling, double at) {
   const double t = falling ? 1 - at : at;
-  return std::sin(2 * std::numbers::pi * (2 + 6 * t) * t) * std::sin(std::numbers::pi * at);
+  return std::sin(kTurn * (2 + 6 * t) * t);
+}
+
+/// Two waves that differ in frequency; `phase` in turns.
+double tone(bool fast, double step, double phase) {
+  return std::sin(kTurn * (step / (fast ? 8 : 32) + phase));
 }
 
 }  // namespace
@@ -61,10 +68,16 @@ RawCases simulate_motifs(const MotifsConfig& config, uint64_t seed, bool test) {
   RawCases out;
   out.name = "motifs";
   out.source = "motifs (simulated)";
-  out.classes = {"rising, rising", "rising, falling", "falling, rising", "falling, falling"};
+  const bool tones = config.shape == "tone";
+  const std::string one = tones ? "slow" : "rising", other = tones ? "fast" : "falling";
+  out.classes = {one + ", " + one, one + ", " + other, other + ", " + one, other + ", " + other};
   out.variables = config.variables;
   const int64_t count = test ? (config.cases + 1) / 2 : config.cases;
-  const int64_t half = config.steps / 2, width = std::max<int64_t>(half / 16, 16);
+  const int64_t half = config.steps / 2;
+  require(config.width <= half, ErrorKind::config,
+          "data.motifs.width: a motif of {} steps does not fit into half a case of {} steps", config.width,
+          config.steps);
+  const int64_t width = config.width > 0 ? config.width : std::max<int64_t>(half / 16, 16);
   for (int64_t i = 0; i < count; ++i) {
     // A stream a case: training and test cases count from different ends.
     const RandomStream random{seed, RandomSite::simulation,
@@ -77,11 +90,14 @@ RawCases simulate_motifs(const MotifsConfig& config, uint64_t seed, bool test) {
     for (int64_t part = 0; part < 2; ++part) {
       const auto begin = part * half + static_cast<int64_t>(random.uniform(static_cast<uint64_t>(part)) *
                                                             static_cast<double>(half - width));
-      const bool falling = part == 0 ? label >= 2 : label % 2 == 1;
+      const bool second = part == 0 ? label >= 2 : label % 2 == 1;
+      const double phase = tones ? random.uniform(static_cast<uint64_t>(part) + 2) : 0;
       for (int64_t v = 0; v < config.variables; ++v)
-        for (int64_t t = 0; t < width; ++t)
-          x[v * config.steps + begin + t] +=
-              static_cast<float>(motif(falling, (static_cast<double>(t) + 0.5) / static_cast<double>(width)));
+        for (int64_t t = 0; t < width; ++t) {
+          const double at = (static_cast<double>(t) + 0.5) / static_cast<double>(width);
+          const double wave = tones ? tone(second, static_cast<double>(t), phase) : chirp(second, at);
+          x[v * config.steps + begin + t] += static_cast<float>(wave * std::sin(std::numbers::pi * at));
+        }
     }
     out.cases.push_back(std::move(series));
     out.labels.push_back(label);

@@ -46,6 +46,7 @@ class TokenizerJsonParser {
       if (go_to(file, "normalizer")) parse_bert_normalizer(json_, *tokenizer_.word_piece);
       if (!go_to(file, "pre_tokenizer")) json_.wrong("WordPiece needs the pre_tokenizer 'BertPreTokenizer'");
       parse_bert_pre_tokenizer(json_);
+      if (tokenizer_.around.single.empty()) put_bert_marks_around();
       return std::move(tokenizer_);
     }
     if (go_to(file, "normalizer")) parse_normalizer(json_);
@@ -62,6 +63,19 @@ class TokenizerJsonParser {
     size_t at = 0, elements = 0;  // elements: of an array
   };
   using Places = std::map<std::string, Place>;
+
+  // A WordPiece file without template whose added tokens are BERT's marks, as `tokenizers` trains them.
+  void put_bert_marks_around() {
+    const auto mark = [&](std::string_view content) {
+      return std::find_if(tokenizer_.added.begin(), tokenizer_.added.end(),
+                          [&](const auto& token) { return token.special && token.content == content; });
+    };
+    const auto opening = mark("[CLS]"), closing = mark("[SEP]");
+    if (opening == tokenizer_.added.end() || closing == tokenizer_.added.end()) return;
+    tokenizer_.begin = opening->id;
+    tokenizer_.end = closing->id;
+    tokenizer_.around = bert_template(opening->id, closing->id);
+  }
 
   // Passes an object and says where its members stand, so that they can be read in another order.
   Places places(std::string_view what) {

@@ -30,6 +30,11 @@ void TextModelConfig::fields(Fields& f) {
   f.add("norm_epsilon", norm_epsilon, "added to the variance in LayerNorm; 0: bert 1e-12, roberta 1e-5",
         {.min = 0, .max = 1});
   f.add("deviation", deviation, "of the first weights, which are normal", {.min = 0, .max = 10});
+  f.add("first_positions", first_positions,
+        "where the learned codes of the positions begin: normal, as the other weights, or sinusoid (waves, "
+        "by which "
+        "neighbours are found sooner)",
+        {.one_of = {"normal", "sinusoid"}});
   f.add("precision", precision, "of activations; weights, statistics and sums are float32",
         {.one_of = {"float32", "bf16"}});
   f.group("attention", attention);

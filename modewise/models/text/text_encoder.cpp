@@ -54,6 +54,7 @@ TextEncoder::TextEncoder(const TextModelConfig& config, bool pooler, nn::Initial
   };
   words_ = table("words", config.vocabulary);
   positions_ = table("positions", config.position_rows());
+  if (config.first_positions == "sinusoid") positions_->begin_with_waves(config.deviation);
   types_ = table("types", config.types);
   norm_ = register_module("norm", std::make_shared<nn::LayerNorm>(config.width, config.norm_epsilon));
   dropout_ = register_module("dropout", std::make_shared<nn::Dropout>(init, config.dropout));

@@ -335,9 +335,10 @@ TEST_F(Collection, LoadsCasesThatHaveNoClass) {
 }
 
 TEST(Motifs, AreTwoChirpsInNoise) {
-  for (const int64_t steps : {257, 600}) {
-    const MotifsConfig config = {9, steps, 2, 0.3};
-    const int64_t half = steps / 2, width = steps == 257 ? 16 : 18;
+  for (const auto& [steps, asked, width] :
+       {std::array<int64_t, 3>{257, 0, 16}, {600, 0, 18}, {256, 128, 128}}) {
+    const MotifsConfig config = {9, steps, 2, 0.3, asked};
+    const int64_t half = steps / 2;
     for (const bool test : {false, true}) {
       const RawCases raw = simulate_motifs(config, 6, test);
       EXPECT_EQ(raw.cases.size(), test ? 5U : 9U);
@@ -368,6 +369,39 @@ TEST(Motifs, AreTwoChirpsInNoise) {
       }
     }
   }
+}
+
+TEST(Motifs, AreTwoTonesInNoise) {
+  const int64_t steps = 300, half = 150, width = 40;
+  const MotifsConfig config = {8, steps, 2, 0.3, width, "tone"};
+  const RawCases raw = simulate_motifs(config, 6, false);
+  EXPECT_THAT(raw.classes, ElementsAre("slow, slow", "slow, fast", "fast, slow", "fast, fast"));
+  for (uint64_t i = 0; i < raw.cases.size(); ++i) {
+    const RandomStream random{6, RandomSite::simulation, i};
+    for (int64_t v = 0; v < 2; ++v)
+      for (int64_t t = 0; t < steps; ++t) {
+        double wanted = 0.3 * random.normal(static_cast<uint64_t>(v * steps + t) + 4);
+        for (const int64_t part : {0, 1}) {
+          const int64_t begin =
+              part * half + static_cast<int64_t>(110 * random.uniform(static_cast<uint64_t>(part)));
+          if (t < begin || t >= begin + width) continue;
+          const double wave = (part == 0 ? i % 4 >= 2 : i % 2 == 1) ? 8 : 32;
+          const auto from = static_cast<double>(t - begin);
+          wanted += std::sin(std::numbers::pi * (from + 0.5) / 40) *
+                    std::sin(2 * std::numbers::pi *
+                             (from / wave + random.uniform(static_cast<uint64_t>(part) + 2)));
+        }
+        ASSERT_NEAR(raw.cases[i][v][t].item<float>(), wanted, 1e-6) << i << " " << t;
+      }
+  }
+}
+
+TEST(Motifs, FitIntoHalfACase) {
+  EXPECT_EQ(error_of(ErrorKind::config,
+                     [] {
+                       simulate_motifs({9, 257, 1, 0.3, 129}, 6, false);
+                     }),
+            "data.motifs.width: a motif of 129 steps does not fit into half a case of 257 steps");
 }
 
 TEST(Motifs, AreACollection) {

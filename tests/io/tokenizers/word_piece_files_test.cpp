@@ -56,7 +56,7 @@ TEST(WordPieceVocabulary, IsATokenALine) {
     EXPECT_EQ(tokenizer.end, 3);
     ASSERT_EQ(tokenizer.added.size(), 5);
     EXPECT_EQ(tokenizer.added[4].content, "[MASK]");
-    ASSERT_EQ(tokenizer.around.pair.size(), 5);
+    ASSERT_EQ(tokenizer.around.pair.size(), 5u);
     EXPECT_EQ(tokenizer.around.pair[4].mark, 3);
     EXPECT_EQ(tokenizer.around.pair[4].type, 1);
   }
@@ -115,7 +115,28 @@ TEST(WordPieceJson, IsReadWhole) {
   EXPECT_FALSE(tokenizer.word_piece->normalizing->strip_accents);
   EXPECT_TRUE(tokenizer.word_piece->normalizing->space_chinese);
   EXPECT_EQ(tokenizer.begin, 2);
-  EXPECT_EQ(tokenizer.around.single.size(), 3);
+  EXPECT_EQ(tokenizer.around.single.size(), 3u);
+}
+
+TEST(WordPieceJson, WithoutTemplateHasBertsMarksIfItsAddedTokensAre) {
+  const auto marked = [](const std::string& closing, bool special) {
+    const std::string file = changed([&](Json& json) {
+      json["post_processor"] = nullptr;
+      json["model"]["vocab"] = {{"[UNK]", 1}, {"[CLS]", 2}, {closing, 3}};
+      json["added_tokens"] = {{{"id", 3}, {"content", closing}, {"special", special}},
+                              {{"id", 2}, {"content", "[CLS]"}, {"special", true}}};
+    });
+    return parse_tokenizer_json(to_bytes(file), "file");
+  };
+  const TokenizerJson tokenizer = marked("[SEP]", true);
+  EXPECT_EQ(tokenizer.begin, 2);
+  EXPECT_EQ(tokenizer.end, 3);
+  ASSERT_EQ(tokenizer.around.pair.size(), 5u);
+  EXPECT_EQ(tokenizer.around.pair[0].mark, 2);
+  EXPECT_EQ(tokenizer.around.pair[4].mark, 3);
+  EXPECT_EQ(tokenizer.around.pair[4].type, 1);
+  EXPECT_TRUE(marked("[SEP]", false).around.single.empty());
+  EXPECT_FALSE(marked("[END]", true).begin);
 }
 
 TEST(WordPieceJson, RefusesWhatIsWrong) {

@@ -184,6 +184,33 @@ TEST(TextModels, FirstWeightsAreBertsAndOfTheSeedAlone) {
   }
 }
 
+TEST(TextModels, PositionsMayBeginAsWaves) {
+  TextModelConfig config = small_text_config("bert");
+  config.deviation = 0.25;
+  const auto drawn = make_masked_language_model(config, 5);
+  config.first_positions = "sinusoid";
+  const auto waves = make_masked_language_model(config, 5);
+  const auto theirs = drawn->named_parameters();
+  for (const auto& item : waves->named_parameters()) {
+    if (item.key() != "encoder.positions.weight") {
+      EXPECT_TRUE(at::equal(item.value(), theirs[item.key()])) << item.key();
+      continue;
+    }
+    const at::Tensor table = item.value().detach();
+    const auto width = static_cast<double>(table.size(1));
+    for (int64_t p = 0; p < table.size(0); ++p)
+      for (int64_t i = 0; i < table.size(1); i += 2) {
+        const double angle =
+            static_cast<double>(p) * std::exp(-std::log(1e4) * static_cast<double>(i) / width);
+        EXPECT_NEAR(table[p][i].item<double>(), 0.25 * std::sqrt(2) * std::sin(angle), 1e-6);
+        EXPECT_NEAR(table[p][i + 1].item<double>(), 0.25 * std::sqrt(2) * std::cos(angle), 1e-6);
+      }
+  }
+  config.first_positions = "waves";
+  EXPECT_EQ(message_of(ErrorKind::config, [&] { make_masked_language_model(config, 5); }),
+            "model: first_positions must be one of normal, sinusoid, got 'waves'");
+}
+
 TEST(TextModels, GradientsAreTheSameBitsForAnyNumberOfThreads) {
   const int before = at::get_num_threads();
   for (const char* kind : {"bert", "roberta"})
