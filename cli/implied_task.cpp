@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "modewise/core/error.h"
+#include "modewise/sweep/search.h"
 #include "modewise/tasks/kinds.h"
 
 namespace modewise::cli {
@@ -18,6 +19,10 @@ std::optional<std::string> value_of(const std::vector<std::string>& command_line
     if (command_line[i] == option && i + 1 < command_line.size()) return command_line[i + 1];
   }
   return std::nullopt;
+}
+
+const tasks::Kind& kind_to_resume(const std::string& run) {
+  return sweep::holds_search(run) ? tasks::kind_of(sweep::read_search(run).task) : tasks::kind_of_run(run);
 }
 
 }  // namespace
@@ -35,7 +40,7 @@ std::vector<std::string> with_task(std::vector<std::string> command_line) {
   if (!run && std::none_of(tasks::kinds().begin(), tasks::kinds().end(),
                            [&](const tasks::Kind* kind) { return kind->owns && kind->owns(*data); }))
     require(std::filesystem::exists(*data), ErrorKind::no_input, "there is no file or folder {}", *data);
-  const tasks::Kind& kind = run ? tasks::kind_of_run(*run) : tasks::kind_of_data(*data);
+  const tasks::Kind& kind = run ? kind_to_resume(*run) : tasks::kind_of_data(*data);
   if (!run && !asks("-q") && !asks("--quiet"))
     spdlog::info("{} is taken as data of 'modewise train {}'", *data, kind.name);
   command_line.insert(command_line.begin() + 2, kind.name);

@@ -1,7 +1,10 @@
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/train_auto.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/kinds.h"
@@ -13,11 +16,28 @@ struct TrainOptions {
   ConfigOptions config;
   tasks::JobRequest job;
   std::vector<std::string> track;
+  std::string budget = "5m";
+  int64_t jobs = 0;
   bool no_test = false;
 };
 
+constexpr const char* kAuto = "auto";
+
+AutoOptions auto_options(const TrainOptions& options) {
+  AutoOptions out{options.config.config, options.config.data,
+                  options.job.out,       options.config.short_forms,
+                  options.budget,        std::max<int64_t>(options.config.seed, 0),
+                  options.jobs,          options.job.exist_ok,
+                  options.no_test};
+  out.settings.insert(out.settings.end(), options.config.assignments.begin(),
+                      options.config.assignments.end());
+  return out;
+}
+
 void train(const Program& program, const tasks::Kind& kind, const TrainOptions& options) {
   install_stop_handlers();
+  if (options.config.model == kAuto) return train_auto(program, kind, auto_options(options));
+  if (!options.job.resume.empty() && resume_auto(program, options.job.resume)) return;
   tasks::JobRequest request = options.job;
   request.config = options.config.config;
   request.assignments = options.config.all_assignments();
@@ -55,6 +75,12 @@ void add_training(Program& program, CLI::App& parent, const tasks::Kind& kind) {
   options.config.add_to(*command, kind.data_help, kind.model_help);
   add_short_options(*command, short_options, options.config.short_forms);
   add_run_options(*command, options);
+  if (kind.candidates != nullptr) {
+    command->add_option("--budget", options.budget,
+                        "with --model auto: time for the search among models, such as 90s, 10m, 1.5h");
+    add_positive(*command, "--jobs", options.jobs,
+                 "with --model auto: trainings at once; as many as there are cores for --threads each");
+  }
   program.add_help_text(command, [&kind] {
     return "Keys of --config and --set, with their defaults:\n\n" + kind.defaults().fields.to_toml(true);
   });

@@ -6,7 +6,7 @@ chapters begin with lines such as "CHAPTER IV".
 FOLDER/source: of which novel a passage of 40 words is. FOLDER/order: whether in a passage of up to 80 words those of one
 sentence were shuffled. FOLDER/next: whether the second passage follows the first in the novel or stands elsewhere in the same
 chapter, each of up to 80 words. Each holds train.jsonl, validation.jsonl and test.jsonl, from chapters of their own: of ten chapters in order seven
-go to training, one to validation, two to the test. FOLDER/documents has the chapters of training and validation
+go to training, one to validation (at most 1,000 samples, drawn), two to the test (5,500). FOLDER/documents has the chapters of training and validation
 (<|endoftext|> between them), FOLDER/tokenizer a WordPiece vocabulary of the training chapters.
 
 Everything is a function of the files and --seed.
@@ -22,6 +22,7 @@ CHAPTER = re.compile(r"^\s*(?:CHAPTER|Chapter) [IVXLC0-9]+.*$", re.M)
 SENTENCE = re.compile(r"(?<=[.!?])[”’\"')]*\s+(?=[“‘\"'(]*[A-Z])")
 PARTS = ["train"] * 7 + ["validation"] + ["test"] * 2
 WORDS = 40  # of a passage
+MOST = {"train": None, "validation": 1000, "test": 5500}  # samples of a task
 
 
 def chapters(path):
@@ -130,6 +131,7 @@ def main():
             rng = random.Random(f"{options.seed} {name} {part}")
             made = list(make(novels, part, rng))
             rng.shuffle(made)
+            made = made[: MOST[part]]
             write_lines(options.out / name / f"{part}.jsonl", made)
             print(f"{name} {part}: {len(made)}")
     for part in ("train", "validation"):

@@ -66,6 +66,9 @@ void make_folder(const fs::path& path) {
 struct Child {
   size_t run = 0;
   Clock::time_point begin;
+  bool timed_out = false;
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 };
 
 class Runner {
@@ -144,6 +147,11 @@ class Runner {
       int status = 0;
       const pid_t ended = ::waitpid(it->first, &status, WNOHANG);
       if (ended != it->first) {
+        Child& child = it->second;
+        if (options_.time_limit > 0 && !child.timed_out && child.seconds() > options_.time_limit) {
+          child.timed_out = true;
+          ::kill(it->first, SIGKILL);
+        }
         ++it;
         continue;
       }
@@ -159,7 +167,7 @@ class Runner {
     RunOutcome& run = outcome_.runs[child.run];
     const std::string& name = plan_.runs[child.run].name;
     run.exit_code = exit_code;
-    run.seconds = std::chrono::duration<double>(Clock::now() - child.begin).count();
+    run.seconds = child.seconds();
     if (exit_code == 0 && fs::exists(run.folder / "metrics.json")) {
       run.state = RunState::finished;
       write_file_atomically(marker(child.run), nlohmann::json{{"seconds", run.seconds}}.dump() + "\n");
@@ -169,7 +177,10 @@ class Runner {
       spdlog::info("stopped {}", name);
     } else {
       run.state = RunState::failed;
-      spdlog::error("{} failed with exit code {}: {} (all of it in {})", name, exit_code, last_line(run.log),
+      run.failure = child.timed_out
+                        ? fmt::format("it took longer than {}", duration_text(options_.time_limit))
+                        : last_line(run.log);
+      spdlog::error("{} failed with exit code {}: {} (all of it in {})", name, exit_code, run.failure,
                     run.log.string());
     }
   }

@@ -20,14 +20,16 @@ struct RunOutcome {
   bool earlier = false;  // finished before this start of the sweep
   int exit_code = 0;     // 128 + signal when one ended it
   double seconds = 0;    // of the last process
+  std::string failure;   // why it failed, in a sentence
   std::filesystem::path folder, log;
 };
 
 struct SweepOptions {
   std::filesystem::path out;
-  int64_t jobs = 1;     // processes at once
-  int64_t threads = 1;  // of each
-  std::string program;  // what to start; this program when empty
+  int64_t jobs = 1;       // processes at once
+  int64_t threads = 1;    // of each
+  double time_limit = 0;  // seconds that one process may take; 0 for no limit
+  std::string program;    // what to start; this program when empty
 };
 
 struct SweepOutcome {

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -12,6 +13,7 @@
 #include "modewise/report/html_page.h"
 
 namespace modewise::sweep {
+namespace fs = std::filesystem;
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -60,8 +62,10 @@ std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepOutcome& outc
     if (outcome.runs[i].state != RunState::finished) continue;
     ++row.finished;
     const auto file = outcome.runs[i].folder / "metrics.json";
-    const Json metrics = parse_json(read_file(file), file.string());
+    Json metrics = parse_json(read_file(file), file.string());
     require(metrics.is_object(), ErrorKind::data, "{} is not a JSON object", file.string());
+    const auto timing = outcome.runs[i].folder / "timing.json";
+    if (fs::exists(timing)) metrics["timing"] = parse_json(read_file(timing), timing.string());
     for (size_t m = 0; m < plan.metrics.size(); ++m) {
       const Json::json_pointer pointer(plan.metrics[m].path);
       if (metrics.contains(pointer) && metrics[pointer].is_number())

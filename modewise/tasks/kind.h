@@ -34,6 +34,13 @@ struct ValidationFigure {
   double factor = 1;  // 100 for percent
 };
 
+/// One way to train that `--model auto` tries.
+struct Candidate {
+  std::string name;                   // letters, digits, '.', '_', '-'
+  std::vector<std::string> settings;  // "key=value"
+  bool fitted = false;                // at once, without steps
+};
+
 struct EvaluateRequest {
   std::string run, data, masks, split = "test";
   std::vector<std::string> further_runs = {};  // of a task that evaluates several together
@@ -90,6 +97,9 @@ struct Kind {
   AnyConfig (*defaults)() = nullptr;
   /// Defaults < `file` ("" for none) < `assignments`.
   AnyConfig (*config)(const std::string& file, const std::vector<std::string>& assignments) = nullptr;
+  /// What --model auto chooses from, for the data of a config; the most promising first.
+  std::vector<Candidate> (*candidates)(const std::string& file,
+                                       const std::vector<std::string>& assignments) = nullptr;
   /// What a training brings to run_job.
   std::unique_ptr<Job> (*job)() = nullptr;
 

@@ -20,10 +20,10 @@ namespace fs = std::filesystem;
 namespace {
 
 // Everything a run may write. Its manifest lists these names: they belong to the run.
-constexpr std::array kRunFiles = {"config.toml",  "manifest.json",   "data.json",   "metrics.jsonl",
-                                  "metrics.json", "log.txt",         "checkpoints", "calibration.npz",
-                                  "report.html",  "predictions.npz", "tokenizer",   "model",
-                                  "captions.json"};
+constexpr std::array kRunFiles = {"config.toml",   "manifest.json",   "data.json",   "metrics.jsonl",
+                                  "metrics.json",  "log.txt",         "checkpoints", "calibration.npz",
+                                  "report.html",   "predictions.npz", "tokenizer",   "model",
+                                  "captions.json", "timing.json"};
 
 void create_check(const std::error_code& error, const fs::path& path) {
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", path.string(), error.message());
@@ -175,6 +175,10 @@ void RunFolder::require_task(const std::string& wanted) const {
 
 void RunFolder::write_metrics(const nlohmann::ordered_json& metrics) const {
   write_file_atomically(file("metrics.json"), metrics.dump(1) + "\n");
+}
+
+void RunFolder::write_timing(const nlohmann::ordered_json& timing) const {
+  write_file_atomically(file("timing.json"), timing.dump(1) + "\n");
 }
 
 nlohmann::ordered_json RunFolder::read_metrics() const {

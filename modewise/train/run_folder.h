@@ -1,7 +1,7 @@
 #pragma once
 // A run's folder, self-contained: config.toml (resolved), manifest.json, metrics.jsonl (a line an
-// evaluation), metrics.json (final), log.txt, checkpoints/, and whatever the task adds (predictions.npz,
-// report.html). Nothing is overwritten without being told.
+// evaluation), metrics.json (final), timing.json, log.txt, checkpoints/, and whatever the task adds
+// (predictions.npz, report.html). Nothing is overwritten without being told.
 //
 // A folder is a run from the moment it has config.toml, which is written last of what a start writes. The
 // manifest comes first and lists the names that belong to the run: nothing else is ever removed.
@@ -65,6 +65,8 @@ class RunFolder {
   void require_task(const std::string& wanted) const;
   /// metrics.json, atomically; the trainer writes it at the end, the task may add to it afterwards.
   void write_metrics(const nlohmann::ordered_json& metrics) const;
+  /// timing.json: what the training took, which differs from run to run.
+  void write_timing(const nlohmann::ordered_json& timing) const;
   /// Throws no_input when the run has not finished.
   nlohmann::ordered_json read_metrics() const;
   /// The lines of metrics.jsonl (a last line without its newline is left out); empty when there are none.

@@ -19,6 +19,7 @@
 #include "modewise/train/schedule.h"
 #include "modewise/train/tensor_file.h"
 #include "modewise/train/time_estimate.h"
+#include "modewise/train/timing.h"
 #include "modewise/train/train_state.h"
 #include "modewise/train/weight_average.h"
 
@@ -92,6 +93,7 @@ class Trainer {
   Clock::time_point saved_at_ = Clock::now();
   double last_loss_ = 0;
   TimeEstimate estimate_;
+  Timing timing_;
 };
 
 int64_t planned_steps(const TrainConfig& config, const SampleOrder& order, bool trainable) {
@@ -200,7 +202,7 @@ TrainResult Trainer::loop() {
     }
     if (evaluation_pending()) {
       try {
-        evaluate();
+        Timing::measure(timing_.evaluations, [&] { evaluate(); });
       } catch (const EvaluationInterrupted&) {
         require(agreed_signal() != 0, ErrorKind::internal, "an evaluation was interrupted without a signal");
         continue;
@@ -214,10 +216,9 @@ TrainResult Trainer::loop() {
     if (!batches)
       batches.emplace([this](int64_t index) { return task_.load_batch(order_.samples_of(index), index); },
                       order_.first_batch(state_.step), order_.first_batch(total_steps_), config_.prefetch);
-    const Clock::time_point begin = Clock::now();
-    take_step(*batches);
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (const std::string text = estimate_.add(seconds, state_.step); !text.empty()) {
+    const double before = timing_.steps.seconds;
+    Timing::measure(timing_.steps, [&] { take_step(*batches); });
+    if (const std::string text = estimate_.add(timing_.steps.seconds - before, state_.step); !text.empty()) {
       progress->clear();
       spdlog::info("{}", text);
     }
@@ -229,6 +230,7 @@ TrainResult Trainer::loop() {
   task_.set_training(false);
   const TrainResult end = result(early_stopped() ? StopReason::early_stopping : StopReason::finished, 0);
   if (!workers_.leads()) return end;
+  run_.write_timing(timing_.to_json());
   run_.write_metrics({{"steps", end.steps},
                       {"epochs", end.epochs},
                       {"stopped", early_stopped() ? "early_stopping" : "finished"},

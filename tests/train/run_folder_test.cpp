@@ -243,7 +243,7 @@ TEST(RunFolder, WritesTheseFilesAndNoOthers) {
   EXPECT_EQ(run.read_manifest().at("files"),
             (nlohmann::json{"config.toml", "manifest.json", "data.json", "metrics.jsonl", "metrics.json",
                             "log.txt", "checkpoints", "calibration.npz", "report.html", "predictions.npz",
-                            "tokenizer", "model", "captions.json"}));
+                            "tokenizer", "model", "captions.json", "timing.json"}));
   EXPECT_EQ(run.read_manifest().at("torch"), TORCH_VERSION);
   EXPECT_THAT(read_file(scratch / "manifest.json"), HasSubstr("\n  \"ä\"\n"));
   EXPECT_EQ(read_file(scratch / "data.json"), "{\n \"a\": 2\n}\n");

@@ -17,15 +17,6 @@ constexpr int64_t kSteps = 1500;                                             // 
 constexpr int64_t kSeasons = 10, kFewSeasons = 3, kMostSeasonalRows = 2000;  // of a lookback
 constexpr int64_t kFewEpochs = 10, kMostEpochs = 300, kPatience = 3;
 
-/// Rows of the season that goes with a step; 1 where none is usual.
-int64_t season_of(const data::TimeAxis& time) {
-  if (!time.dated) return 1;
-  if (time.months > 0) return std::max<int64_t>(12 / time.months, 1);
-  if (time.step <= 0) return 1;
-  if (time.step < kDay) return kDay % time.step == 0 ? kDay / time.step : 1;
-  return time.step == kDay ? 7 : 1;
-}
-
 /// `usual`, or of fewer the whole seasons where one fits; 1 at least.
 int64_t whole_seasons(int64_t season, int64_t fit, int64_t usual) {
   if (fit >= usual) return usual;
@@ -33,6 +24,14 @@ int64_t whole_seasons(int64_t season, int64_t fit, int64_t usual) {
 }
 
 }  // namespace
+
+int64_t season_of(const data::TimeAxis& time) {
+  if (!time.dated) return 1;
+  if (time.months > 0) return std::max<int64_t>(12 / time.months, 1);
+  if (time.step <= 0) return 1;
+  if (time.step < kDay) return kDay % time.step == 0 ? kDay / time.step : 1;
+  return time.step == kDay ? 7 : 1;
+}
 
 int64_t usual_horizon(const data::TimeAxis& time, int64_t validation_rows) {
   int64_t rows = kUsual;

@@ -8,6 +8,7 @@
 #include "modewise/core/output_file.h"
 #include "modewise/data/forecast/describe.h"
 #include "modewise/data/forecast/load_series.h"
+#include "modewise/tasks/forecast/candidates.h"
 #include "modewise/tasks/forecast/choose_defaults.h"
 #include "modewise/tasks/forecast/kind.h"
 #include "modewise/tasks/forecast/predict.h"
@@ -134,10 +135,11 @@ const Kind forecast_kind = {
     .summary = "Trains a forecaster, calibrates its intervals, and judges it on the test rows.",
     .example = "modewise train forecast --data ETTh1.csv",
     .data_help = "data file or folder: CSV, numeric text, NPY, NPZ (data.path)",
-    .model_help = "model (model.name): hot, dlinear, patchtst, repeat, …",
+    .model_help = "model (model.name): hot, dlinear, patchtst, repeat, …, or auto to let validation choose",
     .validation = {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}},
     .defaults = default_config<ForecastConfig>,
     .config = any_config<load_config<ForecastConfig>>,
+    .candidates = forecast_candidates,
     .job = make_job<ForecastJob>,
     .evaluate = evaluate,
     .predict = predict,

@@ -48,6 +48,29 @@ bool owns(const std::filesystem::path& data) {
          (part && (ending == ".tsv" || ending == ".csv" || ending == ".txt"));
 }
 
+/// Of transformers those that experiments/series found on small sets: noise, shifts and mixup, two lengths of
+/// patches.
+std::vector<Candidate> candidates(const std::string& /*file*/,
+                                  const std::vector<std::string>& /*assignments*/) {
+  const std::vector<std::string> varied = {"vary.noise=0.1", "vary.scale=0.1", "series.mixup=0.3",
+                                           "model.dropout=0.2", "model.head.dropout=0.3"};
+  const auto patchtst = [&](const std::vector<std::string>& further) {
+    std::vector<std::string> all = {"model.name=patchtst", "model.attention.form=axial"};
+    all.insert(all.end(), varied.begin(), varied.end());
+    all.insert(all.end(), further.begin(), further.end());
+    return all;
+  };
+  return {{"minirocket", {"model.name=minirocket"}, true},
+          {"nearest", {"model.name=nearest"}, true},
+          {"shapelet-forest", {"model.name=shapelet-forest"}, true},
+          {"resnet", {"model.name=resnet"}},
+          {"patchtst-short", patchtst({"model.patch.length=3", "model.patch.stride=1"})},
+          {"patchtst", patchtst({})},
+          {"resnet-varied", {"model.name=resnet", "vary.noise=0.1", "vary.scale=0.1", "series.mixup=0.3"}},
+          {"tcn", {"model.name=tcn"}},
+          {"dlinear", {"model.name=dlinear"}}};
+}
+
 }  // namespace
 
 const Kind labelled_series_kind = labelled_kind<make_run>({
@@ -56,7 +79,8 @@ const Kind labelled_series_kind = labelled_kind<make_run>({
     .example = "modewise train series --train BasicMotions_TRAIN.ts --test BasicMotions_TEST.ts",
     .data_help =
         "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt), one of the two, or motifs (data.path)",
-    .model_help = "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest, minirocket",
+    .model_help =
+        "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest, minirocket, auto",
     .options = {{"--train", "data.train", "training file, .ts, .tsv, .csv or .txt"},
                 {"--test", "data.test", "test file"},
                 {"--protocol", "data.protocol", "official, paper or tslib"},
@@ -66,6 +90,7 @@ const Kind labelled_series_kind = labelled_kind<make_run>({
     .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
                    {"/validation/loss", "validation loss", "lowest", 3}},
     .owns = owns,
+    .candidates = candidates,
     .attention = series_attention,
     .describe_data = describe_data,
 });

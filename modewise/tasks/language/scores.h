@@ -12,6 +12,7 @@
 #include "modewise/data/token_windows.h"
 #include "modewise/models/language/language_model.h"
 #include "modewise/tasks/language/config.h"
+#include "modewise/train/workers.h"
 
 namespace modewise::tasks {
 

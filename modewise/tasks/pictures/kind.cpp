@@ -70,6 +70,13 @@ bool owns(const std::filesystem::path& data) {
   return io::named_as_picture(data) || data.filename() == "data_batch_1.bin";
 }
 
+std::vector<Candidate> candidates(const std::string& /*file*/,
+                                  const std::vector<std::string>& /*assignments*/) {
+  return {{"cnn", {"model.name=cnn"}}, {"cnn-dense", {"model.name=cnn", "model.cnn.attention=dense"}},
+          {"hot", {"model.name=hot"}}, {"resnet-narrow", {"model.name=resnet18", "model.resnet.width=16"}},
+          {"vit", {"model.name=vit"}}, {"resnet18", {"model.name=resnet18"}}};
+}
+
 }  // namespace
 
 const Kind pictures_kind = labelled_kind<make_run>({
@@ -78,7 +85,8 @@ const Kind pictures_kind = labelled_kind<make_run>({
     .example = "modewise train pictures --data cifar-10-batches-bin --attention tensor",
     .data_help =
         "CIFAR-10's folder, a folder with a folder of PNG or JPEG for each class, or NPZ (data.path)",
-    .model_help = "model (model.name): cnn, hot, transformer, timesformer, mvit, vit, resnet18, resnet50",
+    .model_help =
+        "model (model.name): cnn, hot, transformer, timesformer, mvit, vit, resnet18, resnet50, auto",
     .options = {{"--attention", "model.cnn.attention", "of cnn: none, or a form of docs/synthesizers.md"},
                 {"--allow-size", "data.allow_size", "decode pictures of any size",
                  ShortOption::Takes::nothing}},
@@ -94,6 +102,7 @@ const Kind pictures_kind = labelled_kind<make_run>({
     .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
                    {"/validation/auc", "validation AUC %", "highest", 1, 100}},
     .owns = owns,
+    .candidates = candidates,
     .evaluate = evaluate,
     .describe_data = describe_data,
 });

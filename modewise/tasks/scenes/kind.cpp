@@ -209,6 +209,14 @@ bool owns(const fs::path& data) {
   return ending == ".tif" || ending == ".tiff" || ending == ".TIF" || ending == ".TIFF";
 }
 
+std::vector<Candidate> candidates(const std::string& /*file*/,
+                                  const std::vector<std::string>& /*assignments*/) {
+  return {{"hot", {"model.name=hot"}},
+          {"unet", {"model.name=unet"}},
+          {"hot-sum", {"model.name=hot", "model.attention.combine=sum"}},
+          {"transformer", {"model.name=transformer"}}};
+}
+
 }  // namespace
 
 const Kind scenes_kind = {
@@ -216,13 +224,14 @@ const Kind scenes_kind = {
     .summary = "Trains a segmenter of images, and judges it on the part held back.",
     .example = "modewise train segment --data scene.tif --masks classes.tif",
     .data_help = "image (GeoTIFF or NPY), folder of images, or SSL4EO-L folder (data.path)",
-    .model_help = "model (model.name): hot, transformer, unet",
+    .model_help = "model (model.name): hot, transformer, unet, auto",
     .options = {{"--masks", "data.masks", "its mask of class ids, or the folder of masks"}},
     .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
                    {"/validation/mean_iou", "validation mean IoU %", "highest", 1, 100}},
     .owns = owns,
     .defaults = default_config<SegmentConfig>,
     .config = any_config<load_config<SegmentConfig>>,
+    .candidates = candidates,
     .job = make_job<SegmentJob>,
     .evaluate = evaluate,
     .predict = predict,

@@ -83,6 +83,20 @@ bool opens(const fs::path& path) {
   return path.extension() == ".csv" && fs::is_regular_file(path);
 }
 
+/// HOT as experiments/volumes/adrenal.toml has it and plainer, beside convolutions.
+std::vector<Candidate> candidates(const std::string& /*file*/,
+                                  const std::vector<std::string>& /*assignments*/) {
+  return {{"hot-averaged",
+           {"model.name=hot", "train.ema_decay=0.98", "train.optimizer.learning_rate=0.002",
+            "train.optimizer.weight_decay=0.1", "augment.rotate=20"}},
+          {"hot", {"model.name=hot"}},
+          {"hot-sum", {"model.name=hot", "model.attention.combine=sum"}},
+          {"resnet-narrow", {"model.name=resnet18", "model.resnet.width=16"}},
+          {"vit", {"model.name=vit"}},
+          {"transformer", {"model.name=transformer"}},
+          {"resnet18", {"model.name=resnet18"}}};
+}
+
 }  // namespace
 
 const Kind volumes_kind = labelled_kind<make_run>({
@@ -90,11 +104,12 @@ const Kind volumes_kind = labelled_kind<make_run>({
     .summary = "Trains a classifier of volumes, and judges it on the test volumes.",
     .example = "modewise train classify --data adrenalmnist3d.npz",
     .data_help = "volumes: MedMNIST NPZ, NPZ or NPY with labels, folder of NIfTI (data.path)",
-    .model_help = "model (model.name): hot, transformer, timesformer, mvit, vit, resnet18, resnet50",
+    .model_help = "model (model.name): hot, transformer, timesformer, mvit, vit, resnet18, resnet50, auto",
     .validation = {{"/validation/auc", "validation AUC %", "highest", 1, 100},
                    {"/validation/accuracy", "validation accuracy %", "highest", 1, 100}},
     .owns = owns,
     .opens = opens,
+    .candidates = candidates,
     .evaluate = evaluate,
     .describe_data = describe_data,
 });

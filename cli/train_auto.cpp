@@ -1,0 +1,151 @@
+#include "cli/train_auto.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "modewise/core/error.h"
+#include "modewise/core/progress.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/sweep/search.h"
+#include "modewise/tasks/kinds.h"
+#include "modewise/train/folder_lock.h"
+#include "modewise/train/run_folder.h"
+
+namespace modewise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kNoTest = "train.test=false";
+
+std::string absolute_if_there(const std::string& path) {
+  return !path.empty() && fs::exists(path) ? fs::absolute(path).lexically_normal().string() : path;
+}
+
+sweep::SearchRequest request_of(const Program& program, const tasks::Kind& kind, const AutoOptions& options) {
+  sweep::SearchRequest request;
+  request.task = kind.name;
+  request.config = absolute_if_there(options.config);
+  request.data = absolute_if_there(options.data);
+  request.settings = options.settings;
+  if (options.no_test) request.settings.emplace_back(kNoTest);
+  request.seed = options.seed;
+  request.budget = seconds_of(options.budget);
+  const tasks::ValidationFigure& figure = kind.validation.front();
+  request.metric = {figure.path, figure.name, figure.best, figure.decimals, figure.factor};
+  const auto cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
+  const int64_t asked = program.asked_threads();
+  request.jobs = options.jobs > 0 ? options.jobs : std::max<int64_t>(cores / std::max<int64_t>(asked, 1), 1);
+  request.threads = asked > 0 ? asked : std::max<int64_t>(cores / request.jobs, 1);
+  std::vector<std::string> assignments = options.settings;
+  if (!options.data.empty()) assignments.insert(assignments.begin(), "data.path=" + options.data);
+  for (const tasks::Candidate& one : kind.candidates(options.config, assignments))
+    request.candidates.push_back({one.name, one.settings, one.fitted});
+  return request;
+}
+
+/// The files of `from` become those of the run `to`; config.toml, which makes a folder a run, comes last.
+void become(const fs::path& from, const fs::path& to) {
+  const auto copy = [&](const fs::path& file) {
+    fs::copy(file, to / file.filename(), fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  };
+  for (const auto& entry : fs::directory_iterator(from))
+    if (entry.path().filename() != "config.toml" && !entry.path().filename().string().starts_with("."))
+      copy(entry.path());
+  copy(from / "config.toml");
+}
+
+sweep::SearchOutcome searched(const sweep::SearchRequest& request, const fs::path& folder) {
+  spdlog::info("{} candidates within {}, {} at once; folder {}", request.candidates.size(),
+               duration_text(request.budget), request.jobs, folder.string());
+  sweep::SearchOutcome outcome =
+      sweep::run_search(request, folder, [&](const sweep::SearchOutcome& so_far) {
+        spdlog::info("so far, by {}:\n{}", request.metric.name,
+                     sweep::leaderboard(so_far, request.metric).to_text());
+      });
+  if (outcome.signal != 0) throw Stopped{outcome.signal};
+  return outcome;
+}
+
+/// Makes the best run that of `folder`, judges it on the test part and prints all.
+void conclude(const Program& program, const tasks::Kind& kind, const sweep::SearchRequest& request,
+              const sweep::SearchOutcome& outcome, const fs::path& folder) {
+  const sweep::Standing* best = outcome.best();
+  require(best != nullptr, ErrorKind::general, "none of {} candidates ended well; {} says why",
+          request.candidates.size(), (folder / "auto" / "leaderboard.json").string());
+  become(best->folder, folder);
+  const std::string run = folder.string();
+  nlohmann::ordered_json json = {{"run", run},
+                                 {"chosen", best->name},
+                                 {"round", best->stage},
+                                 {"leaderboard", nlohmann::ordered_json::array()}};
+  for (const sweep::Standing& one : outcome.standings)
+    json["leaderboard"].push_back({{"name", one.name},
+                                   {"round", one.stage},
+                                   {"steps", one.steps},
+                                   {request.metric.path, one.failure.empty() ? nlohmann::ordered_json(one.value)
+                                                                             : nlohmann::ordered_json()}});
+  std::string text = sweep::leaderboard(outcome, request.metric).to_text() +
+                     fmt::format("\nchosen: {} ({}), by {}\n\n", best->name, best->stage, request.metric.name);
+  if (std::find(request.settings.begin(), request.settings.end(), kNoTest) == request.settings.end()) {
+    tasks::EvaluateRequest of_test;
+    of_test.run = run;
+    tasks::Result judged = kind.evaluate(of_test);
+    text += judged.text + "\n";
+    json["test"] = std::move(judged.json);
+  }
+  kind.write_report(run, "", folder / "report.html");
+  text += fmt::format("run folder: {}\n", run);
+  program.print(tasks::Result(std::move(json), std::move(text)));
+}
+
+}  // namespace
+
+double seconds_of(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const std::string unit(rest, end);
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  require(error == std::errc() && factor > 0 && std::isfinite(value) && value > 0, ErrorKind::usage,
+          "--budget: '{}' is no time such as 90s, 10m or 1.5h", text);
+  return value * factor;
+}
+
+void train_auto(const Program& program, const tasks::Kind& kind, const AutoOptions& options) {
+  require(kind.candidates != nullptr, ErrorKind::usage, "'modewise train {}' has no --model auto", kind.name);
+  const sweep::SearchRequest request = request_of(program, kind, options);
+  const std::string stem = tasks::run_stem_of(fs::path(request.data).stem().string(), "auto");
+  fs::path path;
+  sweep::SearchOutcome outcome;
+  {
+    const train::RunFolder folder = options.out.empty()
+                                        ? train::RunFolder::create_numbered("runs", stem)
+                                        : train::RunFolder::create(options.out, options.exist_ok);
+    path = folder.path();
+    if (sweep::holds_search(path)) fs::remove_all(path / "auto");
+    outcome = searched(request, path);
+  }
+  conclude(program, kind, request, outcome, path);
+}
+
+bool resume_auto(const Program& program, const std::string& run) {
+  if (!sweep::holds_search(run)) return false;
+  const sweep::SearchRequest request = sweep::read_search(run);
+  const tasks::Kind& kind = tasks::kind_of(request.task);
+  sweep::SearchOutcome outcome;
+  {
+    const train::FolderLock lock(run);
+    outcome = searched(request, run);
+  }
+  conclude(program, kind, request, outcome, run);
+  return true;
+}
+
+}  // namespace modewise::cli

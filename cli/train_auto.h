@@ -1,0 +1,27 @@
+#pragma once
+// `train TASK --model auto`: a search among the task's candidates, whose best run becomes the run folder.
+
+#include <string>
+#include <vector>
+
+#include "cli/program.h"
+#include "modewise/tasks/kind.h"
+
+namespace modewise::cli {
+
+struct AutoOptions {
+  std::string config, data, out;      // as of a training
+  std::vector<std::string> settings;  // "key=value", of every candidate
+  std::string budget = "5m";
+  int64_t seed = 0, jobs = 0;
+  bool exist_ok = false, no_test = false;
+};
+
+void train_auto(const Program& program, const tasks::Kind& kind, const AutoOptions& options);
+/// Goes on with the search in `run`, or returns false where there is none.
+bool resume_auto(const Program& program, const std::string& run);
+
+/// Seconds of "90", "90s", "10m", "1.5h"; usage error that says so for anything else, 0 and less among it.
+double seconds_of(const std::string& text);
+
+}  // namespace modewise::cli

@@ -1,0 +1,95 @@
+#pragma once
+// Chooses among ways to train a task (`train --model auto`) by validation alone, within a time. What needs no steps is
+// fitted first; the others are trained for a few steps each, the better half of them for twice as many, and so on
+// (successive halving, Jamieson and Talwalkar 2016). Each round trains anew, with a schedule of its own length.
+//
+// OUT/auto holds request.json (what was asked), baselines/, trial/, round1/ … (a sweep's folder each), plan.json (how
+// many steps in which round, from the times of the trial) and leaderboard.json. A search that was stopped or killed
+// goes on with the plan that it made, to the same bits.
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "modewise/report/table.h"
+#include "modewise/sweep/sweep_plan.h"
+
+namespace modewise::sweep {
+
+struct SearchCandidate {
+  std::string name;  // letters, digits, '.', '_', '-'
+  std::vector<std::string> settings;
+  bool fitted = false;  // at once, without steps
+};
+
+struct SearchRequest {
+  std::string task, config, data;
+  std::vector<std::string> settings;  // "key=value", of every candidate
+  int64_t seed = 0;
+  SweepMetric metric;
+  std::vector<SearchCandidate> candidates;  // where time is short the last ones are left out
+  double budget = 300;                      // seconds on the clock
+  int64_t jobs = 1, threads = 1;            // processes at once, and threads of each
+
+  nlohmann::ordered_json to_json() const;
+  /// `source` opens the messages of data errors.
+  static SearchRequest from_json(const nlohmann::json& json, const std::string& source);
+};
+
+/// A run of a candidate.
+struct Standing {
+  std::string name, stage;  // stage: baselines, round1, …
+  double value = 0;         // the metric; NaN for a run that failed
+  int64_t steps = 0;
+  double seconds = 0;
+  std::string failure;  // what it said, "" when it ended well
+  std::filesystem::path folder;
+};
+
+struct SearchOutcome {
+  std::vector<Standing> standings;  // the best first, failures last
+  int signal = 0;                   // that stopped the search, or 0
+
+  const Standing* best() const;  // nullptr when no run ended well
+};
+
+/// Whether `out` holds a search that has not ended in a run.
+bool holds_search(const std::filesystem::path& out);
+/// The request of that search.
+SearchRequest read_search(const std::filesystem::path& out);
+
+/// Runs what is not done; `look` is called with the standings after each stage. `program` is what to start, this program
+/// when empty. Errors: as run_sweep.
+SearchOutcome run_search(const SearchRequest& request, const std::filesystem::path& out,
+                         const std::function<void(const SearchOutcome&)>& look,
+                         const std::string& program = "");
+
+/// A row a candidate: its best run.
+report::Table leaderboard(const SearchOutcome& outcome, const SweepMetric& metric);
+
+/// The cost of candidates that a trial measured, in seconds.
+struct TrialCost {
+  std::string name;
+  double start = 0, step = 0, evaluation = 0;    // of the process, of a step, of an evaluation
+  int64_t full_steps = 0, steps_per_epoch = 1;  // of a training that nothing cuts short
+
+  double seconds(int64_t steps) const;
+};
+
+/// Steps of each candidate in each round. Rounds halve what is left and double the steps; the last has those of a full
+/// training where they fit into `seconds` (of all processes together) even if the slowest were kept, else the same share
+/// less for all. Where a round would have fewer than kFewestSteps steps, the last candidates are left out.
+struct SearchPlan {
+  struct Round {
+    int64_t kept = 0;                           // candidates
+    std::vector<std::pair<std::string, int64_t>> steps;  // of each candidate that may come that far
+  };
+  std::vector<std::string> left_out;
+  std::vector<Round> rounds;
+};
+inline constexpr int64_t kFewestSteps = 20;
+SearchPlan plan_search(std::vector<TrialCost> costs, double seconds);
+
+}  // namespace modewise::sweep

@@ -1,0 +1,15 @@
+#pragma once
+// What --model auto tries on a table.
+
+#include <string>
+#include <vector>
+
+#include "modewise/tasks/kind.h"
+
+namespace modewise::tasks {
+
+/// Naive, statistical and linear forecasters, fitted; then HOT and its rivals in a few settings each: with the periodic
+/// profile of a season and of seven where the time axis tells one, around the window's mean or its last value.
+std::vector<Candidate> forecast_candidates(const std::string& file, const std::vector<std::string>& assignments);
+
+}  // namespace modewise::tasks

@@ -1,0 +1,39 @@
+#pragma once
+// What a training took: timing.json of its run, which says nothing about the result and differs between machines.
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+namespace modewise::train {
+
+/// Seconds on the clock, and of the processor over all threads of the process.
+struct Spent {
+  double seconds = 0, processor_seconds = 0;
+  int64_t count = 0;
+};
+
+class Timing {
+ public:
+  /// Calls `work` and adds what it took; a call that throws is not counted.
+  template <class Work>
+  static void measure(Spent& spent, Work&& work) {
+    const Spent before = now();
+    work();
+    const Spent after = now();
+    spent.seconds += after.seconds - before.seconds;
+    spent.processor_seconds += after.processor_seconds - before.processor_seconds;
+    ++spent.count;
+  }
+
+  Spent steps;
+  Spent evaluations;  // on validation, while training
+
+  /// {"steps": {"count", "seconds", "processor_seconds"}, "evaluations": the same, "peak_memory_bytes"} of this process:
+  /// of a resumed training what came after the resume.
+  nlohmann::ordered_json to_json() const;
+
+ private:
+  static Spent now();
+};
+
+}  // namespace modewise::train

@@ -1,0 +1,139 @@
+"""`train --model auto`: what it chooses is what the same settings train by hand, kills change nothing, refusals are sentences."""
+
+import json
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from cli_helpers import PROGRAM, fails, modewise, ok, write_csv
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "train.epochs=2", "--threads", "1"]
+
+
+def search(table, out, budget="15s"):
+    return ["train", "forecast", "--data", table, "--model", "auto", "--budget", budget, "--jobs", "2", "--out", out, *SMALL]
+
+
+def leaderboard(run):
+    return [(row["name"], row["stage"], row["steps"], row["/best/val_mse"])
+            for row in json.loads((run / "auto" / "leaderboard.json").read_text())]  # fmt: skip
+
+
+def weights(run):
+    newest = max((run / "checkpoints").glob("step_*"), key=lambda p: float(p.name.removeprefix("step_")))
+    return (newest / "best.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def chosen(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("auto")
+    table = write_csv(folder / "table.csv", rows=300)
+    result = json.loads(ok(*search(table, folder / "run"), "--json").stdout)
+    return folder, table, folder / "run", result
+
+
+def test_the_best_on_validation_becomes_the_run(chosen):
+    _, _, run, result = chosen
+    rows = leaderboard(run)
+    values = [row[3] for row in rows if row[3] is not None]
+    assert values == sorted(values) and len(values) >= 10
+    assert (result["chosen"], result["round"]) == rows[0][:2]
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["best"]["val_mse"] == values[0]
+    assert metrics["test"] == result["test"] and result["test"]["split"] == "test"
+    of_round = run / "auto" / rows[0][1] / "runs" / rows[0][0]
+    assert "test" not in json.loads((of_round / "metrics.json").read_text())
+    assert (run / "report.html").stat().st_size > 10_000
+    names = {row[0] for row in rows}
+    assert {"repeat", "seasonal", "ridge", "hot-small", "dlinear"} <= names
+
+
+def test_a_run_by_hand_has_the_same_bits(chosen):
+    folder, table, run, _ = chosen
+    plan = json.loads((run / "auto" / "plan.json").read_text())
+    steps = plan["rounds"][0]["steps"]["dlinear"]
+    by_hand = folder / "by-hand"
+    ok("train", "forecast", "--data", table, *SMALL, "--model", "dlinear", "--set", f"train.max_steps={steps}",
+       "--set", "output.report=false", "--no-test", "--out", by_hand)  # fmt: skip
+    searched = run / "auto" / "round1" / "runs" / "dlinear"
+    timing = json.loads((by_hand / "timing.json").read_text())
+    assert timing["steps"]["count"] == steps and timing["evaluations"]["count"] == len((by_hand / "metrics.jsonl").read_text().splitlines())
+    assert weights(searched) == weights(by_hand)
+    assert (searched / "metrics.json").read_bytes() == (by_hand / "metrics.json").read_bytes()
+
+
+def test_other_commands_take_the_run(chosen):
+    folder, table, run, result = chosen
+    rows = ok("predict", run, "--steps", "5").stdout.strip().splitlines()
+    assert len(rows) == 6
+    judged = json.loads(ok("evaluate", run, "--json").stdout)
+    assert judged == result["test"]
+
+
+def test_a_killed_search_ends_with_the_same_bits(chosen, tmp_path):
+    _, table, whole, _ = chosen
+    run = tmp_path / "run"
+    (run / "auto").mkdir(parents=True)
+    for name in ("request.json", "plan.json"):
+        (run / "auto" / name).write_bytes((whole / "auto" / name).read_bytes())
+    command = [PROGRAM, "train", "--resume", run]
+    rng = np.random.default_rng(5)
+    kills = 0
+    for _ in range(4):
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.3, 2.0))
+        child.kill()
+        kills += child.wait() == -signal.SIGKILL
+        time.sleep(0.3)
+    assert kills >= 2
+    assert not (run / "config.toml").exists()
+    ok(*map(str, command[1:]))
+    assert leaderboard(run) == leaderboard(whole)
+    assert weights(run) == weights(whole)
+    ours, theirs = (json.loads((r / "metrics.json").read_text()) for r in (run, whole))
+    assert ours == theirs
+
+
+def test_little_time_leaves_the_baselines(tmp_path):
+    table = write_csv(tmp_path / "table.csv", rows=300)
+    result = modewise(*search(table, tmp_path / "run", "4s"), "--no-test", "--json")
+    assert result.returncode == 0, result.stderr
+    done = json.loads(result.stdout)
+    assert "test" not in done
+    assert {row["name"] for row in done["leaderboard"] if row["round"] == "baselines"} >= {"repeat", "ridge"}
+    assert json.loads((tmp_path / "run" / "metrics.json").read_text())["test_read"] is False
+
+
+def test_ctrl_c_keeps_the_search(tmp_path):
+    table = write_csv(tmp_path / "table.csv", rows=300)
+    child = subprocess.Popen([PROGRAM, *map(str, search(table, tmp_path / "run", "60s"))], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)  # fmt: skip
+    for _ in range(600):
+        if (tmp_path / "run" / "auto" / "baselines" / "done").exists():
+            break
+        time.sleep(0.05)
+    child.send_signal(signal.SIGTERM)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode == 128 + signal.SIGTERM, errors
+    assert (tmp_path / "run" / "auto" / "request.json").exists()
+    assert not (tmp_path / "run" / "config.toml").exists()
+
+
+def test_refusals(tmp_path):
+    table = write_csv(tmp_path / "table.csv", rows=300)
+    fails(2, "--budget: '5x' is no time such as 90s, 10m or 1.5h", arguments=search(table, tmp_path / "a", "5x"))
+    fails(2, "--budget: '0' is no time", arguments=search(table, tmp_path / "a", "0"))
+    fails(66, "nofile.csv", arguments=search(tmp_path / "nofile.csv", tmp_path / "a"))
+    fails(2, "no data: give --data FILE", arguments=["train", "forecast", "--model", "auto"])
+    fails(2, "unknown option '--model'", arguments=["train", "text", "--model", "auto"])
+    fails(2, "--jobs", arguments=[*search(table, tmp_path / "a"), "--jobs", "0"])
+    assert not (tmp_path / "a").exists()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "mine.txt").write_text("x")
+    fails(73, "holds files already", arguments=search(table, tmp_path / "b"))
+    (tmp_path / "c" / "auto").mkdir(parents=True)
+    (tmp_path / "c" / "auto" / "request.json").write_text("{}")
+    fails(65, "request.json", arguments=["train", "--resume", tmp_path / "c"])

@@ -1,0 +1,231 @@
+// The search among candidates: its plan against sums written out, and its course with a script in place of the program.
+
+#include "modewise/sweep/search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/stop_signal.h"
+#include "tests/scratch_folder.h"
+
+namespace modewise::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Steps = std::vector<std::pair<std::string, int64_t>>;
+
+TrialCost cost(const std::string& name, double step, int64_t full_steps, double start = 0) {
+  TrialCost out;
+  out.name = name;
+  out.start = start;
+  out.step = step;
+  out.full_steps = full_steps;
+  out.steps_per_epoch = full_steps;
+  return out;
+}
+
+TEST(SearchPlan, OfOneCandidateIsAFullTraining) {
+  const SearchPlan plan = plan_search({cost("a", 0.5, 400)}, 200);
+  ASSERT_EQ(plan.rounds.size(), 1u);
+  EXPECT_EQ(plan.rounds[0].kept, 1);
+  EXPECT_EQ(plan.rounds[0].steps, (Steps{{"a", 400}}));
+}
+
+TEST(SearchPlan, HalvesCandidatesAndDoublesSteps) {
+  const SearchPlan plan =
+      plan_search({cost("a", 1, 400), cost("b", 1, 800), cost("c", 1, 400), cost("d", 1, 400), cost("e", 1, 400)}, 1e6);
+  ASSERT_EQ(plan.rounds.size(), 3u);
+  EXPECT_EQ(plan.rounds[0].kept, 5);
+  EXPECT_EQ(plan.rounds[1].kept, 3);
+  EXPECT_EQ(plan.rounds[2].kept, 2);
+  EXPECT_EQ(plan.rounds[0].steps, (Steps{{"a", 100}, {"b", 200}, {"c", 100}, {"d", 100}, {"e", 100}}));
+  EXPECT_EQ(plan.rounds[1].steps[1].second, 400);
+  EXPECT_EQ(plan.rounds[2].steps[0].second, 400);
+  EXPECT_EQ(plan.rounds[2].steps[1].second, 800);
+  EXPECT_THAT(plan.left_out, IsEmpty());
+}
+
+TEST(SearchPlan, FitsItsTimeEvenIfTheSlowestStay) {
+  // Two candidates, two rounds: s/2 · (1 + 3) · 1000 steps for both, then s · 3 · 1000 for the slow one: 5,000 s = 1,250.
+  const SearchPlan plan = plan_search({cost("fast", 1, 1000), cost("slow", 3, 1000)}, 1250);
+  ASSERT_EQ(plan.rounds.size(), 2u);
+  EXPECT_EQ(plan.rounds[0].steps, (Steps{{"fast", 125}, {"slow", 125}}));
+  EXPECT_EQ(plan.rounds[1].steps, (Steps{{"fast", 250}, {"slow", 250}}));
+}
+
+TEST(SearchPlan, CountsStartsAndEvaluations) {
+  TrialCost one = cost("a", 2, 100, 7);
+  one.evaluation = 5;
+  one.steps_per_epoch = 30;
+  EXPECT_EQ(one.seconds(61), 7 + 2 * 61 + 5 * 3);
+  EXPECT_EQ(one.seconds(60), 7 + 2 * 60 + 5 * 2);
+}
+
+TEST(SearchPlan, LeavesOutTheLastWhereTimeIsShort) {
+  // With kFewestSteps in each round: a and b take 20 + 20 in the first round and 20 in the second.
+  const SearchPlan plan = plan_search({cost("a", 1, 400), cost("b", 1, 400)}, 59);
+  EXPECT_THAT(plan.left_out, ElementsAre("b"));
+  ASSERT_EQ(plan.rounds.size(), 1u);
+  EXPECT_EQ(plan.rounds[0].steps, (Steps{{"a", 59}}));
+  const SearchPlan none = plan_search({cost("a", 1, 400)}, 19);
+  EXPECT_THAT(none.left_out, ElementsAre("a"));
+  EXPECT_THAT(none.rounds, IsEmpty());
+}
+
+TEST(SearchPlan, AFullTrainingOfFewStepsIsNotMadeLonger) {
+  const SearchPlan plan = plan_search({cost("a", 1, 6), cost("b", 1, 400)}, 1e6);
+  EXPECT_EQ(plan.rounds[0].steps[0].second, 6);
+  EXPECT_EQ(plan.rounds[1].steps[0].second, 6);
+}
+
+/// Takes --out or --resume, model.name and train.max_steps. "quick" and "late" get better with steps, "bad" fails, "nan" has no
+/// number, "slow" sleeps.
+constexpr const char* kTraining = R"(#!/bin/bash
+steps=0
+while (($#)); do
+  case $1 in
+    --out) folder=$2; new=yes ;;
+    --resume) folder=$2 ;;
+    model.name=*) name=${1#*=} ;;
+    train.max_steps=*) steps=${1#*=} ;;
+  esac
+  shift
+done
+mkdir -p "$folder"
+echo start >> "$folder/starts"
+if [[ $new ]]; then echo "$name $steps" > "$folder/what"; fi
+read name steps < "$folder/what"
+printf '[train]\nepochs = 4\n' > "$folder/config.toml"
+touch "$folder/manifest.json"
+case $name in
+  bad) echo "error: no good" >&2; exit 65 ;;
+  slow) sleep 30 ;;
+  quick) value=$((900 - steps)) ;;
+  late) if ((steps > 100)); then value=1; else value=$((800 - steps)); fi ;;
+  *) value=850 ;;
+esac
+if [[ $name = nan ]]; then value=null; fi
+echo "{\"steps\": $steps, \"epochs\": $((steps / 10)), \"best\": {\"val_mse\": $value}}" > "$folder/metrics.json"
+echo "{\"steps\": {\"count\": 10, \"seconds\": 0.0001}, \"evaluations\": {\"count\": 1, \"seconds\": 0.0001}}" > "$folder/timing.json"
+)";
+
+class Searching : public testing::Test {
+ protected:
+  Searching() {
+    program = folder.write("training", kTraining);
+    fs::permissions(program, fs::perms::owner_all);
+    request.task = "forecast";
+    request.metric = {"/best/val_mse", "validation MSE", "lowest", 3, 1};
+    request.jobs = 2;
+    request.budget = 60;
+    for (const char* name : {"base", "bad"}) request.candidates.push_back({name, {std::string("model.name=") + name}, true});
+    for (const char* name : {"quick", "late", "nan"})
+      request.candidates.push_back({name, {std::string("model.name=") + name}, false});
+  }
+  ~Searching() override { set_stop_signal(0); }
+
+  SearchOutcome run() {
+    return run_search(
+        request, folder / "out", [this](const SearchOutcome& so_far) { looks.push_back(so_far.standings.size()); },
+        program);
+  }
+  std::string of_run(const std::string& stage, const std::string& name, const char* file) const {
+    return read_file(folder / "out" / "auto" / stage / "runs" / name / file);
+  }
+
+  ScratchFolder folder;
+  std::string program;
+  SearchRequest request;
+  std::vector<size_t> looks;
+};
+
+TEST_F(Searching, FindsTheBestOfAllRounds) {
+  const SearchOutcome outcome = run();
+  // Full trainings have 4 epochs of 10 steps: rounds of 20 (the fewest) and 40 steps.
+  ASSERT_NE(outcome.best(), nullptr);
+  EXPECT_EQ(outcome.best()->name, "late");
+  EXPECT_EQ(outcome.best()->value, 760);
+  EXPECT_EQ(outcome.best()->steps, 40);
+  EXPECT_EQ(outcome.best()->stage, "round3");
+  EXPECT_EQ(outcome.signal, 0);
+  EXPECT_THAT(looks, ElementsAre(2, 5, 7, 8));
+  const Standing& last = outcome.standings.back();
+  EXPECT_FALSE(last.failure.empty());
+  std::map<std::string, std::string> failures;
+  for (const Standing& one : outcome.standings)
+    if (!one.failure.empty()) failures[one.name] = one.failure;
+  EXPECT_THAT(failures, ElementsAre(std::pair("bad", "error: no good"), std::pair("nan", "it has no validation MSE")));
+  const std::string table = leaderboard(outcome, request.metric).to_csv();
+  EXPECT_THAT(table, HasSubstr("late,760"));
+  EXPECT_THAT(table, HasSubstr("base,850"));
+  EXPECT_THAT(table, HasSubstr("baselines: error: no good"));
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 6);
+}
+
+TEST_F(Searching, GoesOnWithThePlanThatItMade) {
+  request.candidates.pop_back();
+  const SearchOutcome whole = run();
+  const auto marker = [&](const char* stage, const char* name) {
+    return folder / "out" / "auto" / stage / "done" / (std::string(name) + ".json");
+  };
+  fs::remove(marker("round2", "late"));
+  fs::remove_all(folder / "out" / "auto" / "trial");
+  const std::string plan = read_file(folder / "out" / "auto" / "plan.json");
+  const SearchOutcome again = run();
+  EXPECT_EQ(read_file(folder / "out" / "auto" / "plan.json"), plan);
+  EXPECT_FALSE(fs::exists(folder / "out" / "auto" / "trial"));
+  EXPECT_EQ(of_run("round2", "late", "starts"), "start\nstart\n");
+  EXPECT_EQ(of_run("round1", "late", "starts"), "start\n");
+  ASSERT_EQ(again.standings.size(), whole.standings.size());
+  for (size_t i = 0; i < whole.standings.size(); ++i) {
+    EXPECT_EQ(again.standings[i].name, whole.standings[i].name);
+    EXPECT_EQ(again.standings[i].stage, whole.standings[i].stage);
+  }
+}
+
+TEST_F(Searching, HasATimeForEachBaseline) {
+  request.budget = 2;
+  request.candidates = {{"base", {"model.name=base"}, true}, {"slow", {"model.name=slow"}, true}};
+  const SearchOutcome outcome = run();
+  ASSERT_EQ(outcome.standings.size(), 2u);
+  EXPECT_EQ(outcome.best()->name, "base");
+  EXPECT_EQ(outcome.standings[1].failure, "it took longer than 1 s");
+}
+
+TEST_F(Searching, KeepsItsRequest) {
+  EXPECT_FALSE(holds_search(folder / "out"));
+  request.settings = {"data.target=x"};
+  request.seed = 7;
+  run();
+  EXPECT_TRUE(holds_search(folder / "out"));
+  EXPECT_EQ(read_search(folder / "out").to_json(), request.to_json());
+  folder.write("out/config.toml", "");
+  EXPECT_FALSE(holds_search(folder / "out"));
+  folder.write("out/auto/request.json", "{\"task\": 3}");
+  try {
+    read_search(folder / "out");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::data);
+    EXPECT_THAT(error.what(), HasSubstr("auto/request.json: \"metric\" is missing or no such value as a search writes"));
+  }
+}
+
+TEST_F(Searching, NothingThatEndsWellIsNoBest) {
+  request.candidates = {{"bad", {"model.name=bad"}, true}};
+  const SearchOutcome outcome = run();
+  EXPECT_EQ(outcome.best(), nullptr);
+  EXPECT_EQ(outcome.standings.size(), 1u);
+}
+
+}  // namespace
+}  // namespace modewise::sweep
