@@ -45,6 +45,7 @@ sweep::SearchRequest request_of(const Program& program, const tasks::Kind& kind,
   request.threads = asked > 0 ? asked : std::max<int64_t>(cores / request.jobs, 1);
   std::vector<std::string> assignments = options.settings;
   if (!options.data.empty()) assignments.insert(assignments.begin(), "data.path=" + options.data);
+  request.ensemble = kind.ensemble;
   for (const tasks::Candidate& one : kind.candidates(options.config, assignments))
     request.candidates.push_back({one.name, one.settings, one.fitted});
   return request;
@@ -64,11 +65,10 @@ void become(const fs::path& from, const fs::path& to) {
 sweep::SearchOutcome searched(const sweep::SearchRequest& request, const fs::path& folder) {
   spdlog::info("{} candidates within {}, {} at once; folder {}", request.candidates.size(),
                duration_text(request.budget), request.jobs, folder.string());
-  sweep::SearchOutcome outcome =
-      sweep::run_search(request, folder, [&](const sweep::SearchOutcome& so_far) {
-        spdlog::info("so far, by {}:\n{}", request.metric.name,
-                     sweep::leaderboard(so_far, request.metric).to_text());
-      });
+  sweep::SearchOutcome outcome = sweep::run_search(request, folder, [&](const sweep::SearchOutcome& so_far) {
+    spdlog::info("so far, by {}:\n{}", request.metric.name,
+                 sweep::leaderboard(so_far, request.metric).to_text());
+  });
   if (outcome.signal != 0) throw Stopped{outcome.signal};
   return outcome;
 }
@@ -86,13 +86,15 @@ void conclude(const Program& program, const tasks::Kind& kind, const sweep::Sear
                                  {"round", best->stage},
                                  {"leaderboard", nlohmann::ordered_json::array()}};
   for (const sweep::Standing& one : outcome.standings)
-    json["leaderboard"].push_back({{"name", one.name},
-                                   {"round", one.stage},
-                                   {"steps", one.steps},
-                                   {request.metric.path, one.failure.empty() ? nlohmann::ordered_json(one.value)
-                                                                             : nlohmann::ordered_json()}});
-  std::string text = sweep::leaderboard(outcome, request.metric).to_text() +
-                     fmt::format("\nchosen: {} ({}), by {}\n\n", best->name, best->stage, request.metric.name);
+    json["leaderboard"].push_back(
+        {{"name", one.name},
+         {"round", one.stage},
+         {"steps", one.steps},
+         {request.metric.path,
+          one.failure.empty() ? nlohmann::ordered_json(one.value) : nlohmann::ordered_json()}});
+  std::string text =
+      sweep::leaderboard(outcome, request.metric).to_text() +
+      fmt::format("\nchosen: {} ({}), by {}\n\n", best->name, best->stage, request.metric.name);
   if (std::find(request.settings.begin(), request.settings.end(), kNoTest) == request.settings.end()) {
     tasks::EvaluateRequest of_test;
     of_test.run = run;

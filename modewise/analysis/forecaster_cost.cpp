@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "modewise/models/forecast/ensemble.h"
 #include "modewise/nn/patch_embedding.h"
 #include "modewise/ops/kronecker_attention.h"
 
@@ -132,6 +133,28 @@ ForecasterCost itransformer_cost(const ForecasterConfig& config, const ForecastS
   return std::move(account).cost({shape.series_count()});
 }
 
+/// The parts of all members; nothing is kept for a backward pass.
+ForecasterCost ensemble_cost(const ForecasterConfig& config, const ForecastShape& shape,
+                             Projection projection) {
+  ForecasterCost out;
+  for (const std::string& text : config.ensemble.members) {
+    const models::EnsembleMember member = models::EnsembleMember::from_toml(text, "model.ensemble.members");
+    ForecastShape of_member = shape;
+    of_member.lookback = member.lookback;
+    for (const CostPart& part : forecaster_cost(member.model, of_member, projection).parts) {
+      const auto known = std::find_if(out.parts.begin(), out.parts.end(),
+                                      [&](const CostPart& one) { return one.name == part.name; });
+      if (known == out.parts.end()) {
+        out.parts.push_back(part);
+      } else {
+        known->parameters += part.parameters;
+        known->multiply_adds += part.multiply_adds;
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 ForecasterCost forecaster_cost(const ForecasterConfig& config, const ForecastShape& shape,
@@ -139,6 +162,7 @@ ForecasterCost forecaster_cost(const ForecasterConfig& config, const ForecastSha
   models::validate(config, shape);
   const std::string& name = config.name;
   if (name == "dlinear" || name == "nlinear" || name == "rlinear") return linear_cost(config, shape);
+  if (name == "ensemble") return ensemble_cost(config, shape, projection);
   if (name == "patchtst") return patchtst_cost(config, shape);
   if (name == "itransformer") return itransformer_cost(config, shape);
   if (!models::is_token_model(name)) return {};  // nothing that is trained

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <span>
 #include <sstream>
 #include <type_traits>
 
@@ -225,8 +226,11 @@ void Fields::set(std::string_view assignment) {
 void Fields::make_paths_absolute() {
   for (const Field& field : list_) {
     if (field.rule.is_path == nullptr) continue;
-    std::string& text = **std::get_if<std::string*>(&field.value);
-    if (field.rule.is_path(text)) text = absolute_path(text);
+    std::span<std::string> texts;
+    if (auto* const* one = std::get_if<std::string*>(&field.value)) texts = std::span(*one, 1);
+    if (auto* const* list = std::get_if<std::vector<std::string>*>(&field.value)) texts = **list;
+    for (std::string& text : texts)
+      if (field.rule.is_path(text)) text = absolute_path(text);
   }
 }
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <toml++/toml.h>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kTrialSteps = 10;
-constexpr double kShareOfOne = 0.25;   // of the budget that one baseline or one trial may take
+constexpr int64_t kEnsembleMembers = 8;
+constexpr double kShareOfOne = 0.25;    // of the budget that one baseline or one trial may take
 constexpr double kShareOfRounds = 0.9;  // of what is left after the trial
 
 fs::path folder_of(const fs::path& out) {
@@ -59,7 +60,8 @@ TrialCost cost_of(const std::string& name, const RunOutcome& run) {
   cost.name = name;
   cost.step = each(stepped);
   cost.evaluation = each(evaluated);
-  cost.start = std::max(run.seconds - stepped.at("seconds").get<double>() - evaluated.at("seconds").get<double>(), 0.0);
+  cost.start = std::max(
+      run.seconds - stepped.at("seconds").get<double>() - evaluated.at("seconds").get<double>(), 0.0);
   cost.steps_per_epoch = std::max<int64_t>(std::llround(steps / std::max(epochs, 1e-9)), 1);
   cost.full_steps = std::max<int64_t>(planned * cost.steps_per_epoch, 1);
   return cost;
@@ -98,6 +100,7 @@ class Search {
       if (!stage(name, runs)) break;
       kept = best_of(name, r + 1 < plan->rounds.size() ? plan->rounds[r + 1].kept : 1);
     }
+    if (outcome_.signal == 0) stage("ensemble", ensemble_runs());
     return std::move(outcome_);
   }
 
@@ -116,6 +119,26 @@ class Search {
     if (steps > 0) run.settings.push_back(fmt::format("train.max_steps={}", steps));
     run.settings.emplace_back("output.report=false");
     return run;
+  }
+
+  /// The run that puts the best candidates together, each by its best run; none where there are not two.
+  std::vector<SweepRun> ensemble_runs() const {
+    std::vector<std::string> names, folders;
+    for (const Standing& one : outcome_.standings) {
+      if (!one.failure.empty() || std::ssize(names) == kEnsembleMembers ||
+          std::find(names.begin(), names.end(), one.name) != names.end())
+        continue;
+      names.push_back(one.name);
+      folders.push_back(fs::absolute(one.folder).lexically_normal().string());
+    }
+    if (request_.ensemble.empty() || names.size() < 2) return {};
+    SweepRun run = run_of({"ensemble", {}, true}, 0);
+    for (std::string setting : request_.ensemble) {
+      if (const size_t at = setting.find("{runs}"); at != std::string::npos)
+        setting.replace(at, 6, Json(folders).dump());
+      run.settings.push_back(std::move(setting));
+    }
+    return {run};
   }
 
   SweepOutcome run_sweep_of(const std::string& stage, const std::vector<SweepRun>& runs) {
@@ -143,7 +166,8 @@ class Search {
       } else {
         if (!rows[i].values[0].empty()) standing.value = rows[i].values[0][0];
         standing.steps = read_json(run.folder / "metrics.json").value("steps", int64_t{0});
-        if (!std::isfinite(standing.value)) standing.failure = fmt::format("it has no {}", request_.metric.name);
+        if (!std::isfinite(standing.value))
+          standing.failure = fmt::format("it has no {}", request_.metric.name);
       }
       now.push_back(std::move(standing));
     }
@@ -180,8 +204,8 @@ class Search {
     Json measured = Json::array();
     for (size_t i = 0; i < trials.size(); ++i) {
       if (done.runs[i].state != RunState::finished) {
-        outcome_.standings.push_back(
-            {trials[i].name, "trial", std::nan(""), 0, done.runs[i].seconds, done.runs[i].failure, done.runs[i].folder});
+        outcome_.standings.push_back({trials[i].name, "trial", std::nan(""), 0, done.runs[i].seconds,
+                                      done.runs[i].failure, done.runs[i].folder});
         continue;
       }
       costs.push_back(cost_of(trials[i].name, done.runs[i]));
@@ -272,6 +296,7 @@ Json SearchRequest::to_json() const {
           {"budget_seconds", budget},
           {"jobs", jobs},
           {"threads", threads},
+          {"ensemble", ensemble},
           {"candidates", all}};
 }
 
@@ -289,6 +314,7 @@ SearchRequest SearchRequest::from_json(const nlohmann::json& json, const std::st
   out.budget = member<double>(json, "budget_seconds", source);
   out.jobs = member<int64_t>(json, "jobs", source);
   out.threads = member<int64_t>(json, "threads", source);
+  out.ensemble = member<std::vector<std::string>>(json, "ensemble", source);
   const auto all = member<nlohmann::json>(json, "candidates", source);
   for (const nlohmann::json& one : all)
     out.candidates.push_back({member<std::string>(one, "name", source),

@@ -1,11 +1,12 @@
 #pragma once
-// Chooses among ways to train a task (`train --model auto`) by validation alone, within a time. What needs no steps is
-// fitted first; the others are trained for a few steps each, the better half of them for twice as many, and so on
-// (successive halving, Jamieson and Talwalkar 2016). Each round trains anew, with a schedule of its own length.
+// Chooses among ways to train a task (`train --model auto`) by validation alone, within a time. What needs no
+// steps is fitted first; the others are trained for a few steps each, the better half of them for twice as
+// many, and so on (successive halving, Jamieson and Talwalkar 2016). Each round trains anew, with a schedule
+// of its own length.
 //
-// OUT/auto holds request.json (what was asked), baselines/, trial/, round1/ … (a sweep's folder each), plan.json (how
-// many steps in which round, from the times of the trial) and leaderboard.json. A search that was stopped or killed
-// goes on with the plan that it made, to the same bits.
+// OUT/auto holds request.json (what was asked), baselines/, trial/, round1/ … (a sweep's folder each),
+// plan.json (how many steps in which round, from the times of the trial) and leaderboard.json. A search that
+// was stopped or killed goes on with the plan that it made, to the same bits.
 
 #include <filesystem>
 #include <functional>
@@ -30,8 +31,11 @@ struct SearchRequest {
   int64_t seed = 0;
   SweepMetric metric;
   std::vector<SearchCandidate> candidates;  // where time is short the last ones are left out
-  double budget = 300;                      // seconds on the clock
-  int64_t jobs = 1, threads = 1;            // processes at once, and threads of each
+  /// Of a run made of the best candidates at the end, with their folders as a list in the place of {runs};
+  /// empty: none.
+  std::vector<std::string> ensemble;
+  double budget = 300;            // seconds on the clock
+  int64_t jobs = 1, threads = 1;  // processes at once, and threads of each
 
   nlohmann::ordered_json to_json() const;
   /// `source` opens the messages of data errors.
@@ -60,8 +64,8 @@ bool holds_search(const std::filesystem::path& out);
 /// The request of that search.
 SearchRequest read_search(const std::filesystem::path& out);
 
-/// Runs what is not done; `look` is called with the standings after each stage. `program` is what to start, this program
-/// when empty. Errors: as run_sweep.
+/// Runs what is not done; `look` is called with the standings after each stage. `program` is what to start,
+/// this program when empty. Errors: as run_sweep.
 SearchOutcome run_search(const SearchRequest& request, const std::filesystem::path& out,
                          const std::function<void(const SearchOutcome&)>& look,
                          const std::string& program = "");
@@ -72,18 +76,19 @@ report::Table leaderboard(const SearchOutcome& outcome, const SweepMetric& metri
 /// The cost of candidates that a trial measured, in seconds.
 struct TrialCost {
   std::string name;
-  double start = 0, step = 0, evaluation = 0;    // of the process, of a step, of an evaluation
+  double start = 0, step = 0, evaluation = 0;   // of the process, of a step, of an evaluation
   int64_t full_steps = 0, steps_per_epoch = 1;  // of a training that nothing cuts short
 
   double seconds(int64_t steps) const;
 };
 
-/// Steps of each candidate in each round. Rounds halve what is left and double the steps; the last has those of a full
-/// training where they fit into `seconds` (of all processes together) even if the slowest were kept, else the same share
-/// less for all. Where a round would have fewer than kFewestSteps steps, the last candidates are left out.
+/// Steps of each candidate in each round. Rounds halve what is left and double the steps; the last has those
+/// of a full training where they fit into `seconds` (of all processes together) even if the slowest were
+/// kept, else the same share less for all. Where a round would have fewer than kFewestSteps steps, the last
+/// candidates are left out.
 struct SearchPlan {
   struct Round {
-    int64_t kept = 0;                           // candidates
+    int64_t kept = 0;                                    // candidates
     std::vector<std::pair<std::string, int64_t>> steps;  // of each candidate that may come that far
   };
   std::vector<std::string> left_out;

@@ -100,6 +100,9 @@ struct Kind {
   /// What --model auto chooses from, for the data of a config; the most promising first.
   std::vector<Candidate> (*candidates)(const std::string& file,
                                        const std::vector<std::string>& assignments) = nullptr;
+  /// The settings of a model that puts runs together, whose folders, as a list, stand where these hold
+  /// {runs}.
+  std::vector<std::string> ensemble = {};
   /// What a training brings to run_job.
   std::unique_ptr<Job> (*job)() = nullptr;
 

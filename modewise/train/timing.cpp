@@ -9,9 +9,7 @@ namespace modewise::train {
 namespace {
 
 nlohmann::ordered_json json_of(const Spent& spent) {
-  return {{"count", spent.count},
-          {"seconds", spent.seconds},
-          {"processor_seconds", spent.processor_seconds}};
+  return {{"count", spent.count}, {"seconds", spent.seconds}, {"processor_seconds", spent.processor_seconds}};
 }
 
 int64_t peak_memory() {
@@ -30,9 +28,8 @@ Spent Timing::now() {
 }
 
 nlohmann::ordered_json Timing::to_json() const {
-  return {{"steps", json_of(steps)},
-          {"evaluations", json_of(evaluations)},
-          {"peak_memory_bytes", peak_memory()}};
+  return {
+      {"steps", json_of(steps)}, {"evaluations", json_of(evaluations)}, {"peak_memory_bytes", peak_memory()}};
 }
 
 }  // namespace modewise::train

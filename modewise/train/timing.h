@@ -1,5 +1,6 @@
 #pragma once
-// What a training took: timing.json of its run, which says nothing about the result and differs between machines.
+// What a training took: timing.json of its run, which says nothing about the result and differs between
+// machines.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -28,8 +29,8 @@ class Timing {
   Spent steps;
   Spent evaluations;  // on validation, while training
 
-  /// {"steps": {"count", "seconds", "processor_seconds"}, "evaluations": the same, "peak_memory_bytes"} of this process:
-  /// of a resumed training what came after the resume.
+  /// {"steps": {"count", "seconds", "processor_seconds"}, "evaluations": the same, "peak_memory_bytes"} of
+  /// this process: of a resumed training what came after the resume.
   nlohmann::ordered_json to_json() const;
 
  private:

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "modewise/models/forecast/ensemble.h"
+
 namespace modewise::analysis {
 namespace {
 
@@ -101,6 +103,20 @@ INSTANTIATE_TEST_SUITE_P(
         std::vector<std::string>{"name=patchtst", "window.cycle=24"},
         std::vector<std::string>{"name=itransformer", "window.cycle=24"},
         std::vector<std::string>{"name=repeat"}, std::vector<std::string>{"name=seasonal"}));
+
+TEST(ForecasterCost, OfAnEnsembleIsThatOfItsMembers) {
+  models::EnsembleMember dlinear{table1_shape().lookback, config_of({"name=dlinear"})},
+      shorter{table1_shape().lookback - 1, config_of({"name=nlinear"})};
+  models::ForecasterConfig both = config_of({"name=ensemble"});
+  both.ensemble.members = {dlinear.to_toml(), shorter.to_toml()};
+  models::ForecastShape of_shorter = table1_shape();
+  of_shorter.lookback -= 1;
+  const auto one = forecaster_cost(dlinear.model, table1_shape()),
+             other = forecaster_cost(shorter.model, of_shorter), sum = forecaster_cost(both, table1_shape());
+  EXPECT_GT(one.parameters(), 0);
+  EXPECT_EQ(sum.parameters(), one.parameters() + other.parameters());
+  EXPECT_EQ(sum.multiply_adds(), one.multiply_adds() + other.multiply_adds());
+}
 
 }  // namespace
 }  // namespace modewise::analysis

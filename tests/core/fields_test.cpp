@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "modewise/core/error.h"
 #include "modewise/core/integer_bounds.h"
 
@@ -185,6 +187,23 @@ TEST(Fields, PresetsOnTheCommandLineActInOrder) {
   fields.set("width=5");
   EXPECT_EQ(config.width, 5);
   EXPECT_EQ(config.depth, 100);
+}
+
+TEST(Fields, PathsOfListsBecomeAbsoluteToo) {
+  struct Config {
+    std::vector<std::string> paths = {"a", "/b", ""}, names = {"a"};
+    std::string path = "c/../d";
+    void fields(Fields& f) {
+      f.add("paths", paths, "", {.is_path = always});
+      f.add("names", names, "");
+      f.add("path", path, "", {.is_path = always});
+    }
+  } config;
+  fields_of(config).make_paths_absolute();
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_EQ(config.paths, (std::vector<std::string>{here + "/a", "/b", ""}));
+  EXPECT_EQ(config.names, std::vector<std::string>{"a"});
+  EXPECT_EQ(config.path, here + "/d");
 }
 
 }  // namespace

@@ -4,10 +4,12 @@ import json
 import signal
 import subprocess
 import time
+import tomllib
 
 import numpy as np
 import pytest
 from cli_helpers import PROGRAM, fails, modewise, ok, write_csv
+from safetensors.numpy import load_file
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "train.epochs=2", "--threads", "1"]
@@ -49,6 +51,47 @@ def test_the_best_on_validation_becomes_the_run(chosen):
     assert (run / "report.html").stat().st_size > 10_000
     names = {row[0] for row in rows}
     assert {"repeat", "seasonal", "ridge", "hot-small", "dlinear"} <= names
+
+
+def test_the_ensemble_is_the_weighted_mean_of_its_members(chosen):
+    _, _, run, _ = chosen
+    rows = {row[0]: row for row in reversed(leaderboard(run)) if row[3] is not None}
+    best = min(row[3] for name, row in rows.items() if name != "ensemble")
+    assert rows["ensemble"][3] <= best * (1 + 1e-6)
+    folder = run / "auto" / "ensemble" / "runs" / "ensemble"
+    members = tomllib.loads((folder / "config.toml").read_text())["model"]["ensemble"]["runs"]
+    assert 2 <= len(members) <= 8
+    newest = max((folder / "checkpoints").glob("step_*"))
+    weights = load_file(newest / "best.safetensors")["weights"]
+    assert weights.shape == (len(members),) and abs(weights.sum() - 1) < 1e-12 and (weights >= 0).all()
+
+    def medians(of):
+        table = np.genfromtxt(ok("predict", of).stdout.splitlines(), delimiter=",", names=True, dtype=None, encoding=None)
+        return np.array([[row[name] for name in ("a", "b", "c")] for row in table])
+
+    mean = sum(w * medians(member) for w, member in zip(weights, members) if w > 0)
+    np.testing.assert_allclose(medians(folder), mean, rtol=1e-4, atol=1e-4)
+
+
+def test_an_ensemble_by_hand(chosen, tmp_path):
+    _, table, run, _ = chosen
+    members = [run / "auto" / "baselines" / "runs" / name for name in ("repeat", "ridge")]
+    out = tmp_path / "out"
+    setting = "model.ensemble.runs=" + ",".join(map(str, members))
+    ok("train", "forecast", "--data", table, "--model", "ensemble", "--set", setting, "--out", out)
+    moved = tmp_path / "moved"
+    out.rename(moved)
+    assert json.loads(ok("evaluate", moved, "--json").stdout) == json.loads((moved / "metrics.json").read_text())["test"]
+    refused = ["train", "forecast", "--data", table, "--model", "ensemble"]
+    fails(2, "name them by --set model.ensemble.runs=RUN,RUN", arguments=refused)
+    fails(66, "there is no run folder /nowhere", arguments=[*refused, "--set", "model.ensemble.runs=/nowhere"])
+    fails(78, "an ensemble cannot be the member of another", arguments=[*refused, "--set", f"model.ensemble.runs={moved}"])
+    other = write_csv(tmp_path / "other.csv", rows=280)
+    fails(65, "was trained on other rows", arguments=["train", "forecast", "--data", other, "--model", "ensemble", "--set", setting])
+    longer = tmp_path / "longer"
+    ok("train", "forecast", "--data", table, "--model", "repeat", "--set", "forecast.lookback=24", "--set", "forecast.horizon=9", "--out", longer)
+    fails(78, "its horizon, loss or quantiles are not those of",
+          arguments=[*refused, "--set", f"model.ensemble.runs={members[0]},{longer}"])  # fmt: skip
 
 
 def test_a_run_by_hand_has_the_same_bits(chosen):

@@ -1,4 +1,5 @@
-// The search among candidates: its plan against sums written out, and its course with a script in place of the program.
+// The search among candidates: its plan against sums written out, and its course with a script in place of
+// the program.
 
 #include "modewise/sweep/search.h"
 
@@ -41,8 +42,8 @@ TEST(SearchPlan, OfOneCandidateIsAFullTraining) {
 }
 
 TEST(SearchPlan, HalvesCandidatesAndDoublesSteps) {
-  const SearchPlan plan =
-      plan_search({cost("a", 1, 400), cost("b", 1, 800), cost("c", 1, 400), cost("d", 1, 400), cost("e", 1, 400)}, 1e6);
+  const SearchPlan plan = plan_search(
+      {cost("a", 1, 400), cost("b", 1, 800), cost("c", 1, 400), cost("d", 1, 400), cost("e", 1, 400)}, 1e6);
   ASSERT_EQ(plan.rounds.size(), 3u);
   EXPECT_EQ(plan.rounds[0].kept, 5);
   EXPECT_EQ(plan.rounds[1].kept, 3);
@@ -55,7 +56,8 @@ TEST(SearchPlan, HalvesCandidatesAndDoublesSteps) {
 }
 
 TEST(SearchPlan, FitsItsTimeEvenIfTheSlowestStay) {
-  // Two candidates, two rounds: s/2 · (1 + 3) · 1000 steps for both, then s · 3 · 1000 for the slow one: 5,000 s = 1,250.
+  // Two candidates, two rounds: s/2 · (1 + 3) · 1000 steps for both, then s · 3 · 1000 for the slow one:
+  // 5,000 s = 1,250.
   const SearchPlan plan = plan_search({cost("fast", 1, 1000), cost("slow", 3, 1000)}, 1250);
   ASSERT_EQ(plan.rounds.size(), 2u);
   EXPECT_EQ(plan.rounds[0].steps, (Steps{{"fast", 125}, {"slow", 125}}));
@@ -87,8 +89,8 @@ TEST(SearchPlan, AFullTrainingOfFewStepsIsNotMadeLonger) {
   EXPECT_EQ(plan.rounds[1].steps[0].second, 6);
 }
 
-/// Takes --out or --resume, model.name and train.max_steps. "quick" and "late" get better with steps, "bad" fails, "nan" has no
-/// number, "slow" sleeps.
+/// Takes --out or --resume, model.name and train.max_steps. "quick" and "late" get better with steps, "bad"
+/// fails, "nan" has no number, "slow" sleeps.
 constexpr const char* kTraining = R"(#!/bin/bash
 steps=0
 while (($#)); do
@@ -127,7 +129,8 @@ class Searching : public testing::Test {
     request.metric = {"/best/val_mse", "validation MSE", "lowest", 3, 1};
     request.jobs = 2;
     request.budget = 60;
-    for (const char* name : {"base", "bad"}) request.candidates.push_back({name, {std::string("model.name=") + name}, true});
+    for (const char* name : {"base", "bad"})
+      request.candidates.push_back({name, {std::string("model.name=") + name}, true});
     for (const char* name : {"quick", "late", "nan"})
       request.candidates.push_back({name, {std::string("model.name=") + name}, false});
   }
@@ -135,8 +138,8 @@ class Searching : public testing::Test {
 
   SearchOutcome run() {
     return run_search(
-        request, folder / "out", [this](const SearchOutcome& so_far) { looks.push_back(so_far.standings.size()); },
-        program);
+        request, folder / "out",
+        [this](const SearchOutcome& so_far) { looks.push_back(so_far.standings.size()); }, program);
   }
   std::string of_run(const std::string& stage, const std::string& name, const char* file) const {
     return read_file(folder / "out" / "auto" / stage / "runs" / name / file);
@@ -163,7 +166,8 @@ TEST_F(Searching, FindsTheBestOfAllRounds) {
   std::map<std::string, std::string> failures;
   for (const Standing& one : outcome.standings)
     if (!one.failure.empty()) failures[one.name] = one.failure;
-  EXPECT_THAT(failures, ElementsAre(std::pair("bad", "error: no good"), std::pair("nan", "it has no validation MSE")));
+  EXPECT_THAT(failures,
+              ElementsAre(std::pair("bad", "error: no good"), std::pair("nan", "it has no validation MSE")));
   const std::string table = leaderboard(outcome, request.metric).to_csv();
   EXPECT_THAT(table, HasSubstr("late,760"));
   EXPECT_THAT(table, HasSubstr("base,850"));
@@ -216,7 +220,8 @@ TEST_F(Searching, KeepsItsRequest) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::data);
-    EXPECT_THAT(error.what(), HasSubstr("auto/request.json: \"metric\" is missing or no such value as a search writes"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("auto/request.json: \"metric\" is missing or no such value as a search writes"));
   }
 }
 

@@ -17,6 +17,7 @@
 #include "modewise/core/error.h"
 #include "modewise/models/captions/captioner.h"
 #include "modewise/models/captions/config.h"
+#include "modewise/models/forecast/ensemble.h"
 #include "modewise/models/forecast/forecaster.h"
 #include "modewise/models/grids/config.h"
 #include "modewise/models/grids/grid_classifier.h"
@@ -145,6 +146,13 @@ TEST(AnyDevice, EveryForecaster) {
       for (const int64_t quantiles : {0, 3}) {
         models::ForecasterConfig start;
         start.use_model(name);
+        if (name == "ensemble")
+          for (const int64_t lookback : {24, 12}) {
+            models::EnsembleMember member;
+            member.lookback = lookback;
+            member.model.use_model(lookback == 24 ? "dlinear" : "repeat");
+            start.ensemble.members.push_back(member.to_toml());
+          }
         const models::ForecastShape shape = {{2, 3}, {true, false}, 24, 5, quantiles, missing};
         make_small(start,
                    {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.stride=2", "patch.length=4",

@@ -81,5 +81,27 @@ TEST(Kinds, KnowTheirData) {
   EXPECT_EQ(task_of(folder / "RTE"), "text");
 }
 
+TEST(Kinds, CandidatesAreConfigsOfTheirTask) {
+  int searched = 0;
+  for (const Kind* kind : kinds()) {
+    if (kind->candidates == nullptr) continue;
+    ++searched;
+    const std::vector<std::string> data = kind->name == "forecast"
+                                              ? std::vector<std::string>{"data.simulate=lorenz96"}
+                                              : std::vector<std::string>();
+    std::set<std::string> names;
+    for (const Candidate& one : kind->candidates("", data)) {
+      EXPECT_TRUE(names.insert(one.name).second) << kind->name << " " << one.name;
+      EXPECT_EQ(one.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"), std::string::npos)
+          << one.name;
+      ASSERT_FALSE(one.settings.empty());
+      EXPECT_TRUE(one.settings.front().starts_with("model.name=")) << one.name;
+      EXPECT_NO_THROW(kind->config("", one.settings)) << kind->name << " " << one.name;
+    }
+    EXPECT_GE(names.size(), 4u) << kind->name;
+  }
+  EXPECT_EQ(searched, 5);
+}
+
 }  // namespace
 }  // namespace modewise::tasks

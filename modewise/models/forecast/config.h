@@ -56,11 +56,20 @@ struct BaselineConfig {
   int64_t season() const { return period > 0 ? period : kUsualPeriod; }
 };
 
+/// Of `ensemble`: a weighted mean of other forecasters.
+struct EnsembleConfig {
+  std::vector<std::string> runs;     // whose models it takes, when it is made
+  std::vector<std::string> members;  // those models, each as TOML (ensemble.h)
+  int64_t picks = 50;                // of the greedy choice of the weights
+  void fields(Fields& fields);
+};
+
 struct ForecasterConfig : ModelChoice, EncoderConfig {
   WindowConfig window;
   PatchConfig patch;
   HeadConfig head;
   BaselineConfig baseline;
+  EnsembleConfig ensemble;
 
   void fields(Fields& fields);
 

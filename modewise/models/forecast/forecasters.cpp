@@ -1,7 +1,10 @@
 // Every forecaster, and what its config and the data must be.
 
+#include <fmt/format.h>
+
 #include "modewise/core/error.h"
 #include "modewise/models/forecast/config.h"
+#include "modewise/models/forecast/ensemble.h"
 #include "modewise/models/forecast/ets.h"
 #include "modewise/models/forecast/forecaster.h"
 #include "modewise/models/forecast/itransformer.h"
@@ -79,6 +82,20 @@ void check_ets(const ForecasterConfig& config, const ForecastShape& shape, const
       source, config.baseline.form, period, least_rows(form, period), shape.lookback);
 }
 
+void check_ensemble(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  require(!config.ensemble.members.empty(), ErrorKind::config, "{}: ensemble.members is empty", source);
+  for (size_t i = 0; i < config.ensemble.members.size(); ++i) {
+    const std::string place = fmt::format("{}: ensemble.members, number {}", source, i + 1);
+    const EnsembleMember member = EnsembleMember::from_toml(config.ensemble.members[i], place);
+    require(member.model.name != "ensemble", ErrorKind::config, "{}: is an ensemble itself", place);
+    require(member.lookback <= shape.lookback, ErrorKind::config,
+            "{}: looks back on {} rows, the ensemble on {}", place, member.lookback, shape.lookback);
+    ForecastShape of_member = shape;
+    of_member.lookback = member.lookback;
+    validate(member.model, of_member, place);
+  }
+}
+
 void use_patchtst(ForecasterConfig& config) {
   config.width = 128;
   config.hidden = 256;
@@ -118,9 +135,10 @@ std::shared_ptr<Forecaster> make_repeat(const ForecasterConfig& /*config*/, cons
 }  // namespace
 
 const std::vector<ForecasterRow>& forecasters() {
-  const OwnedOptions factors = {.without = {"baseline.*"}};
-  const OwnedOptions features = {.without = {"baseline.*", "attention.combine", "attention.pooling",
-                                             "attention.share_modes", "attention.attend_modes"}};
+  const OwnedOptions factors = {.without = {"baseline.*", "ensemble.*"}};
+  const OwnedOptions features = {.without = {"baseline.*", "ensemble.*", "attention.combine",
+                                             "attention.pooling", "attention.share_modes",
+                                             "attention.attend_modes"}};
   OwnedOptions plain = features;
   for (const char* option :
        {"attention.kernel", "attention.features", "attention.feature_map", "attention.form"})
@@ -169,6 +187,7 @@ const std::vector<ForecasterRow>& forecasters() {
        nullptr,
        check_ets},
       {"repeat", "", {.only = {}}, make_repeat},
+      {"ensemble", "", {.only = {"ensemble.*"}}, make_model<EnsembleForecaster>, nullptr, check_ensemble},
   };
   return rows;
 }

@@ -8,8 +8,11 @@
 
 namespace modewise::tasks {
 
-/// Naive, statistical and linear forecasters, fitted; then HOT and its rivals in a few settings each: with the periodic
-/// profile of a season and of seven where the time axis tells one, around the window's mean or its last value.
-std::vector<Candidate> forecast_candidates(const std::string& file, const std::vector<std::string>& assignments);
+/// Naive, statistical and linear forecasters, fitted; then HOT and its rivals in a few settings each: with
+/// the periodic profile of a season and of seven where the time axis tells one, around the window's mean or
+/// its last value. Where the config leaves the lookback open and the rows are many, some look back on 336 and
+/// 720 rows.
+std::vector<Candidate> forecast_candidates(const std::string& file,
+                                           const std::vector<std::string>& assignments);
 
 }  // namespace modewise::tasks

@@ -11,6 +11,7 @@
 #include "modewise/tasks/forecast/candidates.h"
 #include "modewise/tasks/forecast/choose_defaults.h"
 #include "modewise/tasks/forecast/kind.h"
+#include "modewise/tasks/forecast/members.h"
 #include "modewise/tasks/forecast/predict.h"
 #include "modewise/tasks/forecast/report.h"
 #include "modewise/tasks/forecast/run.h"
@@ -30,6 +31,7 @@ class ForecastJob final : public ConfiguredJob<ForecastConfig> {
     config_ = tasks::load_config<ForecastConfig>(file, assignments);
     require(!config_.data.path.empty() || !config_.data.simulate.empty(), ErrorKind::usage,
             "no data: give --data FILE, or --set data.simulate=lorenz96");
+    take_members(config_);
   }
 
   void load_data() override {
@@ -140,6 +142,7 @@ const Kind forecast_kind = {
     .defaults = default_config<ForecastConfig>,
     .config = any_config<load_config<ForecastConfig>>,
     .candidates = forecast_candidates,
+    .ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}"},
     .job = make_job<ForecastJob>,
     .evaluate = evaluate,
     .predict = predict,

@@ -8,9 +8,11 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "modewise/core/error.h"
 #include "modewise/tasks/forecast/evaluate.h"
+#include "modewise/tasks/forecast/members.h"
 #include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/run_figures.h"
 
@@ -86,7 +88,10 @@ ForecastTask::ForecastTask(const ForecastConfig& config, const ForecastData& dat
                                      static_cast<uint64_t>(config.train.seed))) {
   if (const int64_t cycle = model_->cycle_to_start(); cycle > 0)
     model_->start_cycle(cycle_profile(data, cycle));
+  load_members(*model_, config, data);
   model_->fit(fitting_rows(data));
+  if (const std::string text = members_text(*model_, config); !text.empty())
+    spdlog::info("ensemble: {}", text);
 }
 
 std::unique_ptr<train::Batch> ForecastTask::load(std::span<const int64_t> samples) const {

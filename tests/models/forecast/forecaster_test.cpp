@@ -18,6 +18,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/forecast/config.h"
+#include "modewise/models/forecast/ensemble.h"
 #include "modewise/ops/kernel_info.h"
 
 namespace modewise::models {
@@ -43,7 +44,11 @@ ForecasterConfig small_config(const std::string& name) {
   if (name == "dlinear" || name == "nlinear" || name == "rlinear") settings = {"window.cycle=7"};
   if (name.starts_with("seasonal") || name.ends_with("theta") || name == "ets")
     settings = {"baseline.period=5"};
-  return config_of(name, settings);
+  ForecasterConfig config = config_of(name, settings);
+  if (name == "ensemble")
+    for (const auto& [member, lookback] : {std::pair("hot", 18), std::pair("dlinear", 21)})
+      config.ensemble.members.push_back(EnsembleMember{lookback, small_config(member)}.to_toml());
+  return config;
 }
 
 ForecastShape small_shape(bool missing, int64_t quantiles = 0) {

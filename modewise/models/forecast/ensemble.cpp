@@ -1,0 +1,155 @@
+#include "modewise/models/forecast/ensemble.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "modewise/core/error.h"
+#include "modewise/ops/matmul.h"
+
+namespace modewise::models {
+namespace {
+
+constexpr size_t kWindowsAtOnce = 64;
+
+/// Rows from `first` on of each window, [B, N_1…N_j, count].
+at::Tensor windows(const at::Tensor& values, std::span<const int64_t> first, int64_t offset, int64_t count) {
+  std::vector<at::Tensor> each;
+  for (const int64_t row : first) each.push_back(values.narrow(-1, row + offset, count));
+  return at::stack(each);
+}
+
+}  // namespace
+
+void EnsembleMember::fields(Fields& f) {
+  f.add("lookback", lookback, "rows that it looks back on", {.min = 1});
+  f.group("model", model);
+}
+
+std::string EnsembleMember::to_toml() const {
+  EnsembleMember copy = *this;
+  return fields_of(copy).to_toml();
+}
+
+EnsembleMember EnsembleMember::from_toml(const std::string& text, const std::string& source) {
+  EnsembleMember member;
+  fields_of(member).load_toml(text, source);
+  return member;
+}
+
+std::vector<double> greedy_weights(const at::Tensor& gram, int64_t picks) {
+  const int64_t members = gram.size(0);
+  const at::Tensor products = gram.contiguous();
+  const double* g = products.const_data_ptr<double>();
+  std::vector<double> picked(static_cast<size_t>(members)), row(picked.size()), best(picked.size());
+  double sum = 0, least = std::numeric_limits<double>::infinity();  // sum: pickedᵀ gram picked
+  for (int64_t pick = 1; pick <= picks; ++pick) {
+    int64_t chosen = 0;
+    double lowest = std::numeric_limits<double>::infinity();
+    for (int64_t m = 0; m < members; ++m) {
+      const double error = sum + 2 * row[static_cast<size_t>(m)] + g[m * members + m];
+      if (error < lowest) {
+        lowest = error;
+        chosen = m;
+      }
+    }
+    sum = lowest;
+    picked[static_cast<size_t>(chosen)] += 1;
+    for (int64_t m = 0; m < members; ++m) row[static_cast<size_t>(m)] += g[chosen * members + m];
+    const auto count = static_cast<double>(pick);
+    if (sum / (count * count) >= least) continue;
+    least = sum / (count * count);
+    for (size_t m = 0; m < best.size(); ++m) best[m] = picked[m] / count;
+  }
+  return best;
+}
+
+EnsembleForecaster::EnsembleForecaster(const ForecasterConfig& config, const ForecastShape& shape,
+                                       nn::Initializer& init)
+    : Forecaster(shape), picks_(config.ensemble.picks) {
+  for (const std::string& text : config.ensemble.members) {
+    const EnsembleMember member = EnsembleMember::from_toml(text, "model.ensemble.members");
+    ForecastShape of_member = shape;
+    of_member.lookback = member.lookback;
+    members_.push_back(register_module(fmt::format("member{}", members_.size()),
+                                       row_of(forecasters(), member.model.name).make(member.model, of_member, init)));
+  }
+  for (at::Tensor& parameter : parameters()) parameter.set_requires_grad(false);
+  weights_ = register_buffer("weights", at::full({members()}, 1 / static_cast<double>(members()), at::kDouble));
+}
+
+ForecastInput EnsembleForecaster::input_of(const Forecaster& member, const ForecastInput& input) const {
+  const int64_t lookback = member.shape().lookback, left_out = shape().lookback - lookback;
+  ForecastInput out = input;
+  out.past = input.past.narrow(-1, left_out, lookback);
+  if (input.observed.defined()) out.observed = input.observed.narrow(-1, left_out, lookback);
+  if (input.first_step.defined()) out.first_step = input.first_step + left_out;
+  return out;
+}
+
+at::Tensor EnsembleForecaster::forward(const ForecastInput& input) {
+  const ForecastInput checked = {checked_past(input), input.observed, input.first_step};
+  // Elsewhere the weights are not looked at, which would wait for the device.
+  const std::vector<double> known = weights_.is_cpu() ? weights() : std::vector<double>(members_.size(), 1);
+  at::Tensor out;
+  for (size_t m = 0; m < members_.size(); ++m) {
+    if (known[m] == 0) continue;
+    const at::Tensor part = members_[m]->forward(input_of(*members_[m], checked));
+    const at::Tensor weighted = part * weights_.select(0, static_cast<int64_t>(m)).to(part.options());
+    out = out.defined() ? out + weighted : weighted;
+  }
+  return out;
+}
+
+std::vector<double> EnsembleForecaster::weights() const {
+  const at::Tensor weights = weights_.to(at::kCPU).contiguous();
+  const double* first = weights.const_data_ptr<double>();
+  return {first, first + weights.numel()};
+}
+
+at::Tensor EnsembleForecaster::error_products(const FittingRows& rows) {
+  const int64_t lookback = shape().lookback, horizon = shape().horizon;
+  at::Tensor products = at::zeros({members(), members()}, at::kDouble);
+  for (size_t begin = 0; begin < rows.validation.size(); begin += kWindowsAtOnce) {
+    const size_t count = std::min(kWindowsAtOnce, rows.validation.size() - begin);
+    const std::span<const int64_t> first(rows.validation.data() + begin, count);
+    ForecastInput input;
+    input.past = windows(rows.values, first, 0, lookback);
+    const at::Tensor future = windows(rows.values, first, lookback, horizon);
+    at::Tensor counted;
+    if (rows.observed.defined()) {
+      input.observed = windows(rows.observed, first, 0, lookback);
+      counted = windows(rows.observed, first, lookback, horizon);
+    }
+    input.first_step = at::tensor(at::ArrayRef<int64_t>(first.data(), first.size()));
+    std::vector<at::Tensor> errors;
+    for (const auto& member : members_) {
+      at::Tensor forecast = member->forward(input_of(*member, input));
+      if (shape().quantiles > 0) forecast = forecast.select(-1, shape().quantiles / 2);
+      const at::Tensor error = forecast.to(at::kDouble) - future.to(at::kDouble);
+      errors.push_back((counted.defined() ? at::where(counted, error, at::zeros_like(error)) : error).flatten());
+    }
+    const at::Tensor all = at::stack(errors);
+    products += ops::matmul(all, all.transpose(0, 1));
+  }
+  return products;
+}
+
+void EnsembleForecaster::fit(const FittingRows& rows) {
+  if (rows.validation.empty()) return;
+  const at::NoGradGuard no_grad;
+  const bool training = is_training();
+  eval();
+  const std::vector<double> chosen = greedy_weights(error_products(rows), picks_);
+  train(training);
+  weights_.copy_(at::tensor(at::ArrayRef<double>(chosen)));
+}
+
+}  // namespace modewise::models
