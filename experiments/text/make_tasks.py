@@ -4,12 +4,12 @@ chapters begin with lines such as "CHAPTER IV".
     python experiments/text/make_tasks.py NOVEL.txt NOVEL.txt … --out FOLDER
 
 FOLDER/source: of which novel a passage of 40 words is. FOLDER/order: whether in a passage of up to 80 words those of one
-sentence were shuffled. FOLDER/next: whether the second passage follows the first in the novel or stands elsewhere in the same
-chapter, each of up to 80 words. Each holds train.jsonl, validation.jsonl and test.jsonl, from chapters of their own: of ten chapters in order seven
+sentence were shuffled. FOLDER/next: whether the second passage follows the first or stands in another chapter of any of the
+novels, each of up to 80 words. Each holds train.jsonl, validation.jsonl and test.jsonl, from chapters of their own: of ten chapters in order seven
 go to training, one to validation (at most 1,000 samples, drawn), two to the test (5,500). FOLDER/documents has the chapters of training and validation
 (<|endoftext|> between them), FOLDER/tokenizer a WordPiece vocabulary of the training chapters.
 
-Everything is a function of the files and --seed.
+Everything is a function of the files and --seed, but for the order of the vocabulary, which `tokenizers` leaves open.
 """
 
 import argparse
@@ -87,19 +87,17 @@ def order(novels, part, rng):
 
 
 def next_one(novels, part, rng):
-    for novel in novels.values():
-        for chapter in novel[part]:
-            found = sentences(chapter)
-            if len(found) < 12:
-                continue
-            for i in range(len(found) - 1):
-                first = list(reversed(passage(found[i::-1], 0, 80)))
-                follows = rng.random() < 0.5
-                j = i + 1
-                while not follows and abs(j - i) < len(first) + 1:
-                    j = rng.randrange(len(found))
-                yield {"text": " ".join(first), "text2": " ".join(passage(found, j, 80)),
-                       "label": "next" if follows else "random"}  # fmt: skip
+    found = [sentences(chapter) for novel in novels.values() for chapter in novel[part]]
+    found = [chapter for chapter in found if len(chapter) >= 12]
+    for chapter in found:
+        for i in range(len(chapter) - 1):
+            first = list(reversed(passage(chapter[i::-1], 0, 80)))
+            follows = rng.random() < 0.5
+            other = chapter
+            while not follows and other is chapter:
+                other = found[rng.randrange(len(found))]
+            second = passage(other, i + 1 if follows else rng.randrange(len(other)), 80)
+            yield {"text": " ".join(first), "text2": " ".join(second), "label": "next" if follows else "random"}
 
 
 def write_lines(path, objects):

@@ -140,7 +140,8 @@ VolumeSet read_npy_volumes(const VolumeConfig& config) {
     labels.replace_filename(labels.stem().string() + "_labels.npy");
   }
   require(fs::exists(labels), ErrorKind::no_input,
-          "{}: there is no file {} with its labels; data.labels names another", config.path, labels.string());
+          "{}: there is no file {} with its labels; --labels FILE names another", config.path,
+          labels.string());
   if (labels.extension() == ".csv")
     append_csv_labels(set, labels.string(), config, samples);
   else

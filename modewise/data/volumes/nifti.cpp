@@ -6,7 +6,7 @@
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/nan_to_num.h>
 #include <ATen/ops/upsample_trilinear3d.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -156,6 +156,36 @@ std::vector<fs::path> nifti_files(const fs::path& path) {
   return files;
 }
 
+bool names_split(const std::string& name) {
+  static const std::set<std::string> names = {"train", "training", "val", "valid", "validation", "test"};
+  return names.contains(name);
+}
+
+/// What the folders say, by the files' paths: ROOT/CLASS/…, or ROOT/SPLIT/CLASS/… where all lie so. Nothing
+/// where a file lies in ROOT itself, all lie in one folder, or one is none of the classes that are asked for.
+std::map<std::string, Labelled> folder_labels(const fs::path& root, const std::vector<fs::path>& files,
+                                              const VolumeConfig& config) {
+  std::vector<std::vector<std::string>> parts;
+  for (const fs::path& file : files) {
+    const fs::path inside = file.lexically_relative(root);
+    parts.emplace_back(inside.begin(), inside.end());
+  }
+  const bool split = std::all_of(parts.begin(), parts.end(),
+                                 [](const auto& one) { return one.size() >= 3 && names_split(one.front()); });
+  const size_t at = split ? 1 : 0;
+  std::map<std::string, Labelled> out;
+  std::set<std::string> classes;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (parts[i].size() < at + 2) return {};
+    const std::string& name = parts[i][at];
+    const auto& asked = config.classes;
+    if (!asked.empty() && std::find(asked.begin(), asked.end(), name) == asked.end()) return {};
+    classes.insert(name);
+    out[files[i].string()] = {name, split ? parts[i].front() : ""};
+  }
+  return classes.size() > 1 ? out : std::map<std::string, Labelled>();
+}
+
 /// Reads `files`, one a sample, but for those of the samples `left_out`.
 void read_files(VolumeSet& set, const std::vector<fs::path>& files, std::span<const int64_t> left_out,
                 const VolumeConfig& config) {
@@ -201,17 +231,22 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
   const fs::path csv = config.labels.empty() ? root / "labels.csv" : fs::path(config.labels);
   VolumeSet set;
   std::map<std::string, Labelled> labels;
-  if (fs::exists(csv)) {
+  const bool by_table = fs::exists(csv);
+  if (by_table) {
     labels = read_labels(csv.string(), config);
-    set.classes = class_names(labels, config, csv.string());
   } else {
     require(config.labels.empty(), ErrorKind::no_input, "there is no file {} with the labels", csv.string());
+    labels = folder_labels(root, files, config);
   }
+  if (!labels.empty()) set.classes = class_names(labels, config, csv.string());
+  if (!labels.empty() && !by_table)
+    set.notes.push_back(fmt::format("{}: classes by the names of its folders: {}", root.string(),
+                                    fmt::join(set.classes, ", ")));
   bool split = false;
   std::vector<fs::path> taken;
   for (const fs::path& file : files) {
     const std::string name = stem_of(file.string());
-    const auto entry = labels.find(name);
+    const auto entry = labels.find(by_table ? name : file.string());
     if (entry == labels.end() && !labels.empty()) {
       set.notes.push_back(fmt::format("{}: {} names no class for it, left out", file.string(), csv.string()));
       continue;

@@ -78,11 +78,13 @@ EnsembleForecaster::EnsembleForecaster(const ForecasterConfig& config, const For
     const EnsembleMember member = EnsembleMember::from_toml(text, "model.ensemble.members");
     ForecastShape of_member = shape;
     of_member.lookback = member.lookback;
-    members_.push_back(register_module(fmt::format("member{}", members_.size()),
-                                       row_of(forecasters(), member.model.name).make(member.model, of_member, init)));
+    members_.push_back(
+        register_module(fmt::format("member{}", members_.size()),
+                        row_of(forecasters(), member.model.name).make(member.model, of_member, init)));
   }
   for (at::Tensor& parameter : parameters()) parameter.set_requires_grad(false);
-  weights_ = register_buffer("weights", at::full({members()}, 1 / static_cast<double>(members()), at::kDouble));
+  weights_ =
+      register_buffer("weights", at::full({members()}, 1 / static_cast<double>(members()), at::kDouble));
 }
 
 ForecastInput EnsembleForecaster::input_of(const Forecaster& member, const ForecastInput& input) const {
@@ -134,7 +136,8 @@ at::Tensor EnsembleForecaster::error_products(const FittingRows& rows) {
       at::Tensor forecast = member->forward(input_of(*member, input));
       if (shape().quantiles > 0) forecast = forecast.select(-1, shape().quantiles / 2);
       const at::Tensor error = forecast.to(at::kDouble) - future.to(at::kDouble);
-      errors.push_back((counted.defined() ? at::where(counted, error, at::zeros_like(error)) : error).flatten());
+      errors.push_back(
+          (counted.defined() ? at::where(counted, error, at::zeros_like(error)) : error).flatten());
     }
     const at::Tensor all = at::stack(errors);
     products += ops::matmul(all, all.transpose(0, 1));

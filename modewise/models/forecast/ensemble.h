@@ -1,6 +1,6 @@
 #pragma once
-// Several forecasters put together: a weighted mean of theirs, the weights chosen greedily on validation windows
-// (Caruana, Niculescu-Mizil, Crew, Ksikes, ICML 2004).
+// Several forecasters put together: a weighted mean of theirs, the weights chosen greedily on validation
+// windows (Caruana, Niculescu-Mizil, Crew, Ksikes, ICML 2004).
 
 #include <memory>
 #include <string>
@@ -23,9 +23,9 @@ struct EnsembleMember {
   static EnsembleMember from_toml(const std::string& text, const std::string& source);
 };
 
-/// Greedy choice with repetition from M members: gram [M, M] float64 are the sums of products of their errors, so that the
-/// squared error of weights w is wᵀ gram w. Of the first 1 … `picks` picks those of the least error count; returns
-/// weights [M] that sum to 1. Of equal members the first.
+/// Greedy choice with repetition from M members: gram [M, M] float64 are the sums of products of their
+/// errors, so that the squared error of weights w is wᵀ gram w. Of the first 1 … `picks` picks those of the
+/// least error count; returns weights [M] that sum to 1. Of equal members the first.
 std::vector<double> greedy_weights(const at::Tensor& gram, int64_t picks);
 
 class EnsembleForecaster : public Forecaster {
@@ -34,7 +34,8 @@ class EnsembleForecaster : public Forecaster {
 
   /// Each member sees the last of the rows that its lookback holds; quantiles are weighted like forecasts.
   at::Tensor forward(const ForecastInput& input) override;
-  /// Chooses the weights on the validation windows (equal ones where there are none) with the members as they are.
+  /// Chooses the weights on the validation windows (equal ones where there are none) with the members as they
+  /// are.
   void fit(const FittingRows& rows) override;
 
   int64_t members() const { return std::ssize(members_); }

@@ -82,8 +82,8 @@ void load_members(models::Forecaster& model, const ForecastConfig& config, const
     // The hash of the data is another where the test part was left unread.
     require(at::equal(run.data.scaler.mean, data.scaler.mean) &&
                 at::equal(run.data.scaler.deviation, data.scaler.deviation),
-            ErrorKind::data, "{} was trained on other rows (of {}) than those of {}", runs[i], run.data.source,
-            data.series.source);
+            ErrorKind::data, "{} was trained on other rows (of {}) than those of {}", runs[i],
+            run.data.source, data.series.source);
     copy_weights(run, ensemble->member(static_cast<int64_t>(i)));
   }
 }
@@ -95,8 +95,8 @@ std::string members_text(const models::Forecaster& model, const ForecastConfig& 
   const std::vector<double> weights = ensemble->weights();
   for (size_t i = 0; i < weights.size(); ++i)
     if (weights[i] > 0)
-      parts.push_back(fmt::format("{} {:.2f}", std::filesystem::path(config.model.ensemble.runs[i]).filename().string(),
-                                  weights[i]));
+      parts.push_back(fmt::format(
+          "{} {:.2f}", std::filesystem::path(config.model.ensemble.runs[i]).filename().string(), weights[i]));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -7,12 +7,13 @@
 
 namespace modewise::tasks {
 
-/// Of an ensemble with runs: sets its members to their models, the longest of their lookbacks, their horizon, and no
-/// training. Errors: usage where no run is named, config where horizons, losses or quantiles differ or a run is an
-/// ensemble itself, those of RunFolder::open.
+/// Of an ensemble with runs: sets its members to their models, the longest of their lookbacks, their horizon,
+/// and no training. Errors: usage where no run is named, config where horizons, losses or quantiles differ or
+/// a run is an ensemble itself, those of RunFolder::open.
 void take_members(ForecastConfig& config);
 
-/// Gives an ensemble's members the weights of their runs; data error for one that was trained on other rows. Other models stay.
+/// Gives an ensemble's members the weights of their runs; data error for one that was trained on other rows.
+/// Other models stay.
 void load_members(models::Forecaster& model, const ForecastConfig& config, const ForecastData& data);
 
 /// "hot-small .4, ridge .6" of an ensemble, by the names of their runs; "" for other models.

@@ -18,7 +18,7 @@ void SeriesOutput::fields(Fields& f) {
 }
 
 LabelledSeriesConfig::LabelledSeriesConfig() {
-  train.epochs = 100;
+  train.epochs = train::TrainConfig::kOpenEpochs;
   train.batch_size = 16;
   train.patience = 20;
   train.clip_norm = 4;

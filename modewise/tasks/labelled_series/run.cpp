@@ -6,8 +6,14 @@
 
 #include "modewise/analysis/sequence_cost.h"
 #include "modewise/core/error.h"
+#include "modewise/tasks/labelled/choose_epochs.h"
 
 namespace modewise::tasks {
+namespace {
+
+constexpr int64_t kUsualSeriesEpochs = 100;
+
+}  // namespace
 
 void SeriesRun::require_data() const {
   require(!config.data.path.empty() || !config.data.train.empty(), ErrorKind::usage,
@@ -18,6 +24,7 @@ void SeriesRun::load_samples(bool with_test) {
   data::SeriesCollection set = data::load_collection(config.data, with_test);
   require_parts(set, with_test);
   take(std::move(set));
+  choose_epochs(config.train, std::ssize(this->set().train), kUsualSeriesEpochs);
   models::validate(config.model, shape_);
 }
 

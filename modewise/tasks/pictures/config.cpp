@@ -17,7 +17,7 @@ void PictureOutput::fields(Fields& f) {
 
 PicturesConfig::PicturesConfig() {
   model.use_model("cnn");
-  train.epochs = 20;
+  train.epochs = train::TrainConfig::kOpenEpochs;
   train.batch_size = 128;
   train.patience = 0;
   train.optimizer.learning_rate = 2e-3;

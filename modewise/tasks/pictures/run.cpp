@@ -8,9 +8,12 @@
 #include "modewise/core/error.h"
 #include "modewise/data/pictures/augment.h"
 #include "modewise/models/grids/vision_transformer.h"
+#include "modewise/tasks/labelled/choose_epochs.h"
 
 namespace modewise::tasks {
 namespace {
+
+constexpr int64_t kUsualPictureEpochs = 20;
 
 std::vector<double> numbers(const at::Tensor& x) {
   const float* values = x.const_data_ptr<float>();
@@ -29,6 +32,7 @@ void PicturesRun::load_samples(bool with_test) {
   data::PictureSet set = data::load_pictures(config.data, with_test);
   require_parts(set, with_test);
   take(std::move(set));
+  choose_epochs(config.train, std::ssize(this->set().train), kUsualPictureEpochs);
   models::take_vit_sizes(config.model, shape_);
   config.model.choose_patch(shape_);
   models::validate(config.model, shape_);

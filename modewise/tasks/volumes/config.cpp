@@ -26,7 +26,7 @@ ClassifyConfig::ClassifyConfig() {
   // allow.
   augment.shift = 2;
   augment.rotate = 15;
-  train.epochs = 40;
+  train.epochs = train::TrainConfig::kOpenEpochs;
   train.patience = 0;
   train.ema_decay = 0.98;
   train.optimizer.learning_rate = 2e-3;

@@ -83,13 +83,11 @@ bool opens(const fs::path& path) {
   return path.extension() == ".csv" && fs::is_regular_file(path);
 }
 
-/// HOT as experiments/volumes/adrenal.toml has it and plainer, beside convolutions.
+/// HOT plain, with mirrored volumes and with the sum, beside convolutions.
 std::vector<Candidate> candidates(const std::string& /*file*/,
                                   const std::vector<std::string>& /*assignments*/) {
-  return {{"hot-averaged",
-           {"model.name=hot", "train.ema_decay=0.98", "train.optimizer.learning_rate=0.002",
-            "train.optimizer.weight_decay=0.1", "augment.rotate=20"}},
-          {"hot", {"model.name=hot"}},
+  return {{"hot", {"model.name=hot"}},
+          {"hot-mirrored", {"model.name=hot", "augment.flips=0,1,2"}},
           {"hot-sum", {"model.name=hot", "model.attention.combine=sum"}},
           {"resnet-narrow", {"model.name=resnet18", "model.resnet.width=16"}},
           {"vit", {"model.name=vit"}},
@@ -105,6 +103,10 @@ const Kind volumes_kind = labelled_kind<make_run>({
     .example = "modewise train classify --data adrenalmnist3d.npz",
     .data_help = "volumes: MedMNIST NPZ, NPZ or NPY with labels, folder of NIfTI (data.path)",
     .model_help = "model (model.name): hot, transformer, timesformer, mvit, vit, resnet18, resnet50, auto",
+    .options = {{"--labels", "data.labels",
+                 "CSV (file, label, split) or NPY of the labels, where labels.csv, NAME_labels.npy or "
+                 "folders do not tell "
+                 "them"}},
     .validation = {{"/validation/auc", "validation AUC %", "highest", 1, 100},
                    {"/validation/accuracy", "validation accuracy %", "highest", 1, 100}},
     .owns = owns,

@@ -9,11 +9,17 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/data/volumes/augment.h"
+#include "modewise/tasks/labelled/choose_epochs.h"
 #include "modewise/tasks/volumes/score_file.h"
 
 namespace modewise::tasks {
 
 namespace fs = std::filesystem;
+namespace {
+
+constexpr int64_t kUsualVolumeEpochs = 40;
+
+}  // namespace
 
 void VolumesRun::require_data() const {
   require(!config.data.path.empty(), ErrorKind::usage,
@@ -28,6 +34,7 @@ void VolumesRun::load_samples(bool with_test) {
           "{}: the validation volumes are all of one class, so that no AUC can choose the best weights",
           set.source);
   take(std::move(set));
+  choose_epochs(config.train, std::ssize(this->set().train), kUsualVolumeEpochs);
   require(config.model.vit.from.empty(), ErrorKind::config,
           "model: vit.from is an option of `train pictures`, not of volumes");
   config.model.choose_patch(shape_);

@@ -87,6 +87,49 @@ TEST_F(Volumes, OfAFolderOfNiftiFollowTheirTable) {
   EXPECT_FALSE(load_volumes(config).masked());
 }
 
+TEST_F(Volumes, OfFoldersHaveTheirNamesAsClasses) {
+  for (const char* file : {"ill/a.nii", "ill/b.nii", "well/a.nii", "well/deep/b.nii"})
+    scratch_.write(std::string("scans/") + file, nifti_bytes(2, 2, 2));
+  VolumeConfig config = config_of(scratch_.path("scans"));
+  config.split_ratios = {0.5, 0.0, 0.5};
+  const VolumeSet set = load_volumes(config);
+  EXPECT_THAT(set.classes, ElementsAre("ill", "well"));
+  EXPECT_THAT(set.labels, ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(set.names, ElementsAre("a", "b", "a", "b"));
+  EXPECT_THAT(
+      set.notes,
+      ElementsAre(scratch_.path("scans") + ": classes by the names of its folders: ill, well", testing::_));
+  // Other classes than a run has: the folders say nothing of them.
+  config.classes = {"ill", "unsure"};
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(-1, -1, -1, -1));
+  config.classes = {"well", "ill"};
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(1, 1, 0, 0));
+  // A table goes before them; a file beside the folders leaves nothing to go by.
+  config.classes = {};
+  scratch_.write("scans/labels.csv", "file,label\na,x\nb,y\n");
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(0, 1, 0, 1));
+  std::filesystem::remove(scratch_.path("scans/labels.csv"));
+  scratch_.write("scans/c.nii", nifti_bytes(2, 2, 2));
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(-1, -1, -1, -1, -1));
+}
+
+TEST_F(Volumes, OfFoldersOfSplitsKeepThem) {
+  for (const char* file : {"train/ill/a.nii", "train/well/b.nii", "val/ill/c.nii", "test/well/d.nii"})
+    scratch_.write(std::string("scans/") + file, nifti_bytes(2, 2, 2));
+  const VolumeSet set = load_volumes(config_of(scratch_.path("scans")));
+  EXPECT_THAT(set.names, ElementsAre("d", "a", "b", "c"));
+  EXPECT_THAT(set.labels, ElementsAre(1, 0, 1, 0));
+  EXPECT_THAT(set.test, ElementsAre(0));
+  EXPECT_THAT(set.train, ElementsAre(1, 2));
+  EXPECT_THAT(set.validation, ElementsAre(3));
+}
+
+TEST_F(Volumes, OfOneFolderHaveNoClasses) {
+  for (const char* file : {"ill/a.nii", "ill/b.nii"})
+    scratch_.write(std::string("scans/") + file, nifti_bytes(2, 2, 2));
+  EXPECT_THAT(load_volumes(config_of(scratch_.path("scans"))).labels, ElementsAre(-1, -1));
+}
+
 TEST_F(Volumes, OfAFolderMayHaveNumbersAsClasses) {
   scratch_.write("scans/a.nii", nifti_bytes(2, 2, 2));
   scratch_.write("scans/b.nii", nifti_bytes(2, 2, 2));

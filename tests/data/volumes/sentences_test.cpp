@@ -105,7 +105,7 @@ TEST_F(VolumeSentences, OfShapesAndLabels) {
             "a.npz: every voxel of volume 1 is missing");
   io::write_npy(scratch_.path("scan.npy"), bytes_of({6, 2, 3, 2}, 5));
   EXPECT_EQ(said(ErrorKind::no_input, config_of(scratch_.path("scan.npy"))),
-            "scan.npy: there is no file scan_labels.npy with its labels; data.labels names another");
+            "scan.npy: there is no file scan_labels.npy with its labels; --labels FILE names another");
 }
 
 TEST_F(VolumeSentences, OfIntensities) {

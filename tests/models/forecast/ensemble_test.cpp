@@ -96,26 +96,28 @@ TEST(GreedyWeights, TakeTheFirstOfEqualsAndStopWhereNothingHelps) {
 TEST(Ensemble, IsTheWeightedMeanOfItsMembersOnTheirOwnLookbacks) {
   at::manual_seed(5);
   for (const int64_t quantiles : {0, 3}) {
-    const auto model = std::dynamic_pointer_cast<EnsembleForecaster>(make_forecaster(
-        ensemble_of({member("dlinear", 8, {"baseline.kernel=3"}), member("seasonal", 12, {"baseline.period=4"}),
-                     member("nlinear", 6)}),
-        shape_of(12, quantiles), 7));
+    const auto model = std::dynamic_pointer_cast<EnsembleForecaster>(
+        make_forecaster(ensemble_of({member("dlinear", 8, {"baseline.kernel=3"}),
+                                     member("seasonal", 12, {"baseline.period=4"}), member("nlinear", 6)}),
+                        shape_of(12, quantiles), 7));
     ASSERT_EQ(model->members(), 3);
     model->eval();
     const at::NoGradGuard no_grad;
     for (auto& item : model->named_buffers())
       if (item.key() == "weights") item.value().copy_(at::tensor({0.5, 0.0, 0.5}, at::kDouble));
     const ForecastInput input = {at::randn({2, 3, 12}), {}, at::arange(2)};
-    const at::Tensor first = model->member(0).forward({input.past.narrow(-1, 4, 8), {}, input.first_step + 4}),
-                     third = model->member(2).forward({input.past.narrow(-1, 6, 6), {}, input.first_step + 6});
+    const at::Tensor first =
+                         model->member(0).forward({input.past.narrow(-1, 4, 8), {}, input.first_step + 4}),
+                     third =
+                         model->member(2).forward({input.past.narrow(-1, 6, 6), {}, input.first_step + 6});
     EXPECT_TRUE(at::equal(model->forward(input), first * 0.5 + third * 0.5));
     for (const at::Tensor& parameter : model->parameters()) EXPECT_FALSE(parameter.requires_grad());
   }
 }
 
 TEST(Ensemble, FindsTheMemberThatIsRight) {
-  const auto model = std::dynamic_pointer_cast<EnsembleForecaster>(
-      make_forecaster(ensemble_of({member("repeat", 4), member("seasonal", 12, {"baseline.period=6"})}), shape_of(12), 1));
+  const auto model = std::dynamic_pointer_cast<EnsembleForecaster>(make_forecaster(
+      ensemble_of({member("repeat", 4), member("seasonal", 12, {"baseline.period=6"})}), shape_of(12), 1));
   FittingRows rows;
   rows.values = at::sin(at::arange(90, at::kFloat) * (2 * std::numbers::pi / 6)).view({1, 90}).repeat({3, 1});
   rows.last = 50;
@@ -127,8 +129,9 @@ TEST(Ensemble, FindsTheMemberThatIsRight) {
   rows.observed.narrow(1, 0, 52).fill_(true);
   rows.values.narrow(1, 52, 38).fill_(1e6);
   rows.validation = {38, 39};
-  const auto masked = std::dynamic_pointer_cast<EnsembleForecaster>(make_forecaster(
-      ensemble_of({member("repeat", 4), member("seasonal", 12, {"baseline.period=6"})}), shape_of(12, 0, true), 1));
+  const auto masked = std::dynamic_pointer_cast<EnsembleForecaster>(
+      make_forecaster(ensemble_of({member("repeat", 4), member("seasonal", 12, {"baseline.period=6"})}),
+                      shape_of(12, 0, true), 1));
   masked->fit(rows);
   EXPECT_THAT(masked->weights(), ElementsAre(0, 1));
 }
@@ -144,7 +147,8 @@ TEST(Ensemble, MembersComeBackFromTheirText) {
   EnsembleMember one;
   one.lookback = 30;
   Fields fields = fields_of(one);
-  for (const char* setting : {"model.name=patchtst", "model.width=24", "model.heads=3", "model.window.cycle=7"})
+  for (const char* setting :
+       {"model.name=patchtst", "model.width=24", "model.heads=3", "model.window.cycle=7"})
     fields.set(setting);
   const EnsembleMember again = EnsembleMember::from_toml(one.to_toml(), "text");
   EXPECT_EQ(again.to_toml(), one.to_toml());
@@ -162,8 +166,10 @@ TEST(Ensemble, RefusesWhatIsNone) {
             "model: ensemble.members, number 1: looks back on 13 rows, the ensemble on 12");
   EXPECT_THAT(refusal(ensemble_of({member("repeat", 4), "[model]\nwidth = 'x'\n"}), shape_of(12)),
               HasSubstr("ensemble.members, number 2"));
-  EXPECT_THAT(refusal(ensemble_of({"[model]\nname = 'ensemble'\n"}), shape_of(96)), HasSubstr("is an ensemble itself"));
-  EXPECT_THAT(refusal(ensemble_of({member("patchtst", 4)}), shape_of(12)), HasSubstr("longer than the lookback of 4"));
+  EXPECT_THAT(refusal(ensemble_of({"[model]\nname = 'ensemble'\n"}), shape_of(96)),
+              HasSubstr("is an ensemble itself"));
+  EXPECT_THAT(refusal(ensemble_of({member("patchtst", 4)}), shape_of(12)),
+              HasSubstr("longer than the lookback of 4"));
 }
 
 }  // namespace
