@@ -51,6 +51,8 @@ Metrics metrics_from_json(const nlohmann::ordered_json& object);
 struct Criterion {
   std::string metric;
   bool lower_is_better = true;
+  /// Of equal values the one where this metric is lower; "": the first. It does not count for the patience.
+  std::string between_equals = {};
 };
 
 /// What Task::load prepares on the loader's thread and Task::loss consumes.

@@ -319,14 +319,16 @@ Metrics Trainer::task_metrics() {
           "may help",
           criterion.metric, value, state_.step);
   const double sign = criterion.lower_is_better ? 1 : -1;
-  const bool first = state_.best_step < 0;
-  if (first || sign * value < sign * state_.best.at(criterion.metric) - config_.min_delta) {
+  const bool better =
+      state_.best_step < 0 || sign * value < sign * state_.best.at(criterion.metric) - config_.min_delta;
+  const std::string& other = criterion.between_equals;
+  const bool equal = !better && !other.empty() && value == state_.best.at(criterion.metric) &&
+                     metrics.at(other) < state_.best.at(other);
+  state_.without_improvement = better ? 0 : state_.without_improvement + 1;
+  if (better || equal) {
     state_.best_step = state_.step;
     state_.best = metrics;
-    state_.without_improvement = 0;
     best_weights_ = copies_of(task_.tensors());
-  } else {
-    ++state_.without_improvement;
   }
   return metrics;
 }

@@ -124,6 +124,26 @@ TEST_F(TrainerTest, MinDeltaAsksForRealImprovement) {
   EXPECT_NEAR(run.read_metrics().at("best").at("val_mse").get<double>(), 1.0 - 0.06 * 19, 1e-9);
 }
 
+TEST_F(TrainerTest, BetweenEqualsAnotherMetricChoosesAndPatienceGoesOn) {
+  class Ranked : public ToyTask {
+    Criterion criterion() const override { return {"auc", false, "loss"}; }
+  } ranked;
+  const double aucs[] = {0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0}, losses[] = {0.1, 0.9, 0.4, 0.6, 0.3, 0.4, 0.2};
+  int count = 0;
+  ranked.on_evaluate = [&](Metrics& metrics) {
+    metrics.set("auc", aucs[count]);
+    metrics.set("loss", losses[count++]);
+  };
+  TrainConfig config = small_config();
+  config.epochs = 7;
+  config.patience = 4;
+  const TrainResult result = train::train(ranked, config, run, false);
+  EXPECT_EQ(count, 6);  // four without a higher AUC
+  EXPECT_EQ(result.best_step, 25);
+  EXPECT_EQ(result.best.at("auc"), 1.0);
+  EXPECT_EQ(result.best.at("loss"), 0.3);
+}
+
 TEST_F(TrainerTest, HigherMayBeBetter) {
   class Accuracy : public ToyTask {
     Criterion criterion() const override { return {"accuracy", false}; }

@@ -108,7 +108,7 @@ train::Metrics ClassTask::metrics_of(const at::Tensor& sums) {
 }
 
 train::Criterion ClassTask::criterion() const {
-  return {"val_" + run_.options().select, run_.options().select == "loss"};
+  return {"val_" + run_.options().select, run_.options().select == "loss", "val_loss"};
 }
 
 TrainedRun train_classifier(LabelledRun& run, train::RunFolder& folder, bool resume, bool accept_changes) {
