@@ -47,6 +47,12 @@ class Program {
   int threads() const;
   /// What --threads says, 0 when it was not given.
   int asked_threads() const { return threads_; }
+  /// Cores shared among trainings: `jobs` of them at once, or, 0, as many as there are cores for the threads
+  /// asked for.
+  struct Shares {
+    int64_t jobs, threads;  // threads: of each
+  };
+  Shares share_cores(int64_t jobs) const;
   /// Results, on stdout: one JSON document, or text, which gets a line end.
   void print(const nlohmann::ordered_json& result) const;
   void print(const std::string& text) const;

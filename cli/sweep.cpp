@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "cli/commands.h"
 #include "modewise/core/error.h"
@@ -37,17 +36,14 @@ void list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep
   program.print(tasks::Result(std::move(json), std::move(text)));
 }
 
-/// Cores shared among the runs: as many at once as --jobs says, else as there are cores for --threads of
-/// each.
 sweep::SweepOptions budget(const Program& program, const SweepCommandOptions& options,
                            const sweep::SweepPlan& plan) {
-  const auto cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
   sweep::SweepOptions out;
   out.out = options.out.empty() ? fs::path("runs") / ("sweep-" + plan.name) : fs::path(options.out);
   out.out = fs::absolute(out.out).lexically_normal();
-  const int64_t asked = program.asked_threads();
-  out.jobs = options.jobs > 0 ? options.jobs : std::max<int64_t>(cores / std::max<int64_t>(asked, 1), 1);
-  out.threads = asked > 0 ? asked : std::max<int64_t>(cores / out.jobs, 1);
+  const auto [jobs, threads] = program.share_cores(options.jobs);
+  out.jobs = jobs;
+  out.threads = threads;
   return out;
 }
 

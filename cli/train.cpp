@@ -23,6 +23,10 @@ struct TrainOptions {
 
 constexpr const char* kAuto = "auto";
 
+std::string track_setting(const TrainOptions& options) {
+  return fmt::format("train.track={}", fmt::join(options.track, ","));
+}
+
 AutoOptions auto_options(const TrainOptions& options) {
   AutoOptions out{options.config.config, options.config.data,
                   options.job.out,       options.config.short_forms,
@@ -31,19 +35,20 @@ AutoOptions auto_options(const TrainOptions& options) {
                   options.no_test};
   out.settings.insert(out.settings.end(), options.config.assignments.begin(),
                       options.config.assignments.end());
+  if (!options.track.empty()) out.settings.push_back(track_setting(options));
   return out;
 }
 
 void train(const Program& program, const tasks::Kind& kind, const TrainOptions& options) {
   install_stop_handlers();
-  if (options.config.model == kAuto) return train_auto(program, kind, auto_options(options));
-  if (!options.job.resume.empty() && resume_auto(program, options.job.resume)) return;
+  if (!options.job.resume.empty() && resume_auto(program, kind, options.job.resume)) return;
+  if (options.config.model == kAuto && options.job.resume.empty())
+    return train_auto(program, kind, auto_options(options));
   tasks::JobRequest request = options.job;
   request.config = options.config.config;
   request.assignments = options.config.all_assignments();
   request.command_line = program.command_line();
-  if (!options.track.empty())
-    request.assignments.push_back(fmt::format("train.track={}", fmt::join(options.track, ",")));
+  if (!options.track.empty()) request.assignments.push_back(track_setting(options));
   if (options.no_test) request.assignments.push_back("train.test=false");
   if (!request.resume.empty()) {
     require(request.config.empty() && request.out.empty(), ErrorKind::usage,

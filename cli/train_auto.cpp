@@ -7,13 +7,11 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/search.h"
-#include "modewise/tasks/kinds.h"
 #include "modewise/train/folder_lock.h"
 #include "modewise/train/run_folder.h"
 
@@ -39,10 +37,9 @@ sweep::SearchRequest request_of(const Program& program, const tasks::Kind& kind,
   request.budget = seconds_of(options.budget);
   const tasks::ValidationFigure& figure = kind.validation.front();
   request.metric = {figure.path, figure.name, figure.best, figure.decimals, figure.factor};
-  const auto cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-  const int64_t asked = program.asked_threads();
-  request.jobs = options.jobs > 0 ? options.jobs : std::max<int64_t>(cores / std::max<int64_t>(asked, 1), 1);
-  request.threads = asked > 0 ? asked : std::max<int64_t>(cores / request.jobs, 1);
+  const auto [jobs, threads] = program.share_cores(options.jobs);
+  request.jobs = jobs;
+  request.threads = threads;
   std::vector<std::string> assignments = options.settings;
   if (!options.data.empty()) assignments.insert(assignments.begin(), "data.path=" + options.data);
   request.ensemble = kind.ensemble;
@@ -137,10 +134,11 @@ void train_auto(const Program& program, const tasks::Kind& kind, const AutoOptio
   conclude(program, kind, request, outcome, path);
 }
 
-bool resume_auto(const Program& program, const std::string& run) {
+bool resume_auto(const Program& program, const tasks::Kind& kind, const std::string& run) {
   if (!sweep::holds_search(run)) return false;
   const sweep::SearchRequest request = sweep::read_search(run);
-  const tasks::Kind& kind = tasks::kind_of(request.task);
+  require(request.task == kind.name, ErrorKind::usage, "{} holds a search of the task '{}', not of '{}'", run,
+          request.task, kind.name);
   sweep::SearchOutcome outcome;
   {
     const train::FolderLock lock(run);

@@ -18,8 +18,9 @@ struct AutoOptions {
 };
 
 void train_auto(const Program& program, const tasks::Kind& kind, const AutoOptions& options);
-/// Goes on with the search in `run`, or returns false where there is none.
-bool resume_auto(const Program& program, const std::string& run);
+/// Goes on with the search in `run`, or returns false where there is none. Usage error for one of another
+/// task.
+bool resume_auto(const Program& program, const tasks::Kind& kind, const std::string& run);
 
 /// Seconds of "90", "90s", "10m", "1.5h"; usage error that says so for anything else, 0 and less among it.
 double seconds_of(const std::string& text);

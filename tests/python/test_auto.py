@@ -108,6 +108,13 @@ def test_a_run_by_hand_has_the_same_bits(chosen):
     assert (searched / "metrics.json").read_bytes() == (by_hand / "metrics.json").read_bytes()
 
 
+def test_a_search_goes_on_as_what_it_is(chosen, tmp_path):
+    _, _, whole, _ = chosen
+    (tmp_path / "auto").mkdir()
+    (tmp_path / "auto" / "request.json").write_bytes((whole / "auto" / "request.json").read_bytes())
+    fails(2, "holds a search of the task 'forecast', not of 'series'", arguments=["train", "series", "--resume", tmp_path])
+
+
 def test_other_commands_take_the_run(chosen):
     folder, table, run, result = chosen
     rows = ok("predict", run, "--steps", "5").stdout.strip().splitlines()
