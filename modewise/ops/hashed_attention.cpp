@@ -80,32 +80,34 @@ at::Tensor with_chunk_before(const at::Tensor& chunks, double fill) {
 struct Sight {
   at::Tensor seen;   // bool
   at::Tensor own;    // the token itself
-  at::Tensor times;  // rounds that show it
+  at::Tensor times;  // rounds that show it, int16
 };
 
-Sight sight_of(const Order& order, int64_t chunk, int64_t last_bucket, at::ScalarType type) {
-  const int64_t rounds = known_size(order.tokens, 1);
-  const auto chunk_of = order.places.floor_divide(chunk);
+Sight sight_of(const Order& order, int64_t chunk, int64_t last_bucket) {
+  const int64_t rounds = known_size(order.tokens, 1), n = known_size(order.tokens, -1);
+  // A token sees those of its bucket in its own chunk and in the one before: those whose code is its own or
+  // one less, as a bucket's codes begin two beyond the last of the bucket before.
+  const int64_t stride = (n + chunk - 1) / chunk + 2;
+  const auto codes = order.buckets * stride + order.places.floor_divide(chunk);
+  const auto uncounted = order.buckets.eq(last_bucket);
   // The token that stands at each place, −1 where none does.
   const auto row = cut(order.tokens.unsqueeze(-1), chunk, -1);
-  const auto column = with_chunk_before(row, -1).transpose(-1, -2);
-  const auto present = row.ge(0).logical_and(column.ge(0));
+  const auto column = with_chunk_before(row, -1);
+  const auto absent_row = row.lt(0), absent_column = column.lt(0);
+  const auto row_at = row.clamp_min(0).flatten(3), column_at = column.clamp_min(0).flatten(3);
   Sight out;
-  out.own = row.eq(column);
+  out.own = row.eq(column.transpose(-1, -2));
   for (int64_t round = 0; round < rounds; ++round) {
-    // Bucket and chunk in `round` of the tokens that other rounds put side by side.
-    const auto in_round = [&](const at::Tensor& of, const at::Tensor& at_places) {
-      const auto table = of.narrow(1, round, 1).expand_as(order.tokens);
-      return table.gather(-1, at_places.clamp_min(0).flatten(3)).view_as(at_places);
-    };
-    const auto bucket = in_round(order.buckets, row);
-    const auto distance = in_round(chunk_of, row) - in_round(chunk_of, column);
-    const auto shown = bucket.eq(in_round(order.buckets, column))
-                           .logical_and(bucket.ne(last_bucket))
-                           .logical_and(distance.ge(0))
-                           .logical_and(distance.le(1));
-    out.times = round == 0 ? shown.to(type) : out.times + shown.to(type);
-    const auto mine = shown.narrow(1, round, 1).logical_and(present.narrow(1, round, 1));
+    const auto table = codes.narrow(1, round, 1).expand_as(order.tokens);
+    const auto sees = table.masked_fill(uncounted.narrow(1, round, 1), -4)
+                          .gather(-1, row_at)
+                          .view_as(row)
+                          .masked_fill(absent_row, -4);
+    const auto code =
+        table.gather(-1, column_at).view_as(column).masked_fill(absent_column, -2).transpose(-1, -2);
+    const auto shown = sees.eq(code).logical_or_((sees - 1).eq(code));
+    const auto mine = shown.narrow(1, round, 1);
+    out.times = round == 0 ? shown.to(at::kShort) : out.times.add_(shown);
     out.seen = round == 0 ? mine : at::cat({out.seen, mine}, 1);
   }
   return out;
@@ -123,12 +125,12 @@ at::Tensor hashed_attention_op(const at::Tensor& q, const at::Tensor& v, const a
   const auto width = static_cast<double>(known_size(q, -1));
   const auto keys = queries * at::rsqrt(queries.square().sum(-1, true) + kLengthEpsilon * width);
   const Order order(queries.detach(), rotations.detach(), kept.some);
-  const Sight sight = sight_of(order, chunk, 2 * known_size(rotations, -1), type);
+  const Sight sight = sight_of(order, chunk, 2 * known_size(rotations, -1));
   const auto in_chunks = [&](const at::Tensor& x) {
     return cut(taken(x.unsqueeze(1), order.tokens), chunk, 0);
   };
   auto logits = ops::matmul(in_chunks(queries), with_chunk_before(in_chunks(keys), 0).transpose(-1, -2));
-  logits = logits - at::log(sight.times.clamp_min(1)).masked_fill(sight.own, kOwn);
+  logits = logits - at::log(sight.times.clamp_min(1).to(type)).masked_fill(sight.own, kOwn);
   // Places without a token, and tokens that do not count, see nothing: their sums are 0, and so are they.
   const auto hidden = logits.masked_fill(sight.seen.logical_not(), kUnseen);
   auto top = at::amax(hidden.detach(), -1, true);

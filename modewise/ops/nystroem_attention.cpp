@@ -3,19 +3,17 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/amax.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 #include <torch/library.h>
 
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/convolution.h"
 #include "modewise/ops/matmul.h"
 #include "modewise/ops/sequence_checks.h"
 #include "modewise/ops/softmax.h"
@@ -79,16 +77,21 @@ at::Tensor pseudo_inverse(const at::Tensor& x) {
   return z;
 }
 
-/// v [B, n, H, e], kernel [H, w] -> [B, H, n, e]
+/// v [B, H, n, e], kernel [H, w] -> [B, H, n, e]: each head's convolution along the tokens, as one product of
+/// a banded matrix and a window of values for every kRows tokens.
 at::Tensor convolved(const at::Tensor& v, const at::Tensor& kernel) {
-  const int64_t heads = known_size(v, 2), width = known_size(kernel, 1);
-  std::vector<at::Tensor> out;
-  for (int64_t head = 0; head < heads; ++head)
-    out.push_back(ops::convolution(v.select(2, head).unsqueeze(-1),
-                                   kernel.select(0, head).view({1, 1, width, 1}), {}, {1, 1}, {width / 2, 0},
-                                   {1, 1})
-                      .squeeze(-1));
-  return at::stack(out, 1);
+  constexpr int64_t kRows = 64;
+  const int64_t n = known_size(v, 2), width = known_size(kernel, 1);
+  const int64_t blocks = (n + kRows - 1) / kRows, seen = kRows + width - 1;
+  const auto row = at::arange(kRows, kernel.options().dtype(at::kLong)).unsqueeze(1);
+  const auto tap = at::arange(seen, row.options()) - row;  // [rows, seen]
+  const auto outside = tap.lt(0).logical_or(tap.ge(width));
+  const auto band = kernel.index_select(1, tap.clamp(0, width - 1).flatten())
+                        .view({-1, 1, kRows, seen})
+                        .masked_fill(outside, 0);
+  const auto padded = at::constant_pad_nd(v, {0, 0, width / 2, blocks * kRows - n + width / 2}, 0);
+  const auto windows = padded.unfold(2, seen, kRows).transpose(-1, -2);  // [B, H, blocks, seen, e]
+  return ops::matmul(band, windows).flatten(2, 3).narrow(2, 0, n);
 }
 
 at::Tensor nystroem_attention_op(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
@@ -117,7 +120,7 @@ at::Tensor nystroem_attention_op(const at::Tensor& q, const at::Tensor& k, const
   const auto whole = segments.count.le(landmarks).unsqueeze(-1).unsqueeze(-1);
   const auto middle = at::where(whole, ops::matmul(segments.means, values), solved);
   auto out = ops::matmul(to_landmarks, middle);
-  if (kernel) out = out + convolved(values.transpose(1, 2), kernel->to(type));
+  if (kernel) out = out + convolved(values, kernel->to(type));
   return kept.without_others(out.transpose(1, 2))
       .to(q.scalar_type(), /*non_blocking=*/false, /*copy=*/true, at::MemoryFormat::Contiguous);
 }
