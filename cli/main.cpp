@@ -1,17 +1,5 @@
-#include "cli/commands.h"
-#include "modewise/core/heap.h"
-#include "modewise/core/standard_streams.h"
-#include "modewise/io/shortened_file.h"
+#include "cli/run_program.h"
 
 int main(int argc, char** argv) {
-  using namespace modewise::cli;
-  modewise::hold_standard_streams();
-  modewise::io::end_at_shortened_files();
-  modewise::keep_freed_memory();
-  Program program(argc, argv);
-  for (const auto add : {add_train, add_evaluate, add_predict, add_backtest, add_compare, add_report,
-                         add_data, add_config, add_info, add_explain, add_caption, add_score, add_tokenize,
-                         add_generate, add_convert, add_sweep, add_decompose, add_cost, add_demo})
-    add(program);
-  return program.run();
+  return modewise::cli::run_program(argc, argv);
 }

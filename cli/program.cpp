@@ -25,6 +25,7 @@
 #include "modewise/core/system_call.h"
 #include "modewise/tasks/failure.h"
 #include "modewise/train/task.h"
+#include "modewise/train/workers.h"
 
 namespace modewise::cli {
 namespace {
@@ -55,7 +56,11 @@ CLI::Validator number_from(double least, const char* wanted, const char* name) {
 }
 
 int complain(int code, const std::string& message) {
-  spdlog::error("error: {}", message);
+  const train::Workers& workers = train::workers();
+  if (workers.size() > 1)
+    spdlog::error("error of process {} of {}: {}", workers.rank(), workers.size(), message);
+  else
+    spdlog::error("error: {}", message);
   return code;
 }
 
@@ -182,7 +187,7 @@ int Program::parse_and_run() {
     set_up_logging(0, color_);
     return usage_error(error);
   }
-  set_up_logging(quiet_ ? -1 : verbose_, color_);
+  set_up_logging(quiet_ || !train::workers().leads() ? -1 : verbose_, color_);
   if (version_) {
     const BuildInfo build = build_info();
     nlohmann::ordered_json result = to_json(build);

@@ -8,6 +8,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/kinds.h"
+#include "modewise/train/workers.h"
 
 namespace modewise::cli {
 namespace {
@@ -56,7 +57,8 @@ void train(const Program& program, const tasks::Kind& kind, const TrainOptions& 
     require(!options.no_test, ErrorKind::usage,
             "--resume reads the test part or not as its run began; --no-test starts another run");
   }
-  program.print(tasks::run_job(kind, request));
+  const tasks::Result result = tasks::run_job(kind, request);
+  if (train::workers().leads()) program.print(result);
 }
 
 void add_run_options(CLI::App& command, TrainOptions& options) {

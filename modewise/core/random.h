@@ -37,6 +37,7 @@ enum class RandomSite : uint32_t {
   sampled_text = 7,
   perturbation = 8,  // of test samples, to ask what of a model's accuracy stays
   masking = 9,       // of tokens, for masked training
+  shard = 10,        // seeds of the parts of a batch
   spectral_norm = 14,
   decomposition = 15,
   dropout = 16  // of a model's first dropout; its others follow

@@ -1,15 +1,22 @@
 #include "modewise/tasks/job.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/zeros.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/report/table.h"
 #include "modewise/tasks/kind.h"
+#include "modewise/train/workers.h"
 
 namespace modewise::tasks {
 namespace {
@@ -35,23 +42,88 @@ std::string cost_text(const analysis::ModelCost& model) {
                      share);
 }
 
-/// The folder of an earlier run whose config the job has taken, or a new one that has become a run.
+/// What is asked of a group of processes: a restart goes on with its run.
+JobRequest of_group(JobRequest request) {
+  train::Workers& workers = train::workers();
+  if (workers.size() == 1) return request;
+  require(
+      !request.out.empty() || !request.resume.empty(), ErrorKind::usage,
+      "{} processes train together: --out says in which folder, so that they find it when they are started "
+      "again",
+      workers.size());
+  const char* restarts = std::getenv("TORCHELASTIC_RESTART_COUNT");
+  if (restarts == nullptr || std::string_view(restarts) == "0" || !request.resume.empty()) return request;
+  // Asked together, so that nobody sees what the lead makes afterwards.
+  if (workers.largest(std::filesystem::exists(std::filesystem::path(request.out) / "config.toml") ? 1 : 0) !=
+      0) {
+    request.resume = std::exchange(request.out, "");
+    request.config.clear();
+    request.assignments.clear();
+  } else {
+    request.exist_ok = true;  // what a start left that did not come to be a run
+  }
+  return request;
+}
+
+/// Loads config and data; where nothing says otherwise, batches are cut into a part for each process.
+void load_inputs(Job& job, const std::string& config, std::vector<std::string> assignments) {
+  const int64_t processes = train::workers().size();
+  job.load_config(config, assignments);
+  if (job.shards() == 1 && processes > 1) {
+    assignments.push_back(fmt::format("train.shards={}", processes));
+    job.load_config(config, assignments);
+  }
+  job.load_data();
+}
+
+/// Data error unless all processes have the same config and data as the lead.
+void require_equal_inputs(Job& job) {
+  train::Workers& workers = train::workers();
+  if (workers.size() == 1) return;
+  const auto hash = [](const std::string& text) {
+    return static_cast<int64_t>(std::hash<std::string>()(text));
+  };
+  at::Tensor all = at::zeros({2, workers.size()}, at::kLong);
+  int64_t* hashes = all.mutable_data_ptr<int64_t>();
+  hashes[workers.rank()] = hash(job.config_toml());
+  hashes[workers.size() + workers.rank()] = hash(job.data_hash());
+  workers.add(all);
+  hashes = all.mutable_data_ptr<int64_t>();
+  for (const auto& [row, what] : {std::pair(0, "settings"), std::pair(1, "data")}) {
+    const std::span<const int64_t> of(hashes + row * workers.size(), static_cast<size_t>(workers.size()));
+    std::vector<size_t> others;
+    for (size_t rank = 1; rank < of.size(); ++rank)
+      if (of[rank] != of[0]) others.push_back(rank);
+    require(others.empty(), ErrorKind::data,
+            "the processes do not train alike: rank {} has other {} than rank 0", fmt::join(others, ", "),
+            what);
+  }
+}
+
+/// The folder of an earlier run whose config the job has taken, or a new one that has become a run. Of
+/// several processes the lead makes it.
 train::RunFolder load(const Kind& kind, const JobRequest& request, Job& job) {
+  train::Workers& workers = train::workers();
   if (!request.resume.empty()) {
     train::RunFolder folder = train::RunFolder::open(request.resume);
     folder.require_task(kind.name);
-    folder.lock();
-    job.load_config(folder.file("config.toml").string(), request.assignments);
-    job.load_data();
+    if (workers.leads()) folder.lock();
+    load_inputs(job, folder.file("config.toml").string(), request.assignments);
+    require_equal_inputs(job);
     return folder;
   }
-  job.load_config(request.config, request.assignments);
-  job.load_data();
+  load_inputs(job, request.config, request.assignments);
+  require_equal_inputs(job);
+  if (!workers.leads()) {
+    workers.largest(0);  // the lead has made the run
+    return train::RunFolder::open(request.out);
+  }
   train::RunFolder folder = request.out.empty() ? train::RunFolder::create_numbered("runs", job.run_stem())
                                                 : train::RunFolder::create(request.out, request.exist_ok);
   folder.begin(
       {kind.name, request.command_line, job.seed(), at::get_num_threads(), job.data_hash(), job.reads_test()},
       job.config_toml(), job.describe_data());
+  workers.largest(0);
   return folder;
 }
 
@@ -68,15 +140,17 @@ std::string test_count(bool read, size_t count) {
   return read ? fmt::format("{} test", count) : "test left unread";
 }
 
-Result run_job(const Kind& kind, const JobRequest& request) {
+Result run_job(const Kind& kind, const JobRequest& given) {
+  const JobRequest request = of_group(given);
   const std::unique_ptr<Job> job = kind.job();
   const bool resume = !request.resume.empty();
   train::RunFolder folder = load(kind, request, *job);
-  folder.start_log();
+  if (train::workers().leads()) folder.start_log();
   job->announce();
   spdlog::info("{}", cost_text(job->cost()));
   TrainedRun trained = job->train(folder, resume, request.accept_changes);
   if (trained.training.stopped_by_signal()) throw Stopped{trained.training.signal};
+  if (!train::workers().leads()) return {nlohmann::ordered_json(), ""};
   if (resume && request.accept_changes) folder.write_config(job->config_toml());
   if (job->wants_report()) job->write_report(folder);
   const std::string path = folder.path().string();

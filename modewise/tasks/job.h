@@ -25,6 +25,8 @@ class Job {
   /// "ETTh1-hot", from the data's name and the model's.
   virtual std::string run_stem() const = 0;
   virtual int64_t seed() const = 0;
+  /// Parts that each batch is cut into (train.shards).
+  virtual int64_t shards() const = 0;
   /// Whether the test part is read.
   virtual bool reads_test() const = 0;
   virtual std::string data_hash() const { return describe_data().at("hash"); }
@@ -56,6 +58,7 @@ class ConfiguredJob : public Job {
  public:
   std::string run_stem() const override { return run_stem_of(data_title(config_), model_title(config_)); }
   int64_t seed() const override { return config_.train.seed; }
+  int64_t shards() const override { return config_.train.shards; }
   bool reads_test() const override { return config_.train.test; }
   std::string config_toml() override { return fields_of(config_).to_toml(); }
   bool wants_report() const override { return config_.output.report; }
@@ -76,7 +79,9 @@ struct JobRequest {
 
 struct Kind;
 
-/// Trains a run of `kind`: its metrics with "run", the folder. Throws Stopped when a signal stopped it.
+/// Trains a run of `kind`: its metrics with "run", the folder. Throws Stopped when a signal stopped it. Of
+/// several train::workers() the lead does all that is not training, and the others return nothing. A process
+/// group that was started again (TORCHELASTIC_RESTART_COUNT) goes on with the run in `out`.
 Result run_job(const Kind& kind, const JobRequest& request);
 
 }  // namespace modewise::tasks

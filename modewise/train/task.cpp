@@ -1,5 +1,6 @@
 #include "modewise/train/task.h"
 
+#include <ATen/TensorOperators.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <limits>
 
 #include "modewise/core/error.h"
+#include "modewise/train/tree_sum.h"
 
 namespace modewise::train {
 
@@ -50,8 +52,18 @@ Metrics metrics_from_json(const nlohmann::ordered_json& object) {
   return metrics;
 }
 
-Metrics evaluate(Task& task, Workers& workers) {
-  at::Tensor sums = task.sums({workers.rank(), workers.size()});
+at::Tensor Task::loss_share(const Batch& part, uint64_t seed, uint64_t step, std::span<const double> all) {
+  const std::vector<double> own = loss_counts(part);
+  require(own.size() == 1 && all.size() == 1, ErrorKind::internal, "a loss that is no plain mean");
+  return loss(part, seed, step) * (all[0] > 0 ? own[0] / all[0] : 0);
+}
+
+Metrics evaluate(Task& task, int64_t shards, Workers& workers) {
+  const Share own{workers.rank(), workers.size()};
+  TreeSum tree;
+  for (int64_t shard = own.first(shards); shard < own.last(shards); ++shard)
+    tree.add({task.sums({shard, shards})});
+  at::Tensor sums = tree.take().front();
   workers.add(sums);
   return task.metrics_of(sums);
 }

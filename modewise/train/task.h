@@ -94,6 +94,13 @@ class Task {
   /// forward passes from 0 and keys the dropout; equal (seed, step) must give equal bits for any number of
   /// threads, so the loss is reduced by a fixed tree.
   virtual at::Tensor loss(const Batch& batch, uint64_t seed, uint64_t step) = 0;
+  /// What loss() is a mean over: samples, observed cells, words, weights of classes. As many numbers for each
+  /// batch; the counts of a batch's parts add up to its own.
+  virtual std::vector<double> loss_counts(const Batch& batch) const = 0;
+  /// What a part of a batch adds to the loss of the whole, whose counts are `all`.
+  virtual at::Tensor loss_share(const Batch& part, uint64_t seed, uint64_t step, std::span<const double> all);
+  /// Tensors of the model that its forward moves in training, such as the means of batch normalisation.
+  virtual std::vector<NamedTensor> running_statistics() { return {}; }
   /// What is summed over this share of the validation samples: [n] float64, of which those of other shares
   /// are added (a number that one sample alone has is 0 in the others). The model is being judged, gradients
   /// are off.
@@ -115,7 +122,7 @@ class Task {
   virtual std::string data_hash() const { return ""; }
 };
 
-/// The validation metrics of a task, each worker having summed its share.
-Metrics evaluate(Task& task, Workers& workers = alone());
+/// The validation metrics of a task from the sums over `shards` parts of the samples, shared by the workers.
+Metrics evaluate(Task& task, int64_t shards = 1, Workers& workers = alone());
 
 }  // namespace modewise::train

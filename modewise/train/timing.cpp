@@ -28,8 +28,11 @@ Spent Timing::now() {
 }
 
 nlohmann::ordered_json Timing::to_json() const {
-  return {
+  nlohmann::ordered_json out = {
       {"steps", json_of(steps)}, {"evaluations", json_of(evaluations)}, {"peak_memory_bytes", peak_memory()}};
+  if (traffic.bytes > 0)
+    out["exchange"] = {{"bytes_sent", traffic.bytes}, {"seconds_waited", traffic.seconds}};
+  return out;
 }
 
 }  // namespace modewise::train

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "modewise/train/workers.h"
+
 namespace modewise::train {
 
 /// Seconds on the clock, and of the processor over all threads of the process.
@@ -28,9 +30,11 @@ class Timing {
 
   Spent steps;
   Spent evaluations;  // on validation, while training
+  Workers::Traffic traffic;
 
-  /// {"steps": {"count", "seconds", "processor_seconds"}, "evaluations": the same, "peak_memory_bytes"} of
-  /// this process: of a resumed training what came after the resume.
+  /// {"steps": {"count", "seconds", "processor_seconds"}, "evaluations": the same, "peak_memory_bytes",
+  /// "exchange": {"bytes_sent", "seconds_waited"} where there are other processes} of this process: of a
+  /// resumed training what came after the resume.
   nlohmann::ordered_json to_json() const;
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <functional>
 
 #include "modewise/core/error.h"
@@ -50,6 +51,11 @@ void TrainConfig::fields(Fields& f) {
   f.add("seed", seed, "key of the shuffle and of the dropout", {.min = 0, .max = kAnyInteger});
   f.add("drop_last", drop_last, "leave out an epoch's last batch when it is not full");
   f.add("accumulate", accumulate, "batches whose gradients make one optimizer step", {.min = 1});
+  f.add(
+      "shards", shards,
+      "parts that each batch is cut into, a power of two: as many processes or fewer share them and get the "
+      "same bits",
+      {.min = 1, .max = 1024});
   f.add("clip_norm", clip_norm, "largest norm of the whole gradient; 0 for no clipping", {.min = 0});
   f.add("ema_decay", ema_decay,
         "decay of the running average of the weights that is evaluated and kept; 0 for none",
@@ -78,6 +84,10 @@ void TrainConfig::fields(Fields& f) {
 void TrainConfig::validate() const {
   TrainConfig copy = *this;
   fields_of(copy).validate("train");
+  require(std::has_single_bit(static_cast<uint64_t>(shards)), ErrorKind::config,
+          "train: shards must be a power of two, got {}", shards);
+  require(shards <= batch_size, ErrorKind::config,
+          "train: shards = {} are more parts than batch_size = {} has samples", shards, batch_size);
   require(optimizer.betas.size() == 2, ErrorKind::config,
           "train: optimizer.betas must be two numbers, got {}", optimizer.betas.size());
   require(optimizer.betas[0] < 1 && optimizer.betas[1] < 1, ErrorKind::config,

@@ -46,6 +46,7 @@ struct TrainConfig {
   int64_t seed = 0;
   bool drop_last = false;
   int64_t accumulate = 1;
+  int64_t shards = 1;
   double clip_norm = 1.0;
   double ema_decay = 0.0;
   int64_t patience = 3;

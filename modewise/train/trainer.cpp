@@ -17,6 +17,7 @@
 #include "modewise/train/prefetcher.h"
 #include "modewise/train/sample_order.h"
 #include "modewise/train/schedule.h"
+#include "modewise/train/shards.h"
 #include "modewise/train/tensor_file.h"
 #include "modewise/train/time_estimate.h"
 #include "modewise/train/timing.h"
@@ -29,9 +30,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
-const TrainConfig& validated(const TrainConfig& config, const Task& task) {
+const TrainConfig& validated(const TrainConfig& config, const Task& task, const Workers& workers) {
   config.validate();
   const int64_t samples = task.training_samples();
+  require(config.shards >= workers.size(), ErrorKind::config,
+          "train.shards = {} parts of a batch cannot be shared by {} processes", config.shards,
+          workers.size());
   require(config.epochs >= 0, ErrorKind::config, "train.epochs = {}: this task chooses none, give a number",
           config.epochs);
   require(config.epochs == 0 || samples > 0, ErrorKind::data, "there are no training samples");
@@ -51,7 +55,9 @@ class Trainer {
   void resume_from(const Checkpoint& checkpoint, bool accept_changes);
   TrainResult loop();
   void take_step(Prefetcher& batches);
+  std::unique_ptr<Batch> load(int64_t index);
   double backward_step(Prefetcher& batches);
+  double sharded_step(Prefetcher& batches, int64_t first, std::span<const double> weights);
   void evaluate();
   Metrics task_metrics();
   void append_line(const Metrics& metrics);
@@ -70,6 +76,7 @@ class Trainer {
   void announce_evaluation() const;
   TrainResult result(StopReason reason, int signal) const;
   [[noreturn]] void diverged(const std::string& what) const;
+  [[noreturn]] void loss_diverged(double loss) const;
   double epochs_done() const {
     return order_.steps_per_epoch() > 0
                ? static_cast<double>(state_.step) / static_cast<double>(order_.steps_per_epoch())
@@ -83,6 +90,8 @@ class Trainer {
   const CheckpointStore store_;
   Optimizer optimizer_;
   SampleOrder order_;
+  ShardedStep sharded_;
+  const int64_t own_first_, own_shards_;  // the parts of each batch that this process computes
   const int64_t total_steps_;
   const Schedule schedule_;
   std::optional<WeightAverage> average_;
@@ -110,13 +119,16 @@ std::vector<double> rate_factors(Task& task) {
 
 Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run, Workers& workers)
     : task_(task),
-      config_(validated(config, task)),
+      config_(validated(config, task, workers)),
       run_(run),
       workers_(workers),
       store_(run.checkpoints()),
       optimizer_(task.trained(), config.optimizer, rate_factors(task)),
       order_(task.training_samples(), config.batch_size, config.drop_last, config.accumulate,
              static_cast<uint64_t>(config.seed)),
+      sharded_(task, config.shards, static_cast<uint64_t>(config.seed), workers),
+      own_first_(sharded_.own().first(config.shards)),
+      own_shards_(sharded_.own().last(config.shards) - own_first_),
       total_steps_(planned_steps(config, order_, !optimizer_.parameters().empty())),
       schedule_(config.schedule, config.optimizer, order_.steps_per_epoch(), total_steps_),
       estimate_(order_.steps_per_epoch(), total_steps_, config.patience > 0) {
@@ -214,8 +226,9 @@ TrainResult Trainer::loop() {
     }
     if (!progress) progress.emplace("train", total_steps_, "steps", state_.step);
     if (!batches)
-      batches.emplace([this](int64_t index) { return task_.load_batch(order_.samples_of(index), index); },
-                      order_.first_batch(state_.step), order_.first_batch(total_steps_), config_.prefetch);
+      batches.emplace([this](int64_t index) { return load(index); },
+                      order_.first_batch(state_.step) * own_shards_,
+                      order_.first_batch(total_steps_) * own_shards_, config_.prefetch * own_shards_);
     const double before = timing_.steps.seconds;
     Timing::measure(timing_.steps, [&] { take_step(*batches); });
     if (const std::string text = estimate_.add(timing_.steps.seconds - before, state_.step); !text.empty()) {
@@ -230,6 +243,7 @@ TrainResult Trainer::loop() {
   task_.set_training(false);
   const TrainResult end = result(early_stopped() ? StopReason::early_stopping : StopReason::finished, 0);
   if (!workers_.leads()) return end;
+  timing_.traffic = workers_.traffic();
   run_.write_timing(timing_.to_json());
   run_.write_metrics({{"steps", end.steps},
                       {"epochs", end.epochs},
@@ -262,10 +276,43 @@ void Trainer::take_step(Prefetcher& batches) {
     append_line({});
 }
 
+/// Of a part without samples.
+struct NoSamples final : Batch {};
+
+/// Part index % own_shards_ of this process's of batch index / own_shards_.
+std::unique_ptr<Batch> Trainer::load(int64_t index) {
+  const int64_t batch = index / own_shards_, shard = own_first_ + index % own_shards_;
+  const std::span<const int64_t> all = order_.samples_of(batch);
+  const Share share{shard, config_.shards};
+  const auto first = static_cast<size_t>(share.first(std::ssize(all)));
+  const auto last = static_cast<size_t>(share.last(std::ssize(all)));
+  if (first == last) return std::make_unique<NoSamples>();
+  return task_.load_batch(all.subspan(first, last - first), part_number(batch, shard, config_.shards));
+}
+
+double Trainer::sharded_step(Prefetcher& batches, int64_t first, std::span<const double> weights) {
+  std::vector<BatchPart> parts;
+  for (size_t i = 0; i < weights.size(); ++i)
+    for (int64_t shard = 0; shard < own_shards_; ++shard) {
+      BatchPart part{first + static_cast<int64_t>(i), own_first_ + shard, batches.next()};
+      require(part.samples != nullptr, ErrorKind::internal, "the task loaded no batch {}", part.batch);
+      if (dynamic_cast<const NoSamples*>(part.samples.get()) != nullptr) part.samples.reset();
+      parts.push_back(std::move(part));
+    }
+  const double loss = sharded_.backward(parts, first, weights);
+  if (!std::isfinite(loss)) loss_diverged(loss);
+  return loss;
+}
+
 double Trainer::backward_step(Prefetcher& batches) {
   const int64_t first = order_.first_batch(state_.step), last = order_.first_batch(state_.step + 1);
   int64_t samples = 0;
   for (int64_t index = first; index < last; ++index) samples += order_.samples_in(index);
+  // Each batch counts by its samples, so that the step's loss is the mean over all of them.
+  std::vector<double> weights;
+  for (int64_t index = first; index < last; ++index)
+    weights.push_back(static_cast<double>(order_.samples_in(index)) / static_cast<double>(samples));
+  if (config_.shards > 1) return sharded_step(batches, first, weights);
   double sum = 0;
   for (int64_t index = first; index < last; ++index) {
     const std::unique_ptr<Batch> batch = batches.next();
@@ -275,17 +322,18 @@ double Trainer::backward_step(Prefetcher& batches) {
     require(loss.defined() && loss.numel() == 1 && loss.requires_grad(), ErrorKind::internal,
             "the task's loss must be one number with a gradient");
     const double value = loss.item<double>();
-    if (!std::isfinite(value)) {
-      const std::string name = first_not_finite(optimizer_.parameters(), true);
-      diverged(fmt::format("the loss is {}{}", value,
-                           name.empty() ? "" : fmt::format(" and parameter '{}' is not finite", name)));
-    }
-    // Each batch counts by its samples, so that the step's loss is the mean over all of them.
-    const double weight = static_cast<double>(order_.samples_in(index)) / static_cast<double>(samples);
+    if (!std::isfinite(value)) loss_diverged(value);
+    const double weight = weights[static_cast<size_t>(index - first)];
     sum += weight * value;
     (last - first == 1 ? loss : loss * weight).backward();
   }
   return sum;
+}
+
+void Trainer::loss_diverged(double loss) const {
+  const std::string name = first_not_finite(optimizer_.parameters(), true);
+  diverged(fmt::format("the loss is {}{}", loss,
+                       name.empty() ? "" : fmt::format(" and parameter '{}' is not finite", name)));
 }
 
 void Trainer::diverged(const std::string& what) const {
@@ -311,7 +359,7 @@ Metrics Trainer::task_metrics() {
     }
   };
   const EvaluationMode mode(*this);
-  Metrics metrics = train::evaluate(task_, workers_);
+  Metrics metrics = train::evaluate(task_, config_.shards, workers_);
   const Criterion criterion = task_.criterion();
   const double value = metrics.at(criterion.metric);
   require(std::isfinite(value), ErrorKind::general,
@@ -404,6 +452,7 @@ void Trainer::save() {
 TrainResult Trainer::result(StopReason reason, int signal) const {
   TrainResult result;
   result.reason = reason;
+  result.leads = workers_.leads();
   result.signal = signal;
   result.steps = state_.step;
   result.epochs = epochs_done();

@@ -22,9 +22,11 @@ struct TrainResult {
   int64_t steps = 0;  // optimizer steps made in all, those before a resume included
   double epochs = 0;
   int64_t best_step = 0;
-  Metrics best;  // of the best evaluation
-  Metrics last;  // of the last evaluation
+  Metrics best;       // of the best evaluation
+  Metrics last;       // of the last evaluation
+  bool leads = true;  // of several processes the lead judges what was trained
   bool stopped_by_signal() const { return reason == StopReason::signal; }
+  bool to_be_judged() const { return leads && !stopped_by_signal(); }
 };
 
 /// Trains `task`, saving checkpoints and metric lines in `run`. With `resume` it continues from the newest
@@ -35,9 +37,10 @@ struct TrainResult {
 /// `accept_changes`; data when the checkpoints are all damaged or belong to another model or data set; io
 /// when a file cannot be written (earlier checkpoints stay intact); general when the loss, a gradient or the
 /// criterion is not finite, naming the step and the tensor; cannot_create when another process trains in
-/// `run`. Of several `workers` the lead alone writes; signals and saves by the clock are theirs together.
+/// `run`. Of several `workers`, which share the parts that batches are cut into (config.shards), the lead
+/// alone writes; signals and saves by the clock are theirs together.
 TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume,
-                  bool accept_changes = false, Workers& workers = alone());
+                  bool accept_changes = false, Workers& workers = train::workers());
 
 /// Loads the best weights (or, with `best` false, the latest) of a run's newest whole checkpoint into
 /// `module`. Returns the step they are from. Throws no_input when the run has no checkpoint.

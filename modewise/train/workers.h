@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 
 namespace modewise::train {
 
@@ -13,19 +14,30 @@ class Workers {
   virtual ~Workers() = default;
 
   virtual int64_t rank() const = 0;  // of this process, from 0
-  virtual int64_t size() const = 0;
+  virtual int64_t size() const = 0;  // a power of two
   bool leads() const { return rank() == 0; }
 
-  /// Adds `values` of all processes in the order of their ranks, in place: the same bits everywhere.
+  /// Adds `values` of all processes, in place, along one tree: (0 + 1) + (2 + 3), … The same bits everywhere.
   virtual void add(at::Tensor& values) = 0;
   /// The largest of all, everywhere.
   virtual int64_t largest(int64_t value) = 0;
+
+  /// What this process has sent to others, and for how long it waited for them.
+  struct Traffic {
+    int64_t bytes = 0;
+    double seconds = 0;
+  };
+  virtual Traffic traffic() const { return {}; }
 };
 
 /// One process that trains by itself.
 Workers& alone();
 
-/// One process's part of n samples, in order: from first(n) until last(n).
+/// Those that this process trains with: itself alone until join().
+Workers& workers();
+void join(std::unique_ptr<Workers> others);
+
+/// One part of n samples, in order: from first(n) until last(n).
 struct Share {
   int64_t rank = 0, size = 1;
   int64_t first(int64_t n) const { return n * rank / size; }

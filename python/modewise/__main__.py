@@ -1,15 +1,60 @@
-"""`python -m modewise …` is the program `modewise …`, in the same process."""
+"""`python -m modewise …` is the program `modewise …`; under torchrun its processes train one model together."""
 
+import datetime
 import os
 import pathlib
 import sys
 
 import torch
+import torch.distributed as dist
+from torch._C._distributed_c10d import PrefixStore
+from torch.distributed.rendezvous import rendezvous
 
-from modewise._native import NATIVE
+from modewise._native import NATIVE, load_library
 
-program = str(NATIVE / "bin" / "modewise")
-# A torch that lies elsewhere than where the program was linked or installed beside.
-paths = [str(pathlib.Path(torch.__file__).parent / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
-os.environ["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
-os.execv(program, [program, *sys.argv[1:]])
+
+def replace_process() -> None:
+    """Goes on as the program, which is linked with the torch that it finds first."""
+    program = str(NATIVE / "bin" / "modewise")
+    paths = [str(pathlib.Path(torch.__file__).parent / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
+    os.environ["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
+    os.execv(program, [program, *sys.argv[1:]])
+
+
+def join_group() -> str:
+    """The name of the group that torchrun's variables describe. Of processes that were killed as they connected, Gloo
+    now and then leaves the next ones waiting for each other: it gets half a minute (five times its timeout), thrice.
+    """
+    store, rank, size = next(rendezvous("env://"))
+    for attempt in range(3):
+        place = PrefixStore(f"modewise_{attempt}", store)
+        place.set(f"here_{rank}", "")
+        place.wait([f"here_{other}" for other in range(size)], datetime.timedelta(minutes=5))
+        try:
+            dist.init_process_group("gloo", store=place, rank=rank, world_size=size, timeout=datetime.timedelta(seconds=6))
+            break
+        except RuntimeError:
+            if attempt == 2:
+                raise
+    group = dist.group.WORLD
+    assert group is not None
+    return group.group_name
+
+
+def run_in_group() -> None:
+    """The program in this process, a member of a group; ends with its exit code."""
+    load_library("modewise_python")
+    try:
+        code: int = torch.ops.modewise_tasks.run(sys.argv[1:], join_group())
+    except (RuntimeError, ValueError) as error:
+        print(f"error: {str(error).splitlines()[0]}", file=sys.stderr)
+        code = 1
+    sys.stdout.flush()
+    # Without the goodbyes of the group: a member that has failed is not waited for.
+    os._exit(code)
+
+
+if int(os.environ.get("WORLD_SIZE", "1")) > 1 and "RANK" in os.environ:
+    run_in_group()
+else:
+    replace_process()

@@ -1,13 +1,15 @@
-// An evaluation that several workers share gives what one gives by itself: of each task the sums of three
-// shares, added in the order of their ranks, against the sums of all samples.
+// What several workers share gives what one gives by itself: of each task the evaluation from parts of the
+// samples against that of all, and the loss from parts of a batch against that of the whole.
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <span>
 
 #include "modewise/tasks/forecast/data.h"
 #include "modewise/tasks/forecast/task.h"
@@ -23,37 +25,41 @@
 namespace modewise::tasks {
 namespace {
 
-/// A worker that adds what the others, asked before it, have summed.
-class Added final : public train::Workers {
- public:
-  explicit Added(const std::vector<at::Tensor>& others) : others_(others) {}
-  int64_t rank() const override { return std::ssize(others_); }
-  int64_t size() const override { return rank() + 1; }
-  void add(at::Tensor& values) override {
-    at::Tensor all = at::zeros_like(values);
-    for (const at::Tensor& other : others_) all += other;
-    values = all + values;
-  }
-  int64_t largest(int64_t value) override { return value; }
-
- private:
-  const std::vector<at::Tensor>& others_;
-};
-
-void expect_shares_add_up(train::Task& task) {
+void expect_evaluations_add_up(train::Task& task) {
   const at::NoGradGuard no_grad;
   task.set_training(false);
-  const train::Metrics alone = train::evaluate(task);
-  std::vector<at::Tensor> others;
-  for (const int64_t rank : {0, 1}) others.push_back(task.sums({rank, 3}));
-  Added last(others);
-  const train::Metrics shared = train::evaluate(task, last);
-  ASSERT_EQ(shared.size(), alone.size());
-  for (const auto& [name, value] : alone) {
+  const train::Metrics whole = train::evaluate(task), parts = train::evaluate(task, 4);
+  ASSERT_EQ(parts.size(), whole.size());
+  for (const auto& [name, value] : whole) {
     EXPECT_TRUE(std::isfinite(value)) << name;
-    EXPECT_NEAR(shared.at(name), value, 1e-12 * std::abs(value)) << name;
+    EXPECT_NEAR(parts.at(name), value, 1e-12 * std::abs(value)) << name;
   }
-  for (const at::Tensor& other : others) EXPECT_GT(other.abs().sum().item<double>(), 0);
+  for (const int64_t rank : {0, 1}) EXPECT_GT(task.sums({rank, 3}).abs().sum().item<double>(), 0);
+}
+
+/// In evaluation mode, without dropout.
+void expect_losses_add_up(train::Task& task) {
+  task.set_training(false);
+  std::vector<int64_t> samples;
+  for (int64_t i = 0; i < std::min<int64_t>(task.training_samples(), 6); ++i) samples.push_back(i);
+  const double whole = task.loss(*task.load(samples), 1, 0).item<double>();
+  const std::vector<double> counts = task.loss_counts(*task.load(samples));
+  std::vector<double> counted(counts.size());
+  double sum = 0;
+  const size_t cut = samples.size() / 3 + 1;
+  for (const auto part : {std::span(samples).first(cut), std::span(samples).subspan(cut)}) {
+    const auto batch = task.load(part);
+    const std::vector<double> own = task.loss_counts(*batch);
+    for (size_t i = 0; i < own.size(); ++i) counted[i] += own[i];
+    sum += task.loss_share(*batch, 1, 0, counts).item<double>();
+  }
+  EXPECT_EQ(counted, counts);
+  EXPECT_NEAR(sum, whole, 2e-6 * std::abs(whole));
+}
+
+void expect_shares_add_up(train::Task& task) {
+  expect_evaluations_add_up(task);
+  expect_losses_add_up(task);
 }
 
 TEST(Shares, CoverAllSamplesOnce) {
@@ -137,7 +143,7 @@ TEST(Shares, OfRecall) {
   config.data.recall.held_back = 7;
   const LanguageData data = load_language_data(config, nullptr);
   LanguageTask task(config, data, false);
-  expect_shares_add_up(task);
+  expect_evaluations_add_up(task);  // each load makes samples of its own
 }
 
 TEST(Shares, OfAreas) {
@@ -152,6 +158,7 @@ TEST(Shares, OfAreas) {
   config.data.validation = 0.5;
   config.data.test = 0;
   config.data.window = 32;
+  config.data.augment.flips = config.data.augment.turns = false;  // they follow the place in a batch
   config.model.use_model("unet");
   const data::SceneSet set(config.data, 32);
   SegmentTask task(config, set);

@@ -45,6 +45,7 @@ TEST(TrainConfig, HoldsTheseFieldsAndRanges) {
                                                 "seed 0…2^63",
                                                 "drop_last",
                                                 "accumulate 1…",
+                                                "shards 1…1024",
                                                 "clip_norm 0…",
                                                 "ema_decay 0…0.9999999",
                                                 "patience 0…",

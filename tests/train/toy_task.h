@@ -26,6 +26,8 @@ class ToyTask : public ModuleTask {
   int64_t training_samples() const override { return inputs_.size(0); }
   std::unique_ptr<Batch> load(std::span<const int64_t> samples) const override;
   at::Tensor loss(const Batch& batch, uint64_t seed, uint64_t step) override;
+  std::vector<double> loss_counts(const Batch& batch) const override;
+  std::vector<NamedTensor> running_statistics() override { return {{"hidden_mean", net->hidden_mean}}; }
   at::Tensor sums(const Share& share) override;
   Metrics metrics_of(const at::Tensor& sums) override;
   Criterion criterion() const override { return {"val_mse", true}; }

@@ -1,101 +1,231 @@
-// What the lead does, what the others leave alone, and what all do alike.
+// What the lead does, what the others leave alone, and what all do alike: the same bits for any number of
+// processes, and for the parts of a batch the gradient of the whole.
 
 #include "modewise/train/workers.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
+#include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/train/shards.h"
 #include "modewise/train/trainer.h"
+#include "modewise/train/tree_sum.h"
 #include "tests/scratch_folder.h"
+#include "thread_group.h"
 #include "toy_task.h"
 
 namespace modewise::train {
 namespace {
 
-/// One of two, of which the other trains the same model; it saw the signal `theirs`.
-class Pair final : public Workers {
- public:
-  Pair(int64_t rank, ToyTask& task) : rank_(rank), task_(task) {}
-  int64_t rank() const override { return rank_; }
-  int64_t size() const override { return 2; }
-  void add(at::Tensor& values) override {
-    const at::Tensor others = task_.sums({1 - rank_, 2});
-    values = rank_ == 0 ? values + others : others + values;
-  }
-  int64_t largest(int64_t value) override { return std::max(value, theirs); }
-
-  int64_t theirs = 0;
-
- private:
-  int64_t rank_;
-  ToyTask& task_;
-};
-
-TrainConfig two_epochs() {
+TrainConfig two_epochs(int64_t shards) {
   TrainConfig config;
   config.epochs = 2;
-  config.batch_size = 30;  // 5 steps an epoch
+  config.batch_size = 40;  // 4 steps an epoch, the last of 30 samples
   config.patience = 0;
+  config.shards = shards;
   return config;
+}
+
+std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    names.push_back(entry.path().filename().string());
+  return names;
 }
 
 class WorkersTest : public testing::Test {
  protected:
   void SetUp() override { at::set_num_threads(1); }
 
-  std::vector<std::string> written() const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(run.path()))
-      names.push_back(entry.path().filename().string());
-    return names;
+  /// One training by `size` workers; the task of each.
+  std::vector<std::unique_ptr<ToyTask>> trained(int64_t size, const TrainConfig& config,
+                                                const std::string& name, int64_t samples = 150) {
+    std::vector<std::unique_ptr<ToyTask>> tasks;
+    for (int64_t rank = 0; rank < size; ++rank) tasks.push_back(std::make_unique<ToyTask>(samples));
+    results.assign(static_cast<size_t>(size), {});
+    ThreadGroup(size).run([&](Workers& workers) {
+      at::set_num_threads(1);
+      const auto rank = static_cast<size_t>(workers.rank());
+      RunFolder folder = RunFolder::create(scratch / fmt::format("{}{}", name, rank));
+      results[rank] = train(*tasks[rank], config, folder, false, false, workers);
+    });
+    return tasks;
   }
 
   ScratchFolder scratch;
-  RunFolder run = RunFolder::create(scratch / "run");
-  ToyTask task;
+  std::vector<TrainResult> results;
 };
 
-TEST_F(WorkersTest, OthersTrainLikeTheLeadAndWriteNothing) {
-  const std::vector<std::string> before = written();
-  Pair other(1, task);
-  const TrainResult result = train(task, two_epochs(), run, false, false, other);
-  EXPECT_EQ(written(), before);
-  EXPECT_EQ(result.reason, StopReason::finished);
-  EXPECT_EQ(result.steps, 10);
-  ToyTask led;
-  RunFolder folder = RunFolder::create(scratch / "lead");
-  Pair lead(0, led);
-  const TrainResult same = train(led, two_epochs(), folder, false, false, lead);
-  EXPECT_TRUE(result.last == same.last);
-  ToyTask single;
-  RunFolder third = RunFolder::create(scratch / "alone");
-  const TrainResult alone = train(single, two_epochs(), third, false);
-  for (const auto& [name, value] : alone.last) EXPECT_NEAR(same.last.at(name), value, 1e-6 * value) << name;
-  EXPECT_TRUE(task.net->first_weight.equal(led.net->first_weight));
-  EXPECT_TRUE(std::filesystem::exists(folder.file("metrics.json")));
-  EXPECT_EQ(folder.read_metric_lines().size(), 2U);
+void expect_same_tensors(ToyTask& a, ToyTask& b) {
+  const std::vector<NamedTensor> left = a.tensors(), right = b.tensors();
+  for (size_t i = 0; i < left.size(); ++i) EXPECT_TRUE(left[i].tensor.equal(right[i].tensor)) << left[i].name;
+}
+
+TEST_F(WorkersTest, AnyNumberOfThemMakesTheSameBits) {
+  for (const int64_t samples : {150, 123, 121}) {  // the last batch has 30, 3 and 1 samples for 4 parts
+    TrainConfig config = two_epochs(4);
+    config.accumulate = samples == 123 ? 3 : 1;
+    const auto one = trained(1, config, fmt::format("one{}-", samples), samples);
+    const TrainResult alone = results[0];
+    for (const int64_t size : {2, 4}) {
+      const auto several = trained(size, config, fmt::format("{}of{}-", samples, size), samples);
+      for (const auto& task : several) expect_same_tensors(*one[0], *task);
+      for (const TrainResult& result : results) EXPECT_TRUE(result.last == alone.last);
+    }
+  }
+}
+
+TEST_F(WorkersTest, TheLeadAloneWritesAndJudges) {
+  trained(2, two_epochs(2), "run");
+  EXPECT_THAT(names_in(scratch / "run0"),
+              testing::IsSupersetOf({"metrics.json", "metrics.jsonl", "checkpoints"}));
+  EXPECT_THAT(names_in(scratch / "run1"), testing::IsEmpty());
+  EXPECT_TRUE(results[0].to_be_judged());
+  EXPECT_FALSE(results[1].to_be_judged());
+  EXPECT_EQ(results[1].reason, StopReason::finished);
+  EXPECT_EQ(results[1].steps, 8);
 }
 
 TEST_F(WorkersTest, ASignalThatOneSawStopsAll) {
-  Pair lead(0, task);
-  task.on_loss = [&](uint64_t step) {
-    if (step == 3) lead.theirs = 15;
+  std::vector<std::unique_ptr<ToyTask>> tasks;
+  for (int i = 0; i < 2; ++i) tasks.push_back(std::make_unique<ToyTask>());
+  std::vector<TrainResult> stopped(2);
+  ThreadGroup(2).run([&](Workers& workers) {
+    const auto rank = static_cast<size_t>(workers.rank());
+    RunFolder folder = RunFolder::create(scratch / fmt::format("run{}", rank));
+    if (rank == 1)
+      tasks[rank]->on_loss = [](uint64_t step) {
+        if (step == 3) set_stop_signal(15);
+      };
+    stopped[rank] = train(*tasks[rank], two_epochs(2), folder, false, false, workers);
+  });
+  set_stop_signal(0);
+  for (const TrainResult& result : stopped) {
+    EXPECT_EQ(result.reason, StopReason::signal);
+    EXPECT_EQ(result.signal, 15);
+    EXPECT_EQ(result.steps, stopped[0].steps);
+  }
+  EXPECT_TRUE(std::filesystem::exists(scratch / fmt::format("run0/checkpoints/step_{}", stopped[0].steps)));
+}
+
+TEST_F(WorkersTest, ADivergingPartEndsAll) {
+  std::vector<std::string> sentences(2);
+  ThreadGroup(2).run([&](Workers& workers) {
+    const auto rank = static_cast<size_t>(workers.rank());
+    ToyTask task;
+    RunFolder folder = RunFolder::create(scratch / fmt::format("run{}", rank));
+    if (rank == 1)
+      task.on_loss = [&](uint64_t step) {
+        if (step == 2) task.net->second_bias.mutable_data_ptr<float>()[0] = INFINITY;
+      };
+    try {
+      train(task, two_epochs(2), folder, false, false, workers);
+    } catch (const Error& error) {
+      sentences[rank] = error.what();
+    }
+  });
+  EXPECT_THAT(sentences, testing::Each(testing::StartsWith("training diverged at step 3: the loss is inf")));
+}
+
+TEST_F(WorkersTest, PartsOfABatchAddUpToItsGradient) {
+  ToyTask task;
+  task.dropout = 0;
+  std::vector<int64_t> samples(7);
+  for (size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<int64_t>(3 * i);
+  const at::Tensor whole = task.loss(*task.load(samples), 5, 0);
+  whole.backward();
+  std::vector<at::Tensor> wanted;
+  for (const NamedTensor& one : task.trained()) wanted.push_back(one.tensor.grad().clone());
+  const at::Tensor moved = task.net->hidden_mean.clone();
+  for (const int64_t shards : {2, 4, 8}) {  // of 8 parts one has no sample
+    task.net->hidden_mean.zero_();
+    for (const NamedTensor& one : task.trained()) one.tensor.mutable_grad().reset();
+    ShardedStep step(task, shards, 5, alone());
+    std::vector<BatchPart> parts;
+    for (int64_t shard = 0; shard < shards; ++shard) {
+      const Share share{shard, shards};
+      const auto first = static_cast<size_t>(share.first(7)), last = static_cast<size_t>(share.last(7));
+      parts.push_back(
+          {0, shard, first == last ? nullptr : task.load(std::span(samples).subspan(first, last - first))});
+    }
+    const double loss = step.backward(parts, 0, std::vector<double>{1});
+    EXPECT_NEAR(loss, whole.item<double>(), 1e-6 * loss);
+    const std::vector<NamedTensor> trained = task.trained();
+    for (size_t i = 0; i < trained.size(); ++i)
+      EXPECT_TRUE(trained[i].tensor.grad().allclose(wanted[i], 1e-4, 1e-6)) << trained[i].name;
+    // By the mean of the parts' means, which with one or no sample a part is the mean of all.
+    EXPECT_EQ(task.net->hidden_mean.allclose(moved, 1e-4, 1e-6), shards == 8);
+    EXPECT_GT(task.net->hidden_mean.abs().sum().item<float>(), 0);
+  }
+}
+
+TEST(TreeSum, AddsNeighboursFirst) {
+  // 2^24 + 1 is not a float: the order of the sums shows.
+  const std::vector<float> numbers = {16777216, 1, 1, 1};
+  TreeSum tree;
+  for (const float x : numbers) tree.add({at::tensor({x})});
+  EXPECT_EQ(tree.take()[0].item<float>(), 16777218.0f);  // (2^24 + 1) + (1 + 1); in a row it stays at 2^24
+}
+
+TEST(TreeSum, TakesUndefinedTensorsForZeros) {
+  TreeSum tree;
+  tree.add({at::tensor({-0.0f}), at::Tensor()});
+  tree.add({at::Tensor(), at::Tensor()});
+  const std::vector<at::Tensor> sums = tree.take();
+  EXPECT_FALSE(std::signbit(sums[0].item<float>()));  // −0 + 0
+  EXPECT_FALSE(sums[1].defined());
+}
+
+TEST(TreeSum, RefusesAnUnfinishedTree) {
+  TreeSum tree;
+  for (int i = 0; i < 3; ++i) tree.add({at::full({1}, i)});
+  EXPECT_THROW(tree.take(), Error);
+}
+
+TEST(Shards, HaveSeedsOfTheirOwn) {
+  EXPECT_EQ(shard_seed(7, 0), 7U);
+  std::vector<uint64_t> seeds;
+  for (const uint64_t seed : {7, 8})
+    for (const int64_t shard : {0, 1, 2, 3}) seeds.push_back(shard_seed(seed, shard));
+  std::sort(seeds.begin(), seeds.end());
+  EXPECT_EQ(std::adjacent_find(seeds.begin(), seeds.end()), seeds.end());
+}
+
+TEST_F(WorkersTest, RefuseWhatCannotBeShared) {
+  const auto refused = [&](TrainConfig config, int64_t size) {
+    std::vector<std::string> sentences(static_cast<size_t>(size));
+    ThreadGroup(size).run([&](Workers& workers) {
+      const auto rank = static_cast<size_t>(workers.rank());
+      ToyTask task;
+      RunFolder folder = RunFolder::create(scratch / fmt::format("refused{}", rank), true);
+      try {
+        train(task, config, folder, false, false, workers);
+      } catch (const Error& error) {
+        sentences[rank] = error.what();
+      }
+    });
+    return sentences;
   };
-  const TrainResult result = train(task, two_epochs(), run, false, false, lead);
-  EXPECT_EQ(result.reason, StopReason::signal);
-  EXPECT_EQ(result.signal, 15);
-  EXPECT_EQ(result.steps, 4);
-  EXPECT_EQ(stop_signal(), 0);
-  EXPECT_TRUE(std::filesystem::exists(run.checkpoints() / "step_4"));
+  EXPECT_THAT(refused(two_epochs(2), 4),
+              testing::Each("train.shards = 2 parts of a batch cannot be shared by 4 processes"));
+  EXPECT_THAT(refused(two_epochs(3), 1), testing::Each("train: shards must be a power of two, got 3"));
+  EXPECT_THAT(refused(two_epochs(64), 1),
+              testing::Each("train: shards = 64 are more parts than batch_size = 40 has samples"));
 }
 
 TEST(Alone, IsTheLeadAndAgreesWithItself) {
   EXPECT_TRUE(alone().leads());
   EXPECT_EQ(alone().size(), 1);
   EXPECT_EQ(alone().largest(-7), -7);
+  EXPECT_EQ(&workers(), &alone());
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ TrainedRun train_captioner(const CaptionsConfig& config, const data::CaptionSet&
   CaptionTask task(config, set);
   TrainedRun result;
   result.training = train::train(task, config.train, run, resume, accept_changes);
-  if (result.training.stopped_by_signal()) return result;
+  if (!result.training.to_be_judged()) return result;
   const CaptionFinder finder{task.model(), set, config.captions.evaluation_batch};
   const models::BeamOptions search{config.captions.beams, config.captions.length_penalty};
   result.metrics = run.read_metrics();

@@ -1,5 +1,6 @@
 #include "modewise/tasks/captions/task.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
@@ -118,12 +119,28 @@ std::unique_ptr<train::Batch> CaptionTask::load_batch(std::span<const int64_t> s
   return batch;
 }
 
-at::Tensor CaptionTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
+bool CaptionTask::is_rewarded(uint64_t step) const {
   const int64_t epoch = static_cast<int64_t>(step) / batches_per_epoch_;
-  const bool rewarded = epoch >= config_.train.epochs - config_.captions.self_critical_epochs;
+  return epoch >= config_.train.epochs - config_.captions.self_critical_epochs;
+}
+
+at::Tensor CaptionTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
   nn::set_dropout_step(*model_, seed, step);
   const auto& captions = static_cast<const Batch&>(batch);
-  return rewarded ? reward_loss(captions, seed, step) : word_loss(captions, seed, step);
+  return is_rewarded(step) ? reward_loss(captions, seed, step) : word_loss(captions, seed, step);
+}
+
+std::vector<double> CaptionTask::loss_counts(const train::Batch& batch) const {
+  const auto& captions = static_cast<const Batch&>(batch);
+  const int64_t words = captions.tokens.targets.ne(Vocabulary::kPadding).sum().item<int64_t>();
+  // A reward's captions are drawn in the forward pass: parts weigh by their pictures there.
+  return {static_cast<double>(words), static_cast<double>(captions.samples.size())};
+}
+
+at::Tensor CaptionTask::loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
+                                   std::span<const double> all) {
+  const size_t which = is_rewarded(step) ? 1 : 0;
+  return loss(part, seed, step) * (loss_counts(part)[which] / std::max(all[which], 1.0));
 }
 
 at::Tensor CaptionTask::word_loss(const Batch& batch, uint64_t seed, uint64_t step) {

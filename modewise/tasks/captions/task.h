@@ -39,6 +39,9 @@ class CaptionTask final : public train::ModuleTask {
   /// Of pictures with more than captions_per_picture captions, others in each batch.
   std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  std::vector<double> loss_counts(const train::Batch& batch) const override;
+  at::Tensor loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
+                        std::span<const double> all) override;
   /// The words [n, max_words] of the caption of each picture, 0 behind their end and for those of other
   /// shares; then the sum and the number of WordLoss.
   at::Tensor sums(const train::Share& share) override;
@@ -52,6 +55,8 @@ class CaptionTask final : public train::ModuleTask {
 
  private:
   struct Batch;
+  /// Whether training pass `step` is one of those that follow the reward.
+  bool is_rewarded(uint64_t step) const;
   at::Tensor word_loss(const Batch& batch, uint64_t seed, uint64_t step);
   at::Tensor reward_loss(const Batch& batch, uint64_t seed, uint64_t step);
 

@@ -42,7 +42,7 @@ TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data
   ForecastTask task(config, data);
   TrainedRun result;
   result.training = train::train(task, config.train, run, resume, accept_changes);
-  if (result.training.stopped_by_signal()) return result;
+  if (!result.training.to_be_judged()) return result;
   CalibratedForecaster forecaster{&task.model(), &config, std::nullopt};
   forecaster.calibration = calibrate_forecaster(task.model(), config, data);
   result.metrics = run.read_metrics();

@@ -10,6 +10,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "modewise/core/error.h"
 #include "modewise/tasks/forecast/evaluate.h"
 #include "modewise/tasks/forecast/members.h"
@@ -51,28 +54,42 @@ at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future,
   return at::maximum(gap.mul(level), gap.mul(level.sub(1))).mean(-1);
 }
 
-at::Tensor forecast_loss(const at::Tensor& forecast, const at::Tensor& future, const at::Tensor& observed,
-                         const ForecastOptions& options) {
+namespace {
+
+/// The mean over the reported horizons of mean(Σ of their steps' losses, which horizon).
+at::Tensor mean_loss(const at::Tensor& forecast, const at::Tensor& future, const at::Tensor& observed,
+                     const ForecastOptions& options,
+                     const std::function<at::Tensor(const at::Tensor& sum, size_t horizon)>& mean) {
   // Whatever stands under a missing target is replaced first: a NaN there would reach the gradient even times
   // 0.
   const at::Tensor target = observed.defined() ? at::where(observed, future, at::zeros_like(future)) : future;
   at::Tensor loss = elementwise_loss(forecast, target, options);
-  const int64_t rows = loss.numel() / loss.size(-1);
-  at::Tensor counts;  // [H]
-  if (observed.defined()) {
-    loss = at::where(observed, loss, at::zeros_like(loss));
-    counts = sum_by_step(observed.to(loss.scalar_type()));
-  }
+  if (observed.defined()) loss = at::where(observed, loss, at::zeros_like(loss));
   const at::Tensor sums = sum_by_step(loss);
   at::Tensor total;
   const std::vector<int64_t> horizons = options.reported();
-  for (const int64_t steps : horizons) {
-    const at::Tensor sum = sums.narrow(0, 0, steps).sum();
-    const at::Tensor mean = counts.defined() ? sum.div(counts.narrow(0, 0, steps).sum().clamp_min(1))
-                                             : sum.div(static_cast<double>(rows * steps));
-    total = total.defined() ? total.add(mean) : mean;
+  for (size_t i = 0; i < horizons.size(); ++i) {
+    const at::Tensor one = mean(sums.narrow(0, 0, horizons[i]).sum(), i);
+    total = total.defined() ? total.add(one) : one;
   }
   return horizons.size() > 1 ? total.div(static_cast<double>(horizons.size())) : total;
+}
+
+int64_t cells_of_a_step(const at::Tensor& future) {
+  return future.numel() / future.size(-1);
+}
+
+}  // namespace
+
+at::Tensor forecast_loss(const at::Tensor& forecast, const at::Tensor& future, const at::Tensor& observed,
+                         const ForecastOptions& options) {
+  const std::vector<int64_t> horizons = options.reported();
+  at::Tensor counts;  // [H]
+  if (observed.defined()) counts = sum_by_step(observed.to(forecast.scalar_type()));
+  return mean_loss(forecast, future, observed, options, [&](const at::Tensor& sum, size_t i) {
+    return counts.defined() ? sum.div(counts.narrow(0, 0, horizons[i]).sum().clamp_min(1))
+                            : sum.div(static_cast<double>(cells_of_a_step(future) * horizons[i]));
+  });
 }
 
 metrics::ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler,
@@ -102,9 +119,31 @@ std::unique_ptr<train::Batch> ForecastTask::load(std::span<const int64_t> sample
 
 at::Tensor ForecastTask::loss(const train::Batch& batch, uint64_t seed, uint64_t step) {
   const data::WindowBatch& windows = static_cast<const ForecastBatch&>(batch).windows;
+  return forecast_loss(forecast(windows, seed, step), windows.future, windows.future_observed,
+                       config_.forecast);
+}
+
+at::Tensor ForecastTask::forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step) {
   models::set_dropout_step(*model_, seed, step);
-  const at::Tensor forecast = model_->forward({windows.past, windows.past_observed, windows.first_step});
-  return forecast_loss(forecast, windows.future, windows.future_observed, config_.forecast);
+  return model_->forward({windows.past, windows.past_observed, windows.first_step});
+}
+
+std::vector<double> ForecastTask::loss_counts(const train::Batch& batch) const {
+  const data::WindowBatch& windows = static_cast<const ForecastBatch&>(batch).windows;
+  at::Tensor counts;  // [H]
+  if (windows.future_observed.defined()) counts = sum_by_step(windows.future_observed.to(at::kDouble));
+  std::vector<double> out;
+  for (const int64_t steps : config_.forecast.reported())
+    out.push_back(counts.defined() ? counts.narrow(0, 0, steps).sum().item<double>()
+                                   : static_cast<double>(cells_of_a_step(windows.future) * steps));
+  return out;
+}
+
+at::Tensor ForecastTask::loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
+                                    std::span<const double> all) {
+  const data::WindowBatch& windows = static_cast<const ForecastBatch&>(part).windows;
+  return mean_loss(forecast(windows, seed, step), windows.future, windows.future_observed, config_.forecast,
+                   [&](const at::Tensor& sum, size_t i) { return sum.div(std::max(all[i], 1.0)); });
 }
 
 metrics::ForecastErrors ForecastTask::no_errors() const {

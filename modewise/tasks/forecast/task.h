@@ -34,6 +34,9 @@ class ForecastTask final : public train::ModuleTask {
   int64_t training_samples() const override { return data_.windows.train.size(); }
   std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  std::vector<double> loss_counts(const train::Batch& batch) const override;
+  at::Tensor loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
+                        std::span<const double> all) override;
   at::Tensor sums(const train::Share& share) override;
   /// val_mse, val_mae, for quantile models val_pinball and val_crps; with several horizons the mean of the
   /// prefixes, followed by each (val_mse_96 …).
@@ -44,6 +47,7 @@ class ForecastTask final : public train::ModuleTask {
   models::Forecaster& model() { return *model_; }
 
  private:
+  at::Tensor forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step);
   metrics::ForecastErrors no_errors() const;
   void track_stable_rank(train::Metrics& metrics) const;
 

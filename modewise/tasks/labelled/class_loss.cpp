@@ -50,6 +50,11 @@ void ClassLoss::join(torch::nn::Module& model) const {
   if (weights_) model.register_module("class_weights", weights_);
 }
 
+double ClassLoss::count(const at::Tensor& labels) const {
+  if (!weights_) return static_cast<double>(labels.size(0));
+  return weights_->value().to(at::kDouble).index_select(0, labels).sum().item<double>();
+}
+
 at::Tensor ClassLoss::operator()(
     const at::Tensor& values, const at::Tensor& valid, const at::Tensor& labels,
     const std::function<at::Tensor(const at::Tensor& values, const at::Tensor& valid)>& logits_of,

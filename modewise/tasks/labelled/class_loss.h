@@ -36,6 +36,10 @@ class ClassLoss {
       const std::function<at::Tensor(const at::Tensor& values, const at::Tensor& valid)>& logits_of,
       uint64_t seed, uint64_t step) const;
 
+  /// What the loss of samples with these labels [B] is a mean over: the samples, or the weights of their
+  /// classes.
+  double count(const at::Tensor& labels) const;
+
  private:
   ClassLossOptions options_;
   std::shared_ptr<nn::Constant> weights_;  // [K] or null

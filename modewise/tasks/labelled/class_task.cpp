@@ -80,6 +80,10 @@ at::Tensor ClassTask::loss(const train::Batch& batch, uint64_t seed, uint64_t st
       seed, step);
 }
 
+std::vector<double> ClassTask::loss_counts(const train::Batch& batch) const {
+  return {class_loss_.count(static_cast<const ClassBatch&>(batch).samples.labels)};
+}
+
 at::Tensor ClassTask::sums(const train::Share& share) {
   const std::span<const int64_t> samples = run_.set().validation;
   const int64_t first = share.first(std::ssize(samples)), last = share.last(std::ssize(samples));
@@ -116,7 +120,7 @@ TrainedRun train_classifier(LabelledRun& run, train::RunFolder& folder, bool res
   ClassTask task(run);
   TrainedRun result;
   result.training = train::train(task, run.training(), folder, resume, accept_changes);
-  if (result.training.stopped_by_signal()) return result;
+  if (!result.training.to_be_judged()) return result;
   result.metrics = folder.read_metrics();
   Arrays arrays;
   result.metrics["test_read"] = run.training().test;

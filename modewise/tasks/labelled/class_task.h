@@ -25,6 +25,7 @@ class ClassTask final : public train::ModuleTask {
   std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
   std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  std::vector<double> loss_counts(const train::Batch& batch) const override;
   /// The scores of all validation samples [n, K], those of other shares 0.
   at::Tensor sums(const train::Share& share) override;
   /// val_ before each of the run's figures. Where a class does not occur, val_auc leaves it out.

@@ -31,6 +31,7 @@ class LabelledJob final : public Job {
   void load_data() override { run_->load_samples(reads_test()); }
   std::string run_stem() const override { return run_stem_of(run_->data_name(), run_->model_name()); }
   int64_t seed() const override { return run_->training().seed; }
+  int64_t shards() const override { return run_->training().shards; }
   bool reads_test() const override { return run_->training().test; }
   std::string data_hash() const override { return run_->hash(); }
   std::string config_toml() override { return run_->fields().to_toml(); }

@@ -89,7 +89,7 @@ TrainedRun train_language_model(const LanguageConfig& config, const LanguageData
   LanguageTask task(config, data, !config.init.empty() && !begun);
   TrainedRun result;
   result.training = train::train(task, config.train, run, resume, accept_changes);
-  if (result.training.stopped_by_signal()) return result;
+  if (!result.training.to_be_judged()) return result;
   result.metrics = run.read_metrics();
   result.metrics["parameters"] = config.model.parameters();
   result.metrics["validation"] = score_part(task.model(), config, data, "validation");

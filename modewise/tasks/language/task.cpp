@@ -70,6 +70,11 @@ at::Tensor LanguageTask::loss(const train::Batch& batch, uint64_t seed, uint64_t
   return ops::language_loss(model_->hidden(tokens.inputs), model_->head_weight(), tokens.targets);
 }
 
+std::vector<double> LanguageTask::loss_counts(const train::Batch& batch) const {
+  const at::Tensor& targets = static_cast<const LanguageBatch&>(batch).tokens.targets;
+  return {static_cast<double>(targets.ge(0).sum().item<int64_t>())};
+}
+
 at::Tensor LanguageTask::sums(const train::Share& share) {
   if (config_.data.is_recall()) {
     const RecallScores scores = score_recall(*model_, config_, "validation", share);

@@ -21,6 +21,7 @@ class LanguageTask final : public train::ModuleTask {
   std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
   std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  std::vector<double> loss_counts(const train::Batch& batch) const override;
   at::Tensor sums(const train::Share& share) override;
   /// val_loss in nats a token, val_perplexity, val_bits_per_byte; for recall val_loss and val_accuracy.
   train::Metrics metrics_of(const at::Tensor& sums) override;

@@ -64,7 +64,7 @@ TrainedRun train_segment(const SegmentConfig& config, const data::SceneSet& data
   SegmentTask task(config, data);
   TrainedRun result;
   result.training = train::train(task, config.train, run, resume, accept_changes);
-  if (result.training.stopped_by_signal()) return result;
+  if (!result.training.to_be_judged()) return result;
   result.metrics = run.read_metrics();
   result.metrics["test_read"] = config.train.test;
   for (const char* part : {"validation", "test"})

@@ -1,5 +1,6 @@
 #include "modewise/tasks/scenes/task.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/ones_like.h>
@@ -152,6 +153,14 @@ at::Tensor SegmentTask::loss(const train::Batch& batch, uint64_t seed, uint64_t 
   nn::set_dropout_step(*model_, seed, step);
   return segment_loss(model_->forward(windows.input), windows.labels,
                       weights_ ? weights_->value() : at::Tensor());
+}
+
+std::vector<double> SegmentTask::loss_counts(const train::Batch& batch) const {
+  const at::Tensor& labels = static_cast<const SegmentBatch&>(batch).labels;
+  const at::Tensor known = labels.ge(0);
+  if (!weights_) return {static_cast<double>(known.sum().item<int64_t>())};
+  const at::Tensor each = weights_->value().to(at::kDouble).take(labels.clamp_min(0));
+  return {each.mul(known).sum(2).sum(1).sum(0).item<double>()};
 }
 
 at::Tensor SegmentTask::sums(const train::Share& share) {

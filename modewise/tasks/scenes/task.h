@@ -50,6 +50,7 @@ class SegmentTask final : public train::ModuleTask {
   }
   std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  std::vector<double> loss_counts(const train::Batch& batch) const override;
   at::Tensor sums(const train::Share& share) override;
   /// val_accuracy, val_mean_iou, val_loss.
   train::Metrics metrics_of(const at::Tensor& sums) override;

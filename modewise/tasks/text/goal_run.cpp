@@ -59,6 +59,7 @@ class GoalJob final : public Job {
     return run_stem_of(data_title(run_->config), model_title(run_->config));
   }
   int64_t seed() const override { return run_->config.train.seed; }
+  int64_t shards() const override { return run_->config.train.shards; }
   bool reads_test() const override { return run_->config.train.test; }
   std::string data_hash() const override { return run_->hash(); }
   std::string config_toml() override { return fields_of(run_->config).to_toml(); }
@@ -82,7 +83,7 @@ class GoalJob final : public Job {
     const std::unique_ptr<train::ModuleTask> task = run_->make_task();
     TrainedRun result;
     result.training = train::train(*task, run_->config.train, folder, resume, accept_changes);
-    if (result.training.stopped_by_signal()) return result;
+    if (!result.training.to_be_judged()) return result;
     result.metrics = folder.read_metrics();
     result.metrics["test_read"] = reads_test();
     result.metrics["validation"] = judge("validation");

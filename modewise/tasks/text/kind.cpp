@@ -46,6 +46,7 @@ class TextJob final : public Job {
   void load_data() override { job_->load_data(); }
   std::string run_stem() const override { return job_->run_stem(); }
   int64_t seed() const override { return job_->seed(); }
+  int64_t shards() const override { return job_->shards(); }
   bool reads_test() const override { return job_->reads_test(); }
   std::string data_hash() const override { return job_->data_hash(); }
   std::string config_toml() override { return job_->config_toml(); }

@@ -70,6 +70,10 @@ class MaskedTask final : public train::ModuleTask {
     nn::set_dropout_step(run_.module(), seed, step);
     return hidden_scores(run_.model(), static_cast<const MaskedBatch&>(batch).rows, nullptr).mean().neg();
   }
+  std::vector<double> loss_counts(const train::Batch& batch) const override {
+    const at::Tensor& targets = static_cast<const MaskedBatch&>(batch).rows.targets;
+    return {static_cast<double>(targets.ge(0).sum().item<int64_t>())};
+  }
   at::Tensor sums(const train::Share& share) override {
     const MaskedScores scores = score_masked(run_, validation_, run_.config.text.validation_windows, share);
     return at::tensor({scores.loss, static_cast<double>(scores.asked), static_cast<double>(scores.right)},

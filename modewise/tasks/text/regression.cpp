@@ -62,6 +62,10 @@ class RegressionTask final : public train::ModuleTask {
     return (run_.model().forward(numbers.input).squeeze(1) - numbers.targets).square().mean();
   }
 
+  std::vector<double> loss_counts(const train::Batch& batch) const override {
+    return {static_cast<double>(static_cast<const NumberBatch&>(batch).targets.size(0))};
+  }
+
   at::Tensor sums(const train::Share& share) override {
     const std::span<const int64_t> samples = run_.set().validation;
     const int64_t first = share.first(std::ssize(samples)), last = share.last(std::ssize(samples));

@@ -11,11 +11,24 @@ class Alone final : public Workers {
   int64_t largest(int64_t value) override { return value; }
 };
 
+std::unique_ptr<Workers>& joined() {
+  static std::unique_ptr<Workers> group;
+  return group;
+}
+
 }  // namespace
 
 Workers& alone() {
   static Alone workers;
   return workers;
+}
+
+Workers& workers() {
+  return joined() ? *joined() : alone();
+}
+
+void join(std::unique_ptr<Workers> others) {
+  joined() = std::move(others);
 }
 
 }  // namespace modewise::train

@@ -1,0 +1,58 @@
+#pragma once
+// One optimizer step's gradients from the parts that its batches are cut into. The parts, the sums inside
+// each and the tree that adds them depend on their number alone: 1, 2, 4, … processes that share them get the
+// same bits (the idea is EasyScale's, Li et al., SC 2023).
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "modewise/train/task.h"
+#include "modewise/train/workers.h"
+
+namespace modewise::train {
+
+/// One part of a batch, as it is loaded.
+struct BatchPart {
+  int64_t batch = 0;  // counted through all epochs
+  int64_t shard = 0;
+  std::unique_ptr<Batch> samples;  // null where the part has none
+};
+
+class ShardedStep {
+ public:
+  /// Batches are cut into `shards` parts, of which each worker computes equally many.
+  ShardedStep(Task& task, int64_t shards, uint64_t seed, Workers& workers);
+
+  /// The shards that this process computes: first … last−1.
+  Share own() const { return {workers_.rank(), workers_.size()}; }
+
+  /// Leaves the gradient of a step in the trained tensors, and returns its loss: of the batches `first` …
+  /// `first` + weights.size() − 1, batch b weighing `weights`[b − first]. `parts` are this process's.
+  /// Running statistics move once, by the mean of what each part that has samples would move them.
+  double backward(const std::vector<BatchPart>& parts, int64_t first, std::span<const double> weights);
+
+ private:
+  using Counts = std::vector<std::vector<double>>;  // Task::loss_counts of whole batches
+
+  Counts counts_of(const std::vector<BatchPart>& parts, int64_t first, size_t batches);
+
+  Task& task_;
+  const int64_t shards_;
+  const uint64_t seed_;
+  Workers& workers_;
+  std::vector<NamedTensor> trained_;
+  std::vector<NamedTensor> running_;
+  int64_t count_size_ = 0;  // of one loss_counts
+};
+
+/// The seed of one shard's dropout and other draws; the first has the training's own.
+uint64_t shard_seed(uint64_t seed, int64_t shard);
+
+/// The number by which a shard's augmentation is drawn: different for all shards of all batches.
+inline int64_t part_number(int64_t batch, int64_t shard, int64_t shards) {
+  return batch * shards + shard;
+}
+
+}  // namespace modewise::train

@@ -1,0 +1,192 @@
+"""torchrun: any number of processes, killed and started again in any way, ends with the bytes of one process.
+
+MODEWISE_KILLS says how many random kills there are (2).
+"""
+
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import nibabel
+import numpy
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build"))
+PROGRAM = BUILD / "bin" / "modewise"
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "MODEWISE_BUILD": str(BUILD), "OMP_NUM_THREADS": "1",
+               "OMP_WAIT_POLICY": "passive"}
+KILLS = int(os.environ.get("MODEWISE_KILLS", "2"))
+FORECAST = ["forecast", "--set", "data.simulate=seasonal", "--set", "data.simulate_rows=700", "--model", "hot", "--set", "model.width=16",
+            "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "forecast.lookback=48", "--set", "forecast.horizon=12",
+            "--set", "train.epochs=2", "--set", "train.patience=0", "--set", "train.checkpoint_every_steps=3",
+            "--set", "output.report=false"]  # fmt: skip
+
+
+def run_together(processes, arguments, cwd=None, options=()):
+    return subprocess.run([*TORCHRUN, "--nproc-per-node", str(processes), *options, "-m", "modewise", "train", *map(str, arguments)],
+                          capture_output=True, text=True, timeout=300, env=ENVIRONMENT, cwd=cwd)  # fmt: skip
+
+
+def run_alone(arguments, shards=4, cwd=None):
+    done = subprocess.run([PROGRAM, "train", *map(str, arguments), "--set", f"train.shards={shards}"], capture_output=True, text=True,
+                          timeout=300, env=ENVIRONMENT, cwd=cwd)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def outcome(run):
+    newest = max((run / "checkpoints").glob("step_*"), key=lambda p: float(p.name.removeprefix("step_")))
+    names = ["model.safetensors", "optimizer.safetensors", "best.safetensors"]
+    return {**{name: (newest / name).read_bytes() for name in names}, "lines": (run / "metrics.jsonl").read_bytes()}
+
+
+def sentences(text):
+    return re.findall(r"^error of process .*$", text, re.MULTILINE)
+
+
+def write_volumes(folder):
+    rng = numpy.random.default_rng(1)
+    for name in ("plain", "bright"):
+        (folder / name).mkdir(parents=True)
+        for i in range(12):
+            volume = rng.normal(size=(10, 10, 10)).astype(numpy.float32)
+            if name == "bright":
+                volume[2:6, 2:6, 2:6] += 2
+            nibabel.save(nibabel.Nifti1Image(volume, numpy.eye(4)), folder / name / f"{i}.nii")
+
+
+def volumes_training(folder):
+    """Batch normalisation: its running means move, too."""
+    write_volumes(folder / "volumes")
+    return ["classify", "--data", folder / "volumes", "--model", "cnn",
+            "--set", "train.epochs=2", "--set", "train.batch_size=5", "--set", "output.report=false"]  # fmt: skip
+
+
+def language_training(folder):
+    text = folder / "text.txt"
+    text.write_text("".join(f"{i * i} squares, {i} roots\n" for i in range(400)))
+    return ["language", "--data", text, "--set", "model.width=16", "--set", "model.hidden=32", "--set", "model.layers=1", "--set", "model.heads=2",
+            "--set", "model.kv_heads=2", "--set", "model.context=32", "--set", "train.epochs=1", "--set", "train.batch_size=6", "--set", "model.dropout=0.1",
+            "--set", "output.report=false"]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["forecast", "classify", "language"])
+def test_same_bytes_for_any_number_of_processes(tmp_path, kind):
+    trainings = {"forecast": lambda folder: FORECAST, "classify": volumes_training, "language": language_training}
+    arguments = trainings[kind](tmp_path)
+    run_alone([*arguments, "--out", tmp_path / "one"])
+    wanted = outcome(tmp_path / "one")
+    for processes in (2, 4):
+        run = tmp_path / f"of{processes}"
+        done = run_together(processes, [*arguments, "--out", run, "--set", "train.shards=4"])
+        assert done.returncode == 0, done.stderr
+        assert outcome(run) == wanted
+        assert done.stdout.count("run folder:") == 1
+
+
+def children_of(pid):
+    try:
+        return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def kill_one(launcher, run, rng):
+    """Kills a random process of the group a while after its training has begun or gone on."""
+    lines = run / "log.txt"
+    length = lines.stat().st_size if lines.exists() else 0
+    while not (run / "config.toml").exists() or not lines.exists() or lines.stat().st_size == length:
+        if launcher.poll() is not None:
+            return False
+        time.sleep(0.02)
+    time.sleep(rng.random() * 1.5)
+    workers = children_of(launcher.pid)
+    if launcher.poll() is not None or not workers:
+        return False
+    os.kill(rng.choice(workers), signal.SIGKILL)
+    return True
+
+
+def test_killed_processes_are_started_again(tmp_path):
+    arguments = [*FORECAST, "--set", f"train.epochs={6 * KILLS}"]
+    run_alone([*arguments, "--out", tmp_path / "one"], shards=2)
+    run = tmp_path / "killed"
+    launcher = subprocess.Popen([*TORCHRUN, "--nproc-per-node", "2", "--max-restarts", str(KILLS + 1), "--monitor-interval", "0.1", "-m", "modewise",
+                                 "train", *arguments, "--out", str(run)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                env=ENVIRONMENT)  # fmt: skip
+    rng = random.Random(5)
+    killed = sum(kill_one(launcher, run, rng) for _ in range(KILLS))
+    _, errors = launcher.communicate(timeout=300)
+    assert launcher.returncode == 0, errors
+    assert killed >= (KILLS + 1) // 2, "the training was over before it was killed"
+    assert outcome(run) == outcome(tmp_path / "one")
+
+
+def test_begun_on_four_and_ended_on_two(tmp_path):
+    arguments = [*FORECAST, "--set", "train.epochs=8"]
+    run_alone([*arguments, "--out", tmp_path / "one"], shards=4)
+    run = tmp_path / "run"
+    launcher = subprocess.Popen([*TORCHRUN, "--nproc-per-node", "4", "-m", "modewise", "train", *arguments, "--out", str(run)],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)  # fmt: skip
+    assert kill_one(launcher, run, random.Random(2))
+    _, errors = launcher.communicate(timeout=60)
+    assert launcher.returncode != 0
+    others = sentences(errors)
+    assert all(re.fullmatch(r"error of process \d of 4: process \d of 4 cannot reach process \d, which has ended or hangs \(.*\)", one)
+               for one in others), others  # fmt: skip
+    assert not (run / "metrics.json").exists()
+    done = run_together(2, ["forecast", "--resume", run])
+    assert done.returncode == 0, done.stderr
+    assert outcome(run) == outcome(tmp_path / "one")
+    done = subprocess.run([PROGRAM, "train", "forecast", "--resume", run, "-q"], capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "setting, data, said",
+    [
+        ("train.seed=$RANK", "a.csv", ["the processes do not train alike: rank 1 has other settings than rank 0"]),
+        ("train.seed=1", "$RANK.csv", ["the processes do not train alike: rank 1 has other data than rank 0"]),
+    ],
+)
+def test_processes_that_do_not_train_alike(tmp_path, setting, data, said):
+    rows = ["date,x"] + [f"2020-01-01 {i // 60:02d}:{i % 60:02d}:00,{(i * 7) % 13}" for i in range(900)]
+    for name in ("a.csv", "0.csv"):
+        (tmp_path / name).write_text("\n".join(rows) + "\n")
+    (tmp_path / "1.csv").write_text("\n".join([*rows[:-1], rows[-1] + "1"]) + "\n")
+    for rank in (0, 1):
+        (tmp_path / str(rank)).mkdir()
+        shutil.copy(tmp_path / data.replace("$RANK", str(rank)), tmp_path / str(rank) / "x.csv")
+    # One path of which each process sees another file, as on two machines.
+    command = (f"cd {tmp_path}/$RANK && exec {sys.executable} -m modewise train forecast --data /proc/self/cwd/x.csv --set forecast.lookback=48"
+               f" --set forecast.horizon=12 --model dlinear --set {setting} --out {tmp_path}/run")  # fmt: skip
+    done = subprocess.run([*TORCHRUN, "--nproc-per-node", "2", "--no-python", "bash", "-c", command], capture_output=True, text=True, timeout=120,
+                          env=ENVIRONMENT)  # fmt: skip
+    assert done.returncode != 0
+    # The first to fail may end the others before they have said it, too.
+    assert {one.split(": ", 1)[1] for one in sentences(done.stderr)} == set(said), done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_groups_that_are_refused(tmp_path):
+    run = tmp_path / "run"
+    done = run_together(3, [*FORECAST, "--out", run])
+    assert "error: 3 processes: a training is shared by 1, 2, 4, 8, … of them" in done.stderr
+    done = run_together(2, FORECAST, cwd=tmp_path)
+    assert ("2 processes train together: --out says in which folder, so that they find it when they are started again"
+            in {one.split(": ", 1)[1] for one in sentences(done.stderr)}), done.stderr  # fmt: skip
+    done = run_together(4, [*FORECAST, "--out", run, "--set", "train.shards=2"])
+    assert "train.shards = 2 parts of a batch cannot be shared by 4 processes" in {one.split(": ", 1)[1] for one in sentences(done.stderr)}
+    run_alone([*FORECAST, "--out", tmp_path / "taken"])
+    before = outcome(tmp_path / "taken")
+    done = run_together(2, [*FORECAST, "--out", tmp_path / "taken"])
+    assert done.returncode != 0
+    assert any("taken" in one and "--resume" in one for one in sentences(done.stderr)), done.stderr
+    assert outcome(tmp_path / "taken") == before

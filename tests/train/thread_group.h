@@ -1,0 +1,70 @@
+#pragma once
+// Workers that are threads of one process. Each adds what all have brought along the tree, written out as the
+// recursion that its definition is.
+
+#include <ATen/core/Tensor.h>
+
+#include <algorithm>
+#include <barrier>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "modewise/train/workers.h"
+
+namespace modewise::train {
+
+class ThreadGroup {
+ public:
+  explicit ThreadGroup(int64_t size)
+      : brought_(static_cast<size_t>(size)), numbers_(static_cast<size_t>(size)), all_here_(size) {}
+
+  /// Runs work(workers) as each of the group at once.
+  void run(const std::function<void(Workers&)>& work) {
+    std::vector<std::thread> threads;
+    for (size_t rank = 0; rank < brought_.size(); ++rank)
+      threads.emplace_back([this, rank, &work] {
+        One one(*this, rank);
+        work(one);
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+
+ private:
+  class One final : public Workers {
+   public:
+    One(ThreadGroup& group, size_t rank) : group_(group), rank_(rank) {}
+    int64_t rank() const override { return static_cast<int64_t>(rank_); }
+    int64_t size() const override { return static_cast<int64_t>(group_.brought_.size()); }
+    void add(at::Tensor& values) override {
+      group_.brought_[rank_] = values.clone();
+      group_.all_here_.arrive_and_wait();
+      values = group_.sum(0, group_.brought_.size());
+      group_.all_here_.arrive_and_wait();
+    }
+    int64_t largest(int64_t value) override {
+      group_.numbers_[rank_] = value;
+      group_.all_here_.arrive_and_wait();
+      value = *std::max_element(group_.numbers_.begin(), group_.numbers_.end());
+      group_.all_here_.arrive_and_wait();
+      return value;
+    }
+
+   private:
+    ThreadGroup& group_;
+    size_t rank_;
+  };
+
+  at::Tensor sum(size_t first, size_t last) const {
+    if (last - first == 1) return brought_[first].clone();
+    const size_t middle = (first + last) / 2;
+    return sum(first, middle) + sum(middle, last);
+  }
+
+  std::vector<at::Tensor> brought_;
+  std::vector<int64_t> numbers_;
+  std::barrier<> all_here_;
+};
+
+}  // namespace modewise::train
