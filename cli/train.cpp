@@ -19,10 +19,12 @@ struct TrainOptions {
   std::vector<std::string> track;
   std::string budget = "5m";
   int64_t jobs = 0;
-  bool no_test = false;
+  bool no_test = false, tensorboard = false;
 };
 
 constexpr const char* kAuto = "auto";
+
+constexpr const char* kTensorboardSetting = "output.tensorboard=true";
 
 std::string track_setting(const TrainOptions& options) {
   return fmt::format("train.track={}", fmt::join(options.track, ","));
@@ -37,6 +39,7 @@ AutoOptions auto_options(const TrainOptions& options) {
   out.settings.insert(out.settings.end(), options.config.assignments.begin(),
                       options.config.assignments.end());
   if (!options.track.empty()) out.settings.push_back(track_setting(options));
+  if (options.tensorboard) out.settings.push_back(kTensorboardSetting);
   return out;
 }
 
@@ -50,6 +53,7 @@ void train(const Program& program, const tasks::Kind& kind, const TrainOptions& 
   request.assignments = options.config.all_assignments();
   request.command_line = program.command_line();
   if (!options.track.empty()) request.assignments.push_back(track_setting(options));
+  if (options.tensorboard) request.assignments.push_back(kTensorboardSetting);
   if (options.no_test) request.assignments.push_back("train.test=false");
   if (!request.resume.empty()) {
     require(request.config.empty() && request.out.empty(), ErrorKind::usage,
@@ -66,6 +70,8 @@ void add_run_options(CLI::App& command, TrainOptions& options) {
   command.add_flag("--exist-ok", options.job.exist_ok, "start anew in a folder that holds a run");
   command.add_option("--track", options.track, "recorded at each evaluation: stable_rank (train.track)")
       ->delimiter(',');
+  command.add_flag("--tensorboard", options.tensorboard,
+                   "write the event files of TensorBoard into the run folder (output.tensorboard)");
   command.add_flag("--no-test", options.no_test,
                    "leave the test part unread, to choose among settings by validation (train.test); "
                    "evaluate RUN reads it when all is chosen");

@@ -1,9 +1,11 @@
 # Every target of the project gets its warnings and its include root here.
 add_library(modewise_flags INTERFACE)
-target_include_directories(modewise_flags INTERFACE ${CMAKE_SOURCE_DIR})
-target_compile_options(modewise_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror -fno-math-errno)
+target_include_directories(modewise_flags INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>)
+target_compile_features(modewise_flags INTERFACE cxx_std_20)
+target_compile_options(modewise_flags INTERFACE
+  "$<BUILD_INTERFACE:-Wall;-Wextra;-Wshadow;-Wnon-virtual-dtor;-Werror;-fno-math-errno>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(modewise_flags INTERFACE -Wno-restrict)  # false alarms on `"text" + std::string` (GCC PR 105651)
+  target_compile_options(modewise_flags INTERFACE $<BUILD_INTERFACE:-Wno-restrict>)  # false alarms on `"text" + std::string` (GCC PR 105651)
 endif()
 if(MODEWISE_SANITIZE)
   target_compile_options(modewise_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer)
@@ -30,7 +32,8 @@ function(modewise_quick_to_compile target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# modewise_library(<layer> SOURCES a.cpp ... LINK core io torch ...): one shared library a layer.
+# modewise_library(<layer> SOURCES a.cpp ... LINK core io torch ...): one shared library a layer. What is no layer it links
+# in the build alone: whoever uses the installed library finds what its headers include, which modewise_install.cmake says.
 function(modewise_library layer)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(modewise_${layer} SHARED ${ARG_SOURCES})
@@ -39,7 +42,7 @@ function(modewise_library layer)
     if(TARGET modewise_${dependency})
       target_link_libraries(modewise_${layer} PUBLIC modewise_${dependency})
     else()
-      target_link_libraries(modewise_${layer} PUBLIC ${dependency})
+      target_link_libraries(modewise_${layer} PUBLIC $<BUILD_INTERFACE:${dependency}>)
     endif()
   endforeach()
   if("torch" IN_LIST ARG_LINK)

@@ -19,11 +19,12 @@ namespace modewise::train {
 namespace fs = std::filesystem;
 namespace {
 
-// Everything a run may write. Its manifest lists these names: they belong to the run.
-constexpr std::array kRunFiles = {"config.toml",   "manifest.json",   "data.json",   "metrics.jsonl",
-                                  "metrics.json",  "log.txt",         "checkpoints", "calibration.npz",
-                                  "report.html",   "predictions.npz", "tokenizer",   "model",
-                                  "captions.json", "timing.json"};
+// Everything a run may write. Its manifest lists these names: they belong to the run. A * at the end stands
+// for whatever follows.
+constexpr std::array kRunFiles = {
+    "config.toml", "manifest.json", "data.json",       "metrics.jsonl", "metrics.json",
+    "log.txt",     "checkpoints",   "calibration.npz", "report.html",   "predictions.npz",
+    "tokenizer",   "model",         "captions.json",   "timing.json",   "events.out.tfevents.*"};
 
 void create_check(const std::error_code& error, const fs::path& path) {
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", path.string(), error.message());
@@ -61,18 +62,34 @@ RunFolder RunFolder::create(const fs::path& path, bool exist_ok) {
 void RunFolder::remove_earlier_run() const {
   const std::vector<std::string> listed = listed_names();
   std::error_code error;
-  for (const char* name : kRunFiles)
-    require(contains(listed, name) || !fs::exists(fs::symlink_status(file(name))), ErrorKind::cannot_create,
+  for (const char* name : kRunFiles) {
+    const std::vector<fs::path> held = files_named(name);
+    require(contains(listed, name) || held.empty(), ErrorKind::cannot_create,
             "{} holds {}, which no manifest of a run lists: move it away, or name another folder",
-            path_.string(), name);
+            path_.string(), held.empty() ? "" : held.front().filename().string());
+  }
   // Config first: the folder is no run from then on. The manifest stays until that of the next run takes its
   // place, so that a start which is cut off can be started anew.
   for (const char* name : kRunFiles) {
     if (std::string_view(name) == "manifest.json") continue;
-    fs::remove_all(file(name), error);
-    create_check(error, file(name));
+    for (const fs::path& held : files_named(name)) {
+      fs::remove_all(held, error);
+      create_check(error, held);
+    }
     if (name == kRunFiles.front()) sync_directory(path_);
   }
+}
+
+std::vector<fs::path> RunFolder::files_named(std::string_view name) const {
+  std::vector<fs::path> held;
+  if (!name.ends_with('*')) {
+    if (fs::exists(fs::symlink_status(file(name)))) held.push_back(file(name));
+    return held;
+  }
+  name.remove_suffix(1);
+  for (const fs::path& entry : entries_of(path_))
+    if (entry.filename().string().starts_with(name)) held.push_back(entry);
+  return held;
 }
 
 std::vector<std::string> RunFolder::listed_names() const {

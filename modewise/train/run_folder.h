@@ -1,7 +1,8 @@
 #pragma once
 // A run's folder, self-contained: config.toml (resolved), manifest.json, metrics.jsonl (a line an
-// evaluation), metrics.json (final), timing.json, log.txt, checkpoints/, and whatever the task adds
-// (predictions.npz, report.html). Nothing is overwritten without being told.
+// evaluation), metrics.json (final), timing.json, log.txt, checkpoints/, the event files of TensorBoard where
+// they are asked for, and whatever the task adds (predictions.npz, report.html). Nothing is overwritten
+// without being told.
 //
 // A folder is a run from the moment it has config.toml, which is written last of what a start writes. The
 // manifest comes first and lists the names that belong to the run: nothing else is ever removed.
@@ -77,6 +78,8 @@ class RunFolder {
  private:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
   void remove_earlier_run() const;
+  /// What the folder holds of a name that a manifest may list.
+  std::vector<std::filesystem::path> files_named(std::string_view name) const;
   /// The names that the manifest lists; none where there is no manifest of a run.
   std::vector<std::string> listed_names() const;
 

@@ -61,6 +61,13 @@ class Batch {
   virtual ~Batch() = default;
 };
 
+/// A picture of what a model does, such as where it looks.
+struct Picture {
+  std::string name;
+  int64_t width = 0, height = 0;
+  std::string png;
+};
+
 struct NamedTensor {
   std::string name;
   at::Tensor tensor;
@@ -108,6 +115,10 @@ class Task {
   /// Validation metrics in order, e.g. {"val_mse", …}, of the sums over all samples. The same.
   virtual Metrics metrics_of(const at::Tensor& sums) = 0;
   virtual Criterion criterion() const = 0;
+
+  /// Pictures of validation samples at an evaluation, which the lead alone asks for behind metrics_of. The
+  /// same; nothing may depend on whether it was asked.
+  virtual std::vector<Picture> pictures() { return {}; }
 
   /// What the learning rate of one of trained() is multiplied by.
   virtual double rate_factor(std::string_view /*parameter*/) const { return 1; }

@@ -81,6 +81,11 @@ void TrainConfig::fields(Fields& f) {
   f.group("schedule", schedule);
 }
 
+void TrainConfig::output_fields(Fields& f) {
+  f.add("output.tensorboard", tensorboard,
+        "write losses, learning rate, gradient norm, metrics and pictures as TensorBoard's event files");
+}
+
 void TrainConfig::validate() const {
   TrainConfig copy = *this;
   fields_of(copy).validate("train");

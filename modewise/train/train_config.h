@@ -61,8 +61,11 @@ struct TrainConfig {
   int64_t keep_checkpoints = 2;
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
+  bool tensorboard = false;  // write event files beside metrics.jsonl; stands under [output] in configs
 
   void fields(Fields& f);
+  /// What of the training stands under [output], called where the root's groups are listed.
+  void output_fields(Fields& f);
   /// Whether `what` is tracked.
   bool tracks(std::string_view what) const {
     return std::find(track.begin(), track.end(), what) != track.end();

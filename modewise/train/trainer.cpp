@@ -11,6 +11,7 @@
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/train/checkpoint.h"
+#include "modewise/train/event_log.h"
 #include "modewise/train/gradients.h"
 #include "modewise/train/metric_log.h"
 #include "modewise/train/optimizer.h"
@@ -96,6 +97,7 @@ class Trainer {
   const Schedule schedule_;
   std::optional<WeightAverage> average_;
   std::optional<MetricLog> metric_log_;
+  std::optional<EventLog> events_;
   std::vector<NamedTensor> best_weights_;
   TrainState state_;
   std::pair<int64_t, int64_t> saved_ = {-1, -1};  // step and evaluated_step of the last checkpoint
@@ -159,6 +161,7 @@ TrainResult Trainer::train(bool resume, bool accept_changes) {
       spdlog::info("no checkpoint in {} yet: starting from the first step", run_.path().string());
   }
   if (workers_.leads()) metric_log_.emplace(run_.file("metrics.jsonl"), state_.metrics_bytes);
+  if (workers_.leads() && config_.tensorboard) events_.emplace(run_.path(), state_.step, total_steps_);
   return loop();
 }
 
@@ -265,12 +268,14 @@ void Trainer::take_step(Prefetcher& batches) {
                           : fmt::format("the gradient of parameter '{}' is not finite", name));
   }
   const double scale = config_.clip_norm > 0 ? std::min(1.0, config_.clip_norm / (norm + 1e-6)) : 1.0;
-  optimizer_.step(schedule_.at(state_.step), scale);
+  const StepRate rate = schedule_.at(state_.step);
+  optimizer_.step(rate, scale);
   ++state_.step;
   if (average_) average_->update(state_.step);
   last_loss_ = loss;
   state_.loss_sum += loss;
   ++state_.loss_steps;
+  if (events_) events_->add_step(state_.step, {loss, rate.learning_rate, norm});
   if (config_.log_every_steps > 0 && state_.step % config_.log_every_steps == 0 &&
       !is_evaluation_step(state_.step))
     append_line({});
@@ -362,6 +367,7 @@ Metrics Trainer::task_metrics() {
   Metrics metrics = train::evaluate(task_, config_.shards, workers_);
   const Criterion criterion = task_.criterion();
   const double value = metrics.at(criterion.metric);
+  if (events_) events_->add_evaluation(state_.step, metrics, task_.pictures());
   require(std::isfinite(value), ErrorKind::general,
           "training diverged: {} is {} at the evaluation of step {}. A smaller learning rate or clip_norm "
           "may help",
@@ -433,6 +439,7 @@ void Trainer::save() {
   saved_at_ = Clock::now();
   if (!workers_.leads()) return;
   metric_log_->sync();
+  if (events_) events_->sync();
   Json json = state_.to_json();
   json["format"] = 1;
   json["seed"] = config_.seed;

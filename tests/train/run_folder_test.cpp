@@ -243,7 +243,7 @@ TEST(RunFolder, WritesTheseFilesAndNoOthers) {
   EXPECT_EQ(run.read_manifest().at("files"),
             (nlohmann::json{"config.toml", "manifest.json", "data.json", "metrics.jsonl", "metrics.json",
                             "log.txt", "checkpoints", "calibration.npz", "report.html", "predictions.npz",
-                            "tokenizer", "model", "captions.json", "timing.json"}));
+                            "tokenizer", "model", "captions.json", "timing.json", "events.out.tfevents.*"}));
   EXPECT_EQ(run.read_manifest().at("torch"), TORCH_VERSION);
   EXPECT_THAT(read_file(scratch / "manifest.json"), HasSubstr("\n  \"ä\"\n"));
   EXPECT_EQ(read_file(scratch / "data.json"), "{\n \"a\": 2\n}\n");
@@ -251,6 +251,28 @@ TEST(RunFolder, WritesTheseFilesAndNoOthers) {
   EXPECT_EQ(read_file(scratch / "metrics.json"), "{\n \"b\": 3\n}\n");
   scratch.write("manifest.json", "{}");
   EXPECT_EQ(run.task(), "forecast");
+}
+
+TEST(RunFolder, TheEventFilesOfARunAreItsOwn) {
+  const ScratchFolder scratch;
+  const std::string event_file = scratch.write("events.out.tfevents.1700000000.host", "");
+  EXPECT_STREQ(error_of([&] { RunFolder::create(scratch.path(), true); }).what(),
+               (scratch.path().string() +
+                " holds events.out.tfevents.1700000000.host, which no manifest of a run lists: "
+                "move it away, or name another folder")
+                   .c_str());
+  fs::remove(event_file);
+  {
+    const RunFolder run = RunFolder::create(scratch.path(), true);
+    run.begin(forecast(), "x = 1\n", {});
+  }
+  scratch.write("events.out.tfevents.1700000000.host", "");
+  scratch.write("events.out.tfevents.1700000001.host", "");
+  scratch.write("events.out.other", "mine");
+  RunFolder::create(scratch.path(), true);
+  EXPECT_FALSE(fs::exists(scratch / "events.out.tfevents.1700000000.host"));
+  EXPECT_FALSE(fs::exists(scratch / "events.out.tfevents.1700000001.host"));
+  EXPECT_TRUE(fs::exists(scratch / "events.out.other"));
 }
 
 TEST(RunFolder, AManifestThatCannotBeReadIsNoManifestOfAnother) {

@@ -43,6 +43,7 @@ Options read_options(const std::vector<std::string>& assignments) {
   options.config.checkpoint_every_steps = 4;
   options.config.log_every_steps = 5;
   Fields fields = fields_of(options.config);
+  options.config.output_fields(fields);
   int64_t threads = 1;
   fields.add("threads", threads, "threads of a step");
   fields.add("report", options.report, "print each step");

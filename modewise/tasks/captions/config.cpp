@@ -46,6 +46,7 @@ void CaptionsConfig::fields(Fields& f) {
   f.group("captions", captions);
   f.group("train", train);
   f.group("output", output);
+  train.output_fields(f);
 }
 
 void CaptionsConfig::validate(const std::string& source) const {

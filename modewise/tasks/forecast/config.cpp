@@ -55,6 +55,7 @@ void ForecastConfig::fields(Fields& f) {
   f.group("calibration", calibration);
   f.group("train", train);
   f.group("output", output);
+  train.output_fields(f);
 }
 
 models::ForecastShape ForecastConfig::model_shape(const data::Series& series) const {

@@ -11,11 +11,15 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
+#include "modewise/analysis/forecaster_cost.h"
 #include "modewise/core/error.h"
+#include "modewise/tasks/attention_pictures.h"
 #include "modewise/tasks/forecast/evaluate.h"
 #include "modewise/tasks/forecast/members.h"
+#include "modewise/tasks/forecast/pictures.h"
 #include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/run_figures.h"
 
@@ -193,6 +197,18 @@ void ForecastTask::track_stable_rank(train::Metrics& metrics) const {
   const data::WindowBatch batch = data_.source.gather(data_.windows.validation, windows);
   const models::ForecastInput input{batch.past, batch.past_observed, batch.first_step};
   add_stable_ranks(metrics, analysis::layer_ranks(model_->attention(input)));
+}
+
+std::vector<train::Picture> ForecastTask::pictures() {
+  std::vector<train::Picture> pictures = forecast_pictures(*model_, data_);
+  if (!draws_attention(analysis::forecaster_cost(config_.model, config_.model_shape(data_.series))))
+    return pictures;
+  const data::WindowSet& windows = data_.windows.validation;
+  const data::WindowBatch batch = data_.source.gather(windows, std::array{windows.size() / 2});
+  for (train::Picture& one :
+       attention_pictures(model_->attention({batch.past, batch.past_observed, batch.first_step})))
+    pictures.push_back(std::move(one));
+  return pictures;
 }
 
 train::Criterion ForecastTask::criterion() const {

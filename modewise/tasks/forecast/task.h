@@ -41,6 +41,8 @@ class ForecastTask final : public train::ModuleTask {
   /// val_mse, val_mae, for quantile models val_pinball and val_crps; with several horizons the mean of the
   /// prefixes, followed by each (val_mse_96 …).
   train::Metrics metrics_of(const at::Tensor& sums) override;
+  /// Forecasts of a validation window, and the attention to it where that is cheap to form.
+  std::vector<train::Picture> pictures() override;
   train::Criterion criterion() const override;
   std::string data_hash() const override { return data_.hash; }
 

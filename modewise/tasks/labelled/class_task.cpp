@@ -7,6 +7,7 @@
 #include "modewise/io/arrays/npz.h"
 #include "modewise/metrics/agreement.h"
 #include "modewise/nn/dropout.h"
+#include "modewise/tasks/attention_pictures.h"
 #include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/test_part.h"
 #include "modewise/train/trainer.h"
@@ -109,6 +110,12 @@ train::Metrics ClassTask::metrics_of(const at::Tensor& sums) {
     add_stable_ranks(metrics, analysis::layer_ranks(run_.model().attention(input)));
   }
   return metrics;
+}
+
+std::vector<train::Picture> ClassTask::pictures() {
+  if (!draws_attention(run_.cost())) return {};
+  std::vector<int64_t> samples;
+  return attention_pictures(run_.model().attention(run_.spread_input("validation", 1, samples)));
 }
 
 train::Criterion ClassTask::criterion() const {

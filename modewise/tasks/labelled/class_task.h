@@ -30,6 +30,8 @@ class ClassTask final : public train::ModuleTask {
   at::Tensor sums(const train::Share& share) override;
   /// val_ before each of the run's figures. Where a class does not occur, val_auc leaves it out.
   train::Metrics metrics_of(const at::Tensor& sums) override;
+  /// The attention to a validation sample, where that is cheap to form.
+  std::vector<train::Picture> pictures() override;
   train::Criterion criterion() const override;
   double rate_factor(std::string_view parameter) const override { return run_.rate_factor(parameter); }
   std::string data_hash() const override { return hash_; }

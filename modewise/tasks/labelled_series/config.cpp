@@ -33,6 +33,7 @@ void LabelledSeriesConfig::fields(Fields& f) {
   f.group("series", series);
   f.group("train", train);
   f.group("output", output);
+  train.output_fields(f);
 }
 
 models::SeriesShape LabelledSeriesConfig::model_shape(const data::SeriesCollection& set) const {

@@ -82,6 +82,7 @@ void LanguageConfig::fields(Fields& f) {
   f.group("language", language);
   f.group("train", train);
   f.group("output", output);
+  train.output_fields(f);
 }
 
 void LanguageConfig::validate(const std::string& source) const {

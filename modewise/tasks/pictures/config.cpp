@@ -32,6 +32,7 @@ void PicturesConfig::fields(Fields& f) {
   f.group("pictures", pictures);
   f.group("train", train);
   f.group("output", output);
+  train.output_fields(f);
 }
 
 models::GridShape PicturesConfig::model_shape(const data::PictureSet& set) const {

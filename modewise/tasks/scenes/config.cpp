@@ -34,6 +34,7 @@ void SegmentConfig::fields(Fields& f) {
   f.group("segment", segment);
   f.group("train", train);
   f.group("output", output);
+  train.output_fields(f);
 }
 
 void SegmentConfig::validate(const std::string& source) const {

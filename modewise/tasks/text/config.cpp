@@ -59,6 +59,7 @@ void TextTaskConfig::fields(Fields& f) {
   f.group("text", text);
   f.group("train", train);
   f.group("output", output);
+  train.output_fields(f);
 }
 
 void TextTaskConfig::validate(const std::string& source) const {

@@ -41,6 +41,7 @@ void ClassifyConfig::fields(Fields& f) {
   f.group("classify", classify);
   f.group("train", train);
   f.group("output", output);
+  train.output_fields(f);
 }
 
 models::GridShape ClassifyConfig::model_shape(const data::VolumeSet& set) const {

@@ -1,0 +1,100 @@
+#include "modewise/report/line_picture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "modewise/report/png.h"
+
+namespace modewise::report {
+namespace {
+
+class Pixels {
+ public:
+  Pixels(int64_t width, int64_t height)
+      : width_(width), height_(height), pixels_(static_cast<size_t>(width * height), Color{255, 255, 255}) {}
+
+  /// What the picture must hold.
+  void include(int64_t first, const std::vector<double>& y) {
+    last_ = std::max(last_, first + static_cast<int64_t>(y.size()) - 1);
+    for (const double value : y)
+      if (std::isfinite(value)) {
+        low_ = std::min(low_, value);
+        high_ = std::max(high_, value);
+      }
+  }
+
+  double column(double x) const { return last_ > 0 ? x / static_cast<double>(last_) * (width_ - 1.0) : 0; }
+  double row(double y) const {
+    return high_ > low_ ? (high_ - y) / (high_ - low_) * (height_ - 1.0) : height_ / 2.0;
+  }
+
+  /// A column of pixels from one height to another, and `thickness` − 1 below.
+  void paint(int64_t column, double from, double to, Color color, int64_t thickness = 1) {
+    const int64_t top = std::lround(std::min(from, to));
+    const int64_t bottom = std::min<int64_t>(std::lround(std::max(from, to)) + thickness - 1, height_ - 1);
+    for (int64_t y = top; y <= bottom; ++y) pixels_[static_cast<size_t>(y * width_ + column)] = color;
+  }
+
+  std::string png() const { return color_png(width_, height_, pixels_); }
+
+ private:
+  int64_t width_, height_, last_ = 0;
+  double low_ = std::numeric_limits<double>::infinity(), high_ = -low_;
+  std::vector<Color> pixels_;
+};
+
+/// Visits the pixel columns between two neighbouring points of x, both ends among them: where between them
+/// each lies.
+template <class Visit>
+void between(const Pixels& pixels, int64_t x, Visit&& visit) {
+  const double left = pixels.column(static_cast<double>(x)),
+               right = pixels.column(static_cast<double>(x + 1));
+  for (int64_t column = std::lround(left); column <= std::lround(right); ++column)
+    visit(column, std::clamp((column - left) / (right - left), 0.0, 1.0));
+}
+
+double mix(double a, double b, double share) {
+  return a + (b - a) * share;
+}
+
+void draw(Pixels& pixels, const PictureBand& band) {
+  for (size_t i = 0; i + 1 < std::min(band.lower.size(), band.upper.size()); ++i) {
+    const double ends[] = {band.lower[i], band.lower[i + 1], band.upper[i], band.upper[i + 1]};
+    if (!std::ranges::all_of(ends, [](double y) { return std::isfinite(y); })) continue;
+    between(pixels, band.first + static_cast<int64_t>(i), [&](int64_t column, double share) {
+      pixels.paint(column, pixels.row(mix(ends[0], ends[1], share)), pixels.row(mix(ends[2], ends[3], share)),
+                   band.color);
+    });
+  }
+}
+
+void draw(Pixels& pixels, const PictureCurve& curve) {
+  for (size_t i = 0; i + 1 < curve.y.size(); ++i) {
+    if (!std::isfinite(curve.y[i]) || !std::isfinite(curve.y[i + 1])) continue;
+    const double from = pixels.row(curve.y[i]), to = pixels.row(curve.y[i + 1]);
+    double before = from;
+    between(pixels, curve.first + static_cast<int64_t>(i), [&](int64_t column, double share) {
+      const double here = mix(from, to, share);
+      pixels.paint(column, before, here, curve.color, curve.thickness);
+      before = here;
+    });
+  }
+}
+
+}  // namespace
+
+std::string line_picture(int64_t width, int64_t height, const std::vector<PictureBand>& bands,
+                         const std::vector<PictureCurve>& curves) {
+  Pixels pixels(width, height);
+  for (const PictureBand& band : bands) {
+    pixels.include(band.first, band.lower);
+    pixels.include(band.first, band.upper);
+  }
+  for (const PictureCurve& curve : curves) pixels.include(curve.first, curve.y);
+  for (const PictureBand& band : bands) draw(pixels, band);
+  for (const PictureCurve& curve : curves) draw(pixels, curve);
+  return pixels.png();
+}
+
+}  // namespace modewise::report

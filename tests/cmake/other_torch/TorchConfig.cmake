@@ -1,0 +1,1 @@
+set(Torch_FOUND TRUE)
