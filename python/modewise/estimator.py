@@ -63,7 +63,7 @@ class Estimator:
     """The arguments of the constructor are attributes of the same names; after `fit`, `run_` is the run's folder and
     `metrics_` its metrics.json."""
 
-    model: str
+    model: str  # of most; an estimator without it has a `_stem` of its own
     run: str | os.PathLike[str] | None
     exist_ok: bool
     verbosity: int
@@ -97,8 +97,12 @@ class Estimator:
         self.metrics_ = tasks.resume(self._run(), verbosity=self.verbosity)
         return self
 
+    def _stem(self) -> str:
+        """What a folder under runs/ is named by."""
+        return self.model
+
     def _new_folder(self) -> pathlib.Path:
-        folder = free_folder(self.model) if self.run is None else pathlib.Path(self.run)
+        folder = free_folder(self._stem()) if self.run is None else pathlib.Path(self.run)
         require_free(folder, self.exist_ok)
         return folder
 
