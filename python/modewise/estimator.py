@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from modewise import tasks
 from modewise.errors import CannotCreateError, DataError, UsageError
@@ -14,12 +15,25 @@ from modewise.errors import CannotCreateError, DataError, UsageError
 Array = npt.NDArray[Any]
 
 
+def dense_array(data: Any) -> Array:
+    """An array or tensor as numpy has it, of this machine's byte order and of at most 64 bits a number; what is masked is NaN."""
+    if hasattr(data, "detach"):
+        if data.layout != torch.strided:
+            raise DataError(f"array: it must be dense, got a tensor of layout {data.layout}: data.to_dense()")
+        data = data.detach().float() if data.dtype == torch.bfloat16 else data.detach()
+    elif isinstance(data, np.ma.MaskedArray):
+        data = np.where(np.ma.getmaskarray(data), np.nan, data.data) if data.dtype.kind in "fiu" else data.data
+    array = np.asarray(data)
+    wide = array.dtype.kind == "f" and array.dtype.itemsize > 8
+    return array.astype(np.float64 if wide else array.dtype.newbyteorder("="), copy=False)
+
+
 def checked_array(data: Any, wanted: str) -> Array:
     """An array of numbers on the CPU that is not empty; DataError for what is none, which says that it must be
     `wanted`."""
     if getattr(getattr(data, "device", None), "type", "cpu") != "cpu":
         raise DataError(f"array: it must be on the CPU, got a tensor on {data.device}")
-    array = np.asarray(data.detach() if hasattr(data, "detach") else data)
+    array = dense_array(data)
     if array.dtype.kind not in "fiu":
         raise DataError(f"array: it must hold numbers, got {array.dtype}")
     if array.ndim == 0 or array.size == 0:
@@ -49,7 +63,7 @@ class Estimator:
     """The arguments of the constructor are attributes of the same names; after `fit`, `run_` is the run's folder and
     `metrics_` its metrics.json."""
 
-    model: str
+    model: str  # of most; an estimator without it has a `_stem` of its own
     run: str | os.PathLike[str] | None
     exist_ok: bool
     verbosity: int
@@ -83,8 +97,12 @@ class Estimator:
         self.metrics_ = tasks.resume(self._run(), verbosity=self.verbosity)
         return self
 
+    def _stem(self) -> str:
+        """What a folder under runs/ is named by."""
+        return self.model
+
     def _new_folder(self) -> pathlib.Path:
-        folder = free_folder(self.model) if self.run is None else pathlib.Path(self.run)
+        folder = free_folder(self._stem()) if self.run is None else pathlib.Path(self.run)
         require_free(folder, self.exist_ok)
         return folder
 

@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import tempfile
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,32 +14,44 @@ from modewise import tasks
 from modewise.errors import DataError, ModewiseError, UsageError
 from modewise.estimator import Array, Estimator, checked_array
 from modewise.frames import Table, forecast_frame, table_of, write_table
+from modewise.labelled_arrays import Grid, grid_of, is_labelled
 from modewise.loading import LoadedForecaster, load_forecaster
 from modewise.run_folder import RunFolder
 
-if TYPE_CHECKING:
-    import pandas
+Checked = str | Array | Table | Grid
 
 
-def checked_data(data: Any) -> "str | Array | Table":
-    """A path, an array or a frame as what `written_data` takes; DataError where it cannot be used."""
+def checked_data(data: Any) -> Checked:
+    """A path, an array, a DataArray or a frame as what `written_data` takes; DataError where it cannot be used."""
     if isinstance(data, (str, os.PathLike)):
         return os.path.abspath(data)
+    if is_labelled(data):
+        return grid_of(data)
     if isinstance(data, np.ndarray) or hasattr(data, "detach"):
         return checked_array(data, "[T, N_1 … N_j] with at least one row and one series")
     return table_of(data)
 
 
-def written_data(data: "str | Array | Table", stem: pathlib.Path) -> str:
+def written_data(data: Checked, stem: pathlib.Path) -> str:
     """The path of what the program reads: stem.npy, stem.csv, stem.data/, or the path that was given."""
     if isinstance(data, str):
         return data
     if isinstance(data, Table):
         return str(write_table(data, stem).absolute())
+    if isinstance(data, Grid):
+        return str(data.write(stem).absolute())
     path = stem.with_name(stem.name + ".npy")
     path.parent.mkdir(parents=True, exist_ok=True)
     np.save(path, data, allow_pickle=False)
     return str(path.absolute())
+
+
+def forecast_of(result: dict[str, Any], data: Table | Grid | None) -> Any:
+    """The program's `predict --json` as what the data were given as; a pandas frame where there were none."""
+    if isinstance(data, Grid):
+        return data.forecast(result)
+    forecast = forecast_frame(result, data)
+    return forecast if data is None else data.kind.back(forecast)
 
 
 def require_all_series(run: str, table: Table) -> None:
@@ -51,7 +63,7 @@ def require_all_series(run: str, table: Table) -> None:
                         "parts of dates (index, no, year, month, …)")  # fmt: skip
 
 
-def remove_written(path: str, folder: pathlib.Path, data: "str | Array | Table") -> None:
+def remove_written(path: str, folder: pathlib.Path, data: Checked) -> None:
     """The data that `written_data` wrote, and the folder where it is empty."""
     if not isinstance(data, str):
         shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
@@ -105,7 +117,7 @@ class Forecaster(Estimator):
             raise UsageError("Forecaster.fit takes one frame that holds the past of all series: y must be None")
         checked = checked_data(data)
         folder = self._new_folder()
-        self.table_ = checked if isinstance(checked, Table) else None
+        self.given_ = checked if isinstance(checked, (Table, Grid)) else None
         path = written_data(checked, folder)
         settings, self.run_ = self._all_settings(path), str(folder.absolute())
         try:
@@ -114,16 +126,18 @@ class Forecaster(Estimator):
             if not (folder / "config.toml").is_file():  # the run did not begin: nothing stays of it
                 remove_written(path, folder, checked)
             raise
-        if self.table_ is not None:
-            require_all_series(self.run_, self.table_)
+        if isinstance(self.given_, Table):
+            require_all_series(self.run_, self.given_)
         return self
 
     def _all_settings(self, path: str) -> dict[str, Any]:
         settings: dict[str, Any] = {"model.name": self.model, "forecast.horizon": self.horizon, "forecast.lookback": self.lookback,
                                     "forecast.loss": self.loss, "train.epochs": self.epochs, "train.seed": self.seed,
                                     "data.path": path}  # fmt: skip
-        if self.table_ is not None:
+        if isinstance(self.given_, Table):
             settings["data.header"] = "yes"
+        if isinstance(self.given_, Grid):
+            settings |= self.given_.settings()
         return settings | dict(self.settings or {})
 
     @classmethod
@@ -133,20 +147,20 @@ class Forecaster(Estimator):
         forecast, train = loaded.config["forecast"], loaded.config["train"]
         made = cls(loaded.config["model"]["name"], horizon=forecast["horizon"], lookback=forecast["lookback"],
                    loss=forecast["loss"], epochs=train["epochs"], seed=train["seed"], run=run)  # fmt: skip
-        made.run_, made.table_ = os.path.abspath(run), None
+        made.run_, made.given_ = os.path.abspath(run), None
         return made
 
-    def predict(self, steps: int = 0, data: Any = None) -> "pandas.DataFrame":
+    def predict(self, steps: int = 0, data: Any = None) -> Any:
         """The rows after the last of the data that was fitted, or of other `data` with its columns: `steps` of them,
         at most the horizon, 0: all -> a frame like the fitted one, with a column for each calibrated quantile
         ("OT", "OT_q0.025", …), in the data's units."""
         if data is None:
-            return forecast_frame(tasks.predict(self._run(), steps=steps), self.table_)
+            return forecast_of(tasks.predict(self._run(), steps=steps), self.given_)
         with tempfile.TemporaryDirectory() as folder:
             checked = checked_data(data)
             path = written_data(checked, pathlib.Path(folder) / "data")
-            table = checked if isinstance(checked, Table) else None
-            return forecast_frame(tasks.predict(self._run(), data=path, steps=steps), table)
+            given = checked if isinstance(checked, (Table, Grid)) else None
+            return forecast_of(tasks.predict(self._run(), data=path, steps=steps), given)
 
     def evaluate(self, data: Any = None, *, split: str = "test", detail: bool = False) -> dict[str, Any]:
         """Errors over "test", "validation" or "train" rows, or over "all" of other `data` -> the program's

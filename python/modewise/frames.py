@@ -1,4 +1,4 @@
-"""pandas frames as the program's series, and forecasts as frames; pandas is asked for where a frame comes.
+"""Frames as the program's series, and forecasts as frames; pandas is asked for where a frame comes.
 
 Wide frames have a row a time and a column a series, the times in a column of dates or as the index. Long frames have a
 row a series and a time, `unique_id`, `ds` and one column of values or several (`y`, …).
@@ -11,6 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from modewise.errors import DataError
+from modewise.frame_kinds import Kind, pandas_of
 
 if TYPE_CHECKING:
     import pandas
@@ -32,6 +33,7 @@ class Table:
     variables: list[str]
     zone: Any  # of the times: None, or what pandas calls tz
     dated: bool
+    kind: Kind = dataclasses.field(default_factory=Kind)  # of the frame that was given
 
 
 def require_times(times: "pandas.Series[Any]", name: str) -> "pandas.Series[Any]":
@@ -95,15 +97,14 @@ def require_pandas() -> None:
 def table_of(frame: Any) -> Table:
     """A wide or long frame, its rows in any order. DataError names the column, row or series that is wrong."""
     require_pandas()
-    import pandas
-
-    if not isinstance(frame, pandas.DataFrame):
-        raise DataError(f"data must be a pandas DataFrame, a path or an array, got {type(frame).__name__}")
+    frame, kind = pandas_of(frame)
     if len(frame) == 0:
         raise DataError("frame: it has no rows")
     if not frame.columns.is_unique:
         raise DataError(f"frame: there are two columns '{frame.columns[frame.columns.duplicated()][0]}'")
-    return long_table(frame) if ID in frame.columns else wide_table(frame)
+    table = long_table(frame) if ID in frame.columns else wide_table(frame)
+    table.kind = kind
+    return table
 
 
 def long_table(frame: "pandas.DataFrame") -> Table:

@@ -9,29 +9,13 @@ from typing import Any
 import numpy as np
 
 from modewise import tasks
-from modewise.errors import DataError, ModewiseError, UsageError
-from modewise.estimator import Array, Estimator, checked_array
-from modewise.run_folder import RunFolder
+from modewise.classifier import Classifier, checked_labels
+from modewise.estimator import Array, checked_array
 
 WANTED = "[n, N_1 … N_k] or [n, N_1 … N_k, C] with at least one sample"
 
 
-def checked_labels(y: Any, count: int) -> tuple[list[str], Array]:
-    """Names of the classes, in ascending order of the labels, and the place of each sample's among them."""
-    labels = np.asarray(y).reshape(-1)
-    if len(labels) != count:
-        raise DataError(f"y must have a label for each of the {count} samples, got {len(labels)}")
-    if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):
-        raise DataError("y holds no label for some samples")
-    if labels.dtype.kind == "f":
-        raise DataError(f"y must hold whole numbers or words, got {labels.dtype}")
-    names, places = np.unique(labels, return_inverse=True)
-    if len(names) < 2:
-        raise DataError(f"y must hold at least two classes, got {', '.join(map(str, names))}")
-    return [str(name) for name in names], places.astype(np.int64)
-
-
-class VolumeClassifier(Estimator):
+class VolumeClassifier(Classifier):
     """Trains and asks one run of the program's task classify, in this process.
 
     model: hot, transformer, timesformer, mvit, vit, resnet18, resnet50, cnn. epochs: None: the program's. seed: of
@@ -42,6 +26,8 @@ class VolumeClassifier(Estimator):
 
     After `fit`: `run_`, `metrics_` and `classes_`. What was fitted lies beside the folder, as RUN.npy, RUN_labels.npy.
     """
+
+    TASK = "classify"
 
     def __init__(
         self,
@@ -74,33 +60,14 @@ class VolumeClassifier(Estimator):
         files = [folder.with_name(folder.name + ending) for ending in (".npy", "_labels.npy")]
         for file, array in zip(files, (samples, places), strict=True):
             np.save(file, array, allow_pickle=False)
-        settings = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed, "data.path": files[0].absolute(),
-                    "data.channels": self.channels, "data.classes": names}  # fmt: skip
-        self.run_ = str(folder.absolute())
-        try:
-            self.metrics_ = tasks.train("classify", settings | dict(self.settings or {}), out=folder, exist_ok=self.exist_ok,
-                                        verbosity=self.verbosity)  # fmt: skip
-        except ModewiseError:
-            if not (folder / "config.toml").is_file():  # the run did not begin: nothing stays of it
-                for file in files:
-                    file.unlink()
-                if folder.is_dir() and not any(folder.iterdir()):
-                    folder.rmdir()
-            raise
+        self._train(folder, {"data.path": files[0].absolute(), "data.channels": self.channels, "data.classes": names}, files)
         self.classes_ = np.unique(np.asarray(y).reshape(-1))
         return self
 
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> "VolumeClassifier":
         """A fitted classifier of a folder that any `train classify` made; its classes are the names that the run has."""
-        folder = RunFolder(run)
-        if folder.task != "classify":
-            raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of 'classify'")
-        config = folder.config()
-        made = cls(config["model"]["name"], epochs=config["train"]["epochs"], seed=config["train"]["seed"],
-                   channels=config["data"]["channels"], run=run)  # fmt: skip
-        made.run_, made.classes_ = os.path.abspath(run), np.array(folder.read_json("data.json")["classes"])
-        return made
+        return cls._of_run(run, {"model": "model.name", "epochs": "train.epochs", "seed": "train.seed", "channels": "data.channels"})
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities [n, K] float64 of new samples, in the order of `classes_`: the scores of `modewise predict`."""
@@ -111,16 +78,3 @@ class VolumeClassifier(Estimator):
             np.save(path.with_name("samples_labels.npy"), np.zeros(len(samples), np.int64))  # asked for, and not looked at
             said = tasks.predict(self._run(), data=path)
         return np.array([volume["scores"] for volume in said["volumes"]])
-
-    def predict(self, X: Any) -> Array:
-        """The likeliest class of each of new samples, a label as `fit` was given it."""
-        places = self.predict_proba(X).argmax(-1)
-        return np.asarray(self.classes_[places])
-
-    def score(self, X: Any, y: Any) -> float:
-        """The share of new samples whose class is told."""
-        return float((self.predict(X) == np.asarray(y).reshape(-1)).mean())
-
-    def evaluate(self, split: str = "test", *, detail: bool = False) -> dict[str, Any]:
-        """AUC, accuracy, … over a part of what was fitted -> the program's `evaluate --json`."""
-        return tasks.evaluate(self._run(), split=split, detail=detail)

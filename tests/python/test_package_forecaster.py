@@ -389,7 +389,7 @@ def bad_frames():
     yield ("hardly any rows", wide.set_axis([*range(59), 1000]), "frame: of the 1001 rows of 'date' from 0 to 1000 only 60 are there")
     yield ("finer than seconds", wide.set_axis(pd.date_range("2020-01-01", periods=60, freq="100ms")),
            "frame: times finer than a second are not read, got 2020-01-01 00:00:00.100000")  # fmt: skip
-    yield ("a list", [1, 2, 3], "data must be a pandas DataFrame, a path or an array, got list")
+    yield ("a list", [1, 2, 3], "data must be a frame of pandas or polars, an array, an xarray.DataArray or a path, got list")
     yield ("array of objects", np.array([["x"]]), "array: it must hold numbers, got <U1")
     yield ("empty array", np.zeros((0, 3)), "array: it must be [T, N_1 … N_j] with at least one row and one series, got [0, 3]")
     yield ("another device", torch.zeros(3, 3, device="meta"), "array: it must be on the CPU, got a tensor on meta")

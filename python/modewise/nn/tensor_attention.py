@@ -19,11 +19,13 @@ class AttentionCache:
     """What one layer keeps while a text is generated: in form causal the window and the slots of finished siblings, so
     that memory grows with the coarsest blocks alone. `length`: tokens so far; `bytes` of all that is kept."""
 
-    def __init__(self, attention: "TensorAttention", dtype: torch.dtype) -> None:
-        latents = None if attention.latents is None else attention.latents.detach().to(dtype)
-        self._cache: Any = torch.classes.modewise.AttentionCache(
-            attention.form, attention.fold, attention.window, attention.sinks, attention.density, latents,
-            attention.frequencies, attention.gains)  # fmt: skip
+    def __init__(
+        self, form: str, fold: Sequence[int], window: int, sinks: int, density: float, latents: Tensor | None,
+        frequencies: Tensor | None, gains: Sequence[float],
+    ) -> None:  # fmt: skip
+        """Empty. Arguments as for `modewise.ops.tensor_attention`; latents of the type of the activations."""
+        kept = None if latents is None else latents.detach()
+        self._cache: Any = torch.classes.modewise.AttentionCache(form, list(fold), window, sinks, density, kept, frequencies, list(gains))
 
     def step(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Appends t tokens, not rotated, and lets them attend to the text so far: q [B, t, H, d], k [B, t, G, d], v
@@ -105,7 +107,8 @@ class TensorAttention(TensorModule):
 
     def new_cache(self, dtype: torch.dtype = torch.float32) -> AttentionCache:
         """Empty, for activations of this type."""
-        return AttentionCache(self, dtype)
+        latents = None if self.latents is None else self.latents.detach().to(dtype)
+        return AttentionCache(self.form, self.fold, self.window, self.sinks, self.density, latents, self.frequencies, self.gains)
 
     @torch.no_grad()
     def step(self, x: Tensor, cache: AttentionCache) -> Tensor:

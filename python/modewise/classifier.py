@@ -1,0 +1,87 @@
+"""What the estimators that tell classes share: labels, a training that leaves nothing where it did not begin, answers."""
+
+import os
+import pathlib
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from modewise import tasks
+from modewise.errors import DataError, ModewiseError, UsageError
+from modewise.estimator import Array, Estimator
+from modewise.run_folder import RunFolder
+
+
+def checked_labels(y: Any, count: int) -> tuple[list[str], Array]:
+    """Names of the classes, in ascending order of the labels, and the place of each sample's among them."""
+    labels = np.asarray(y).reshape(-1)
+    if len(labels) != count:
+        raise DataError(f"y must have a label for each of the {count} samples, got {len(labels)}")
+    if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):
+        raise DataError("y holds no label for some samples")
+    if labels.dtype.kind == "f":
+        raise DataError(f"y must hold whole numbers or words, got {labels.dtype}")
+    names, places = np.unique(labels, return_inverse=True)
+    if len(names) < 2:
+        raise DataError(f"y must hold at least two classes, got {', '.join(map(str, names))}")
+    return [str(name) for name in names], places.astype(np.int64)
+
+
+class Classifier(Estimator):
+    """`TASK`: the program's name of its task. After `fit`: `run_`, `metrics_` and `classes_`."""
+
+    TASK = ""
+    epochs: int | None
+    seed: int
+    settings: Mapping[str, Any] | None
+    classes_: Array
+
+    def _train(self, folder: pathlib.Path, settings: dict[str, Any], files: list[pathlib.Path]) -> None:
+        common = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed}
+        self.run_ = str(folder.absolute())
+        try:
+            self.metrics_ = tasks.train(self.TASK, common | settings | dict(self.settings or {}), out=folder, exist_ok=self.exist_ok,
+                                        verbosity=self.verbosity)  # fmt: skip
+        except ModewiseError:
+            if not (folder / "config.toml").is_file():  # the run did not begin: nothing stays of it
+                for file in files:
+                    file.unlink()
+                if folder.is_dir() and not any(folder.iterdir()):
+                    folder.rmdir()
+            raise
+
+    @classmethod
+    def _of_run(cls, run: str | os.PathLike[str], own: Mapping[str, str]) -> Self:
+        """A fitted estimator of a run folder; `own`: arguments of the constructor and the setting that each is, `data.channels`."""
+        folder = RunFolder(run)
+        if folder.task != cls.TASK:
+            raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of '{cls.TASK}'")
+        config = folder.config()
+        made = cls(**{name: _setting(config, key) for name, key in own.items()}, run=run)  # type: ignore[call-arg]
+        made.run_, made.classes_ = os.path.abspath(run), np.array(folder.read_json("data.json")["classes"])
+        return made
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities [n, K] float64 of new samples, in the order of `classes_`."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Array:
+        """The likeliest class of each of new samples, a label as `fit` was given it."""
+        places = self.predict_proba(X).argmax(-1)
+        return np.asarray(self.classes_[places])
+
+    def score(self, X: Any, y: Any) -> float:
+        """The share of new samples whose class is told."""
+        return float((self.predict(X) == np.asarray(y).reshape(-1)).mean())
+
+    def evaluate(self, split: str = "test", *, detail: bool = False) -> dict[str, Any]:
+        """AUC, accuracy, … over a part of what was fitted -> the program's `evaluate --json`."""
+        return tasks.evaluate(self._run(), split=split, detail=detail)
+
+
+def _setting(config: Mapping[str, Any], key: str) -> Any:
+    value: Any = config
+    for part in key.split("."):
+        value = value[part]
+    return value

@@ -1,0 +1,137 @@
+"""xarray's arrays as the program's series, and forecasts as such arrays; nothing of xarray is imported."""
+
+import dataclasses
+import pathlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from modewise.errors import DataError
+from modewise.frames import require_pandas
+
+if TYPE_CHECKING:
+    import pandas
+
+Array = npt.NDArray[Any]
+
+
+@dataclasses.dataclass
+class Grid:
+    """A DataArray with its time first, in ascending and equal steps, absent rows as NaN. `given`: the array, of which
+    dimensions, coordinates, name and attributes come back; `step` of the program's rows, "" of counted ones."""
+
+    values: Array
+    times: "pandas.Index[Any]"
+    time: str
+    step: str
+    following: Any  # what comes behind each time: a number, a Timedelta or a DateOffset
+    given: Any
+
+    def settings(self) -> dict[str, Any]:
+        """What the program cannot see in an array: when rows begin, their step, names of the other dimensions."""
+        names = [str(name) for name in self.given.dims if name != self.time]
+        dated = {"data.start": self.times[0].strftime("%Y-%m-%d %H:%M:%S"), "data.step": self.step} if self.step else {}
+        return dated | ({"data.mode_names": names} if names else {})
+
+    def write(self, stem: pathlib.Path) -> pathlib.Path:
+        """stem.npy"""
+        path = stem.with_name(stem.name + ".npy")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, self.values if self.values.ndim > 1 else self.values[:, None], allow_pickle=False)
+        return path
+
+    def forecast(self, result: dict[str, Any]) -> Any:
+        """The program's `predict --json` as a DataArray of the same dimensions behind the last time; quantiles are
+        coordinates q0.025, q0.1, … of its own shape."""
+        series = result["series"]
+        steps = len(series[0]["forecast"])
+        times = [self.times[-1] + self.following * (i + 1) for i in range(steps)]
+        dims = (self.time, *(name for name in self.given.dims if name != self.time))
+
+        def shaped(rows: list[list[float]]) -> tuple[tuple[Any, ...], Array]:
+            return dims, np.moveaxis(np.array(rows).reshape(*self.values.shape[1:], steps), -1, 0)
+
+        coordinates = {name: coordinate for name, coordinate in self.given.coords.items() if self.time not in coordinate.dims}
+        coordinates[self.time] = np.array(times, dtype=self.times.dtype)
+        for level in series[0]["quantiles"]:
+            coordinates[f"q{level}"] = shaped([one["quantiles"][level] for one in series])
+        values = shaped([one["forecast"] for one in series])[1]
+        made = type(self.given)(values, dims=dims, coords=coordinates, name=self.given.name, attrs=self.given.attrs)
+        return made.transpose(*self.given.dims)
+
+
+def is_labelled(data: Any) -> bool:
+    """Whether it is one of xarray's."""
+    return type(data).__module__.split(".")[0] == "xarray"
+
+
+def time_of(data: Any) -> str:
+    """The dimension of times: the one with dates, else the one named time, else the first."""
+    dated = [name for name in data.dims if name in data.coords and data.coords[name].dtype.kind == "M"]
+    if len(dated) > 1:
+        raise DataError(f"array: dimensions {', '.join(map(str, dated))} all hold times: keep one")
+    return str(dated[0] if dated else "time" if "time" in data.dims else data.dims[0])
+
+
+def step_of(times: "pandas.Index[Any]", name: str) -> tuple[str, Any]:
+    """The step of ascending times, as the program writes it and as what follows a time. DataError for a finer one than a second."""
+    import pandas
+
+    if not isinstance(times, pandas.DatetimeIndex):
+        return "", int((times[1:] - times[:-1]).min()) if len(times) > 1 else 1
+    if len(times) < 2:
+        raise DataError(f"array: dimension '{name}' has one time, and no step follows from it")
+    steps = times[1:] - times[:-1]
+    months = (times.year * 12 + times.month)[1:] - (times.year * 12 + times.month)[:-1]
+    if (times.day == times[0].day).all() and times[0].day <= 28 and (times.normalize() == times).all() and months.min() >= 1:
+        return f"{months.min()} month", pandas.DateOffset(months=int(months.min()))
+    if (times + pandas.offsets.MonthEnd(0) == times).all() and months.min() >= 1:
+        return f"{months.min()} month", pandas.offsets.MonthEnd(int(months.min()))
+    seconds = steps.min().total_seconds()
+    if seconds != int(seconds) or (times != times.floor("s")).any():
+        raise DataError(f"array: times of '{name}' must be whole seconds, got steps of {steps.min()}")
+    return f"{int(seconds)} s", steps.min()
+
+
+def all_times(times: "pandas.Index[Any]", following: Any, name: str) -> "pandas.Index[Any]":
+    """Times from the first to the last by the step. DataError where some lie beside it, or hardly any are there."""
+    import pandas
+
+    first, last = times[0], times[-1]
+    if first + following * 2 * len(times) < last:
+        raise DataError(f"array: of the times of '{name}' from {first} to {last} by a step of {following} less than half are there")
+    dated = isinstance(times, pandas.DatetimeIndex)
+    rows = pandas.date_range(first, last, freq=following) if dated else pandas.RangeIndex(first, last + following, following)
+    beside = times.difference(rows)
+    if len(beside) > 0:
+        raise DataError(f"array: times of '{name}' must be equally far apart; {beside[0]} lies beside the step of {following}")
+    return rows.astype(times.dtype)
+
+
+def grid_of(data: Any) -> Grid:
+    """A DataArray of numbers, its times in any order. DataError says what is wrong."""
+    require_pandas()
+    import pandas
+
+    if not hasattr(data, "dims") or not hasattr(data, "values") or callable(data.values):
+        raise DataError(f"data must be one xarray.DataArray, got a {type(data).__name__}: take a variable of it, or to_dataarray()")
+    if data.ndim == 0 or data.size == 0:
+        raise DataError(f"array: it must have a dimension of times and at least one row and one series, got {dict(data.sizes)}")
+    if data.dtype.kind not in "fiu":
+        raise DataError(f"array: it must hold numbers, got {data.dtype}")
+    time = time_of(data)
+    times = pandas.Index(data.coords[time].values) if time in data.coords else pandas.RangeIndex(data.sizes[time])
+    if times.dtype.kind not in "Miu":
+        raise DataError(f"array: coordinate '{time}' must hold times (datetime64) or row numbers, got {times.dtype}")
+    if times.hasnans:
+        raise DataError(f"array: coordinate '{time}' holds no time at place {int(times.isna().argmax())}")
+    if times.has_duplicates:
+        raise DataError(f"array: it has two rows at {times[times.duplicated()][0]}")
+    order = times.argsort()
+    step, following = step_of(times[order], time)
+    rows = all_times(times[order], following, time)
+    given = data.transpose(time, ...).values.astype(np.float64)
+    values = np.full((len(rows), *given.shape[1:]), np.nan)
+    values[rows.get_indexer(times)] = given
+    return Grid(values, rows, time, step, following, data)

@@ -1,0 +1,186 @@
+"""The function that the library's attention modules call, and what has to be on them: latents, options, rotary codes
+that wait for us."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import transformers
+from torch import Tensor, nn
+from transformers import initialization
+
+from modewise import ops
+from modewise.transformers.cache import LayerCache, adopt, layer_of
+from modewise.transformers.options import NAME, Options, configure, options_of, request, require, require_family
+
+DEVIATION = 0.02  # of several slots, which would stay alike from one beginning
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, options: Options, latents: Tensor | None, valid: Tensor | None) -> Tensor:
+    """A whole text: q [B, n, H, d], k and v [B, n, G, d], not rotated -> [B, n, H, d]. valid [B, n] bool: other tokens are
+    not there, wherever they stand: the text is what remains, and their own rows are 0."""
+
+    def attended(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return ops.tensor_attention(q, k, v, latents, options.frequencies, form=options.form, fold=options.fold, window=options.window,
+                                    sinks=options.sinks, density=options.density, gains=options.gains)  # fmt: skip
+
+    if valid is None:
+        return attended(q, k, v)
+    order = (~valid).to(torch.int8).argsort(dim=-1, stable=True)[..., None, None]
+    out = attended(*(x.take_along_dim(order, 1) for x in (q, k, v)))
+    return torch.where(valid[..., None, None], out.take_along_dim(order.argsort(1), 1), 0)
+
+
+def require_in_order(positions: Tensor | None, valid: Tensor | None) -> None:
+    """ValueError for positions that begin again: several texts in one row would see each other."""
+    if positions is None or torch.compiler.is_compiling() or positions.shape[-1] < 2:
+        return
+    steps = positions.diff(dim=-1)
+    if valid is not None:
+        steps = torch.where(valid[:, 1:] & valid[:, :-1], steps, 1)
+    require(bool((steps == 1).all()), "position_ids must count the tokens of one text a row; texts packed into one row are not read")
+
+
+def forward(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **kwargs: Any,
+) -> tuple[Tensor, None]:
+    """What `attn_implementation="modewise_causal"` calls: query [B, H, t, d], key and value [B, G, t, d], not rotated, behind the
+    tokens in the cache -> [B, t, H, d]. attention_mask [B, n] bool of all tokens so far. ValueError for what it cannot read."""
+    options = getattr(module, "modewise_options", None)
+    require(isinstance(options, Options), "this model was made for another attention: modewise.transformers.prepare(model) brings it to ours")
+    assert isinstance(options, Options)
+    require(query.device.type in ("cpu", "meta"), f"the kernels are for the CPU, got tensors on {query.device}")
+    require(dropout == 0, f"attention_dropout is {dropout}, but its weights are never held: set it to 0")
+    layer, tokens = layer_of(key), query.shape[2]
+    require(layer is not None or key.shape[2] == tokens, f"{tokens} tokens go on behind a cache of another kind: give "
+                                                         "past_key_values=modewise.transformers.ModewiseCache(model.config), or none")  # fmt: skip
+    require(attention_mask is None or attention_mask.dim() == 2, "attention_mask must be [B, n], the tokens that are there; a mask of "
+                                                                 "pairs of tokens is not read")  # fmt: skip
+    q, k, v = (x.transpose(1, 2) for x in (query, key, value))
+    usual = 1 / math.sqrt(q.shape[-1])
+    if scaling is not None and not math.isclose(scaling, usual, rel_tol=1e-9):
+        q = q * (scaling / usual)
+    valid = None if attention_mask is None else attention_mask.bool()
+    require_in_order(kwargs.get("position_ids"), None if valid is None else valid[:, -tokens:])
+    own: Any = module.latents
+    latents = None if own is None else own.to(q.dtype)
+    if layer is None:
+        return attend(q, k, v, options, latents, valid), None
+    return layer.attend(q, k, v, options, latents, valid, attend), None
+
+
+def mask(
+    batch_size: int, q_length: int, kv_length: int, attention_mask: Tensor | None = None, **kwargs: Any
+) -> Tensor | None:
+    """The mask of tokens [B, n] as it is given; None where all are there."""
+    if attention_mask is None:
+        return None
+    require(attention_mask.shape[-1] == kv_length, f"attention_mask must be [B, {kv_length}], all tokens so far, got {list(attention_mask.shape)}")
+    return None if not torch.compiler.is_compiling() and bool(attention_mask.all()) else attention_mask
+
+
+def start(latents: Tensor) -> Tensor:
+    """First latents [m−1, G, r, d], in place: 0 pools blocks by the mean; several slots begin near it."""
+    if latents.shape[2] == 1:
+        initialization.zeros_(latents)
+    else:
+        initialization.normal_(latents, std=DEVIATION)
+    return latents
+
+
+def attach(attention: nn.Module, config: Any) -> None:
+    """Gives an attention module its options and latents [m−1, G, r, d]; of latents that it has, the levels and slots
+    that the new ones share are kept."""
+    options = options_of(config)
+    attention.modewise_options = options  # type: ignore[assignment]
+    had = getattr(attention, "latents", None)
+    if options.levels == 0:
+        attention.register_parameter("latents", None)
+        return
+    weight: Tensor = attention.k_proj.weight  # type: ignore[union-attr, assignment]
+    width = int(attention.head_dim)  # type: ignore[arg-type]
+    latents = torch.empty(options.levels, weight.shape[0] // width, options.slots, width, dtype=weight.dtype, device=weight.device)
+    with torch.no_grad():
+        start(latents)
+        if had is not None:
+            levels, slots = min(options.levels, had.shape[0]), min(options.slots, had.shape[2])
+            latents[:levels, :, :slots] = had[:levels, :, :slots]
+    attention.register_parameter("latents", nn.Parameter(latents))
+
+
+def unturned(rotary: nn.Module, args: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    """Cosines 1 and sines 0 in place of the codes of tokens: queries and keys come to `forward` as they were made."""
+    if rotary.config._attn_implementation != NAME:  # type: ignore[union-attr]
+        return output
+    return torch.ones_like(output[0]), torch.zeros_like(output[1])
+
+
+def with_cache(decoder: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Sees to it that the cache which a decoder fills is ours."""
+    config: Any = decoder.config
+    if config._attn_implementation == NAME:
+        wanted = config.use_cache if kwargs.get("use_cache") is None else kwargs["use_cache"]
+        kwargs["past_key_values"] = adopt(kwargs.get("past_key_values"), config, bool(wanted))
+    return args, kwargs
+
+
+class Start:
+    """A decoder's rule for first weights, and ours for latents behind it."""
+
+    def __init__(self, decoder: Any) -> None:
+        self.decoder, self.rule = decoder, type(decoder)._init_weights
+
+    def __call__(self, module: nn.Module) -> None:
+        self.rule(self.decoder, module)
+        if isinstance(getattr(module, "modewise_options", None), Options) and module.latents is not None:
+            start(module.latents)  # type: ignore[arg-type]
+
+
+def hook(decoder: Any, rotary: nn.Module) -> None:
+    """Once a decoder: what turns its rotary codes off while our attention acts, brings its cache, and begins latents."""
+    if not isinstance(decoder.__dict__.get("_init_weights"), Start):
+        rotary.register_forward_hook(unturned)
+        decoder.register_forward_pre_hook(with_cache, with_kwargs=True)
+        decoder._init_weights = Start(decoder)
+
+
+def on_registration(parent: nn.Module, name: str, child: nn.Module | None) -> None:
+    """While the library builds a model whose config asks for our attention, its parts become ours as they take their
+    places, before weights are read."""
+    if name not in ("self_attn", "rotary_emb") and not isinstance(child, transformers.PreTrainedModel):
+        return
+    config: Any = getattr(child, "config", None)
+    if child is None or getattr(config, "_attn_implementation", None) != NAME:
+        return
+    require_family(config)
+    if "attention" not in (getattr(config, "modewise", None) or {}):
+        configure(config)
+    request(config)
+    if name == "self_attn":
+        attach(child, config)
+    elif name == "rotary_emb":
+        hook(parent, child)
+
+
+def prepare(model: Any, *, fold: Sequence[int] = (), slots: int = 1, window: int = 0) -> Any:
+    """Brings a model of the library, trained or not, to modewise's exactly causal attention, in place, and gives it back.
+
+    fold, slots, window: as for `configure`. Latents [m−1, G, r, d] become parameters of each attention module, after
+    which an optimiser is made; they pool blocks by the mean at first, so that the model begins near where it was.
+    ValueError for sizes that do not go together and for architectures that are not supported; the model is as it was then.
+    """
+    configure(model.config, fold=fold, slots=slots, window=window)
+    for module in list(model.modules()):
+        if isinstance(getattr(module, "rotary_emb", None), nn.Module):
+            hook(module, module.rotary_emb)
+        if hasattr(module, "k_proj") and hasattr(module, "head_dim"):
+            attach(module, model.config)
+    return model

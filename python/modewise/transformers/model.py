@@ -1,0 +1,34 @@
+"""The program's language models as a model of the library: `model/` folders of runs, and what `modewise convert` writes."""
+
+from typing import Any
+
+import transformers
+
+from modewise.transformers.options import NAME, attention_table, request, require
+
+
+class ModewiseConfig(transformers.LlamaConfig):  # type: ignore[misc]
+    """Llama's config and `modewise`, a table: `attention` (form, fold, window, slots, sinks, density) and `rope`
+    (scaled_level, ntk_base, ntk_factor)."""
+
+    model_type = "modewise"
+
+    def __post_init__(self, **kwargs: Any) -> None:
+        kwargs["attn_implementation"] = kwargs.get("attn_implementation") or NAME
+        super().__post_init__(**kwargs)
+        own = dict(getattr(self, "modewise", None) or {})
+        own.setdefault("attention", attention_table((), 1, 0, self.max_position_embeddings))
+        self.modewise = own
+        request(self)
+
+
+class ModewiseForCausalLM(transformers.LlamaForCausalLM):  # type: ignore[misc]
+    """Llama's decoder with the attention that `config.modewise` says, its latents as
+    `model.layers.N.self_attn.latents`: the architecture of the program's exports. ValueError for another
+    `attn_implementation`, which would compute something else."""
+
+    config_class = ModewiseConfig
+
+    def __init__(self, config: Any) -> None:
+        require(config._attn_implementation in (None, NAME), f"a model of modewise has no other attention, and not '{config._attn_implementation}'")
+        super().__init__(config)

@@ -1,0 +1,87 @@
+"""modewise.LanguageModel: texts in, the program's texts and perplexities out; what is wrong as sentences."""
+
+import json
+import os
+import random
+
+import pytest
+import sklearn.base
+
+import modewise
+from cli_helpers import ok
+from modewise import errors
+
+SETTINGS = {"model.layers": 1, "model.width": 32, "model.heads": 4, "train.max_steps": 40, "train.batch_size": 4, "output.report": False}
+PARAMETERS = {"fold": [0, 3, 4], "context": 32, "settings": SETTINGS, "verbosity": -1}
+
+
+def documents(count=20):
+    draw, words = random.Random(1), "the of and to in is thé 😀 was for".split()
+    return [" ".join(draw.choice(words) for _ in range(120)) for _ in range(count)]
+
+
+def fitted(texts, **changes):
+    return modewise.LanguageModel(**{**PARAMETERS, **changes}).fit(texts)
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_texts_give_the_programs_text_and_perplexity(tmp_path):
+    made = fitted(documents())
+    assert sorted(os.listdir("runs")) == ["causal", "causal.jsonl"]
+    said = json.loads(ok("generate", made.run_, "--prompt", "the of", "--tokens", 60, "--temperature", 0, "--past-marks", "--json").stdout)
+    assert made.generate("the of", 60) == said["text"]
+    metrics = json.loads((tmp_path / "runs/causal/metrics.json").read_text())
+    assert made.evaluate() == metrics["test"]
+    (tmp_path / "other.txt").write_text(documents(21)[20])
+    other = json.loads(ok("evaluate", made.run_, "--data", tmp_path / "other.txt", "--json").stdout)["own"]["scores"]
+    assert made.evaluate([documents(21)[20]]) == other
+    assert made.evaluate(tmp_path / "other.txt") == other
+    assert made.score([documents(21)[20]]) == -other["bits_per_byte"]
+    again = modewise.LanguageModel.from_run(made.run_)
+    assert again.generate("the of", 60) == said["text"]
+    assert (again.attention, again.fold, again.context) == ("causal", [0, 3, 4], 32)
+    assert sklearn.base.clone(made).get_params() == made.get_params()
+
+
+def test_it_goes_on_from_a_model_and_is_the_programs_training(tmp_path):
+    first = fitted(documents())
+    more = fitted(documents(), init=first.run_, fold=None, context=None, attention="causal", run="more",
+                  settings={"train.max_steps": 3, "output.report": False})  # fmt: skip
+    ok("train", "language", "--init", first.run_, "--data", tmp_path / "more.jsonl", "--out", tmp_path / "theirs", "--set", "train.max_steps=3",
+       "--set", "output.report=false", "--set", "model.attention.form=causal", "--set", "train.seed=0")  # fmt: skip
+    weights = "checkpoints/step_3/best.safetensors"
+    assert (tmp_path / "more" / weights).read_bytes() == (tmp_path / "theirs" / weights).read_bytes()
+    assert more.load().config["model"]["width"] == 32
+
+
+@pytest.mark.parametrize("texts, sentence", [
+    ([], "texts must be a path or a list of texts, got list without any"),
+    (3, "texts must be a path or a list of texts, got int"),
+    (["a", ""], "texts: document 1 must be a text that is not empty, got ''"),
+    (["a", 5], "texts: document 1 must be a text that is not empty, got 5"),
+    (["a", "\ud800"], "texts: '\\ud800' is half of a character, which no file holds"),
+])  # fmt: skip
+def test_bad_texts_are_sentences(texts, sentence):
+    with pytest.raises(errors.DataError) as error:
+        fitted(texts)
+    assert str(error.value) == sentence
+    assert os.listdir() in ([], ["runs"])
+    assert not os.path.exists("runs") or os.listdir("runs") == []
+
+
+def test_the_programs_errors_are_exceptions():
+    with pytest.raises(errors.NoInputError):
+        fitted("nowhere.txt")
+    with pytest.raises(errors.ConfigError):
+        fitted(documents(), attention="pooled")
+    assert os.listdir("runs") == []
+    with pytest.raises(errors.UsageError) as error:
+        modewise.LanguageModel().generate("a")
+    assert str(error.value) == "this LanguageModel is not fitted yet: call fit, or open a run with LanguageModel.from_run"
+    with pytest.raises(errors.UsageError) as error:
+        fitted(documents(), run="here").fit(documents(), y=[1])
+    assert str(error.value) == "LanguageModel.fit takes texts alone: y must be None"
