@@ -218,6 +218,14 @@ def test_generate_fills_our_cache_unasked_or_given():
     assert torch.equal(unasked.sequences, without)
 
 
+def test_a_cache_goes_on_with_the_next_turn_and_reads_prompts_in_chunks():
+    model, ids = made(), tokens(2, 9)
+    wanted, cache = model.generate(ids, max_new_tokens=15, do_sample=False), ours.ModewiseCache(model.config)
+    first = model.generate(ids, max_new_tokens=5, do_sample=False, past_key_values=cache)
+    assert torch.equal(model.generate(first, max_new_tokens=10, do_sample=False, past_key_values=cache), wanted)
+    assert torch.equal(model.generate(ids, max_new_tokens=15, do_sample=False, prefill_chunk_size=4), wanted)
+
+
 PADDED = {"left": lambda row, pad: [*pad, *row], "right": lambda row, pad: [*row, *pad],
           "amid": lambda row, pad: [*row[:3], *pad, *row[3:]]}  # fmt: skip
 
