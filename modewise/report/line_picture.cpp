@@ -12,7 +12,7 @@ namespace {
 class Pixels {
  public:
   Pixels(int64_t width, int64_t height)
-      : width_(width), height_(height), pixels_(static_cast<size_t>(width * height), Color{255, 255, 255}) {}
+      : width_(width), height_(height), pixels_(static_cast<size_t>(width * height)) {}
 
   /// What the picture must hold.
   void include(int64_t first, const std::vector<double>& y) {
@@ -33,15 +33,24 @@ class Pixels {
   void paint(int64_t column, double from, double to, Color color, int64_t thickness = 1) {
     const int64_t top = std::lround(std::min(from, to));
     const int64_t bottom = std::min<int64_t>(std::lround(std::max(from, to)) + thickness - 1, height_ - 1);
-    for (int64_t y = top; y <= bottom; ++y) pixels_[static_cast<size_t>(y * width_ + column)] = color;
+    const uint8_t index = index_of(color);
+    for (int64_t y = top; y <= bottom; ++y) pixels_[static_cast<size_t>(y * width_ + column)] = index;
   }
 
-  std::string png() const { return color_png(width_, height_, pixels_); }
+  std::string png() const { return palette_png(width_, height_, pixels_, palette_); }
 
  private:
+  uint8_t index_of(Color color) {
+    const auto found = std::find(palette_.begin(), palette_.end(), color);
+    const auto index = static_cast<uint8_t>(found - palette_.begin());
+    if (found == palette_.end()) palette_.push_back(color);
+    return index;
+  }
+
   int64_t width_, height_, last_ = 0;
   double low_ = std::numeric_limits<double>::infinity(), high_ = -low_;
-  std::vector<Color> pixels_;
+  std::vector<uint8_t> pixels_;
+  std::vector<Color> palette_ = {{255, 255, 255}};
 };
 
 /// Visits the pixel columns between two neighbouring points of x, both ends among them: where between them

@@ -24,8 +24,9 @@ struct PictureBand {
   Color color;
 };
 
-/// width × height pixels: bands, then curves, each in their order. x = 0 is the leftmost column of pixels,
-/// the largest x the rightmost; the range of all y fills the height. Nothing finite: an empty picture.
+/// width × height pixels of at most 255 colours: bands, then curves, each in their order. x = 0 is the
+/// leftmost column of pixels, the largest x the rightmost; the range of all y fills the height. Nothing
+/// finite: an empty picture.
 std::string line_picture(int64_t width, int64_t height, const std::vector<PictureBand>& bands,
                          const std::vector<PictureCurve>& curves);
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "modewise/report/png.h"
 
@@ -13,7 +14,20 @@ namespace {
 
 constexpr double kWeights = 1 << 20;  // of a head that are formed for a picture
 constexpr int64_t kRows = 256, kPixels = 128;
-constexpr report::Color kGap = {255, 255, 255};
+constexpr uint8_t kShades = 255, kGap = 255;  // of the palette: 0 … 254 from light to dark, then paper
+
+std::vector<report::Color> make_palette() {
+  std::vector<report::Color> colors;
+  for (int i = 0; i < kShades; ++i)
+    colors.push_back(report::scale_color(report::ColorScale::sequential, i / (kShades - 1.0)));
+  colors.push_back({255, 255, 255});
+  return colors;
+}
+
+/// 0 where the share is negative or no number.
+uint8_t shade(float share) {
+  return share > 0 ? static_cast<uint8_t>(std::lround(std::min(share, 1.0f) * (kShades - 1))) : 0;
+}
 
 /// weights [B, H, N, M] of the first sample.
 train::Picture picture(std::string name, const at::Tensor& weights) {
@@ -25,15 +39,14 @@ train::Picture picture(std::string name, const at::Tensor& weights) {
   const float largest = *std::max_element(values, values + maps.numel());
   const int64_t heads = maps.size(0), cell = std::max<int64_t>(kPixels / std::max(rows, columns), 1), gap = 2;
   const int64_t width = heads * (columns * cell + gap) - gap, height = rows * cell;
-  std::vector<report::Color> pixels(static_cast<size_t>(width * height), kGap);
+  std::vector<uint8_t> pixels(static_cast<size_t>(width * height), kGap);
   for (int64_t h = 0; h < heads; ++h)
     for (int64_t y = 0; y < height; ++y)
-      for (int64_t x = 0; x < columns * cell; ++x) {
-        const float value = values[(h * rows + y / cell) * columns + x / cell];
+      for (int64_t x = 0; x < columns * cell; ++x)
         pixels[static_cast<size_t>(y * width + h * (columns * cell + gap) + x)] =
-            report::scale_color(report::ColorScale::sequential, largest > 0 ? value / largest : 0);
-      }
-  return {std::move(name), width, height, report::color_png(width, height, pixels)};
+            shade(values[(h * rows + y / cell) * columns + x / cell] / largest);
+  static const std::vector<report::Color> palette = make_palette();
+  return {std::move(name), width, height, report::palette_png(width, height, pixels, palette)};
 }
 
 }  // namespace

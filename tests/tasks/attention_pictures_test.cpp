@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "modewise/core/file.h"
 #include "modewise/io/images/png.h"
 #include "modewise/report/color.h"
@@ -21,8 +23,9 @@ report::Color pixel(const train::Picture& picture, int64_t y, int64_t x) {
   return {at[0], at[1], at[2]};
 }
 
+/// Of 255 shades the nearest.
 report::Color shade(double share) {
-  return report::scale_color(report::ColorScale::sequential, share);
+  return report::scale_color(report::ColorScale::sequential, std::lround(share * 254) / 254.0);
 }
 
 TEST(AttentionPictures, ShowTheHeadsOfTheFirstSampleSideBySide) {
@@ -59,6 +62,17 @@ TEST(AttentionPictures, AverageWhatIsLarge) {
   EXPECT_EQ(pixel(pictures[0], 0, 17), shade(0.5));
   EXPECT_EQ(pixel(pictures[0], 1, 17), shade(0));
   EXPECT_EQ(pixel(pictures[0], 255, 255), shade(1));
+}
+
+TEST(AttentionPictures, ShowWeightsBelowNothingAsNothing) {
+  models::AttentionView view;
+  view.full = {at::tensor({-1.0, 0.5, 2.0, 0.0}).view({1, 1, 2, 2}), at::zeros({1, 1, 2, 2})};
+  const std::vector<train::Picture> pictures = attention_pictures(view);
+  ASSERT_EQ(pictures.size(), 2u);
+  EXPECT_EQ(pixel(pictures[0], 0, 0), shade(0));
+  EXPECT_EQ(pixel(pictures[0], 0, 127), shade(0.25));
+  EXPECT_EQ(pixel(pictures[0], 127, 0), shade(1));
+  EXPECT_EQ(pixel(pictures[1], 0, 0), shade(0));
 }
 
 TEST(AttentionPictures, AreDrawnOfAMillionWeightsAtMost) {
