@@ -77,10 +77,12 @@ def language_training(folder):
             "--set", "output.report=false"]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["forecast", "classify", "language"])
+TRAININGS = {"forecast": lambda folder: FORECAST, "classify": volumes_training, "language": language_training}
+
+
+@pytest.mark.parametrize("kind", TRAININGS)
 def test_same_bytes_for_any_number_of_processes(tmp_path, kind):
-    trainings = {"forecast": lambda folder: FORECAST, "classify": volumes_training, "language": language_training}
-    arguments = trainings[kind](tmp_path)
+    arguments = TRAININGS[kind](tmp_path)
     run_alone([*arguments, "--out", tmp_path / "one"])
     wanted = outcome(tmp_path / "one")
     for processes in (2, 4):
@@ -114,8 +116,10 @@ def kill_one(launcher, run, rng):
     return True
 
 
-def test_killed_processes_are_started_again(tmp_path):
-    arguments = [*FORECAST, "--set", f"train.epochs={6 * KILLS}"]
+@pytest.mark.parametrize("kind, epochs", [("forecast", 6), ("classify", 16), ("language", 2)])  # epochs for each kill
+def test_killed_processes_are_started_again(tmp_path, kind, epochs):
+    arguments = [*TRAININGS[kind](tmp_path), "--set", f"train.epochs={epochs * KILLS}", "--set", "train.patience=0",
+                 "--set", "train.checkpoint_every_steps=3"]  # fmt: skip
     run_alone([*arguments, "--out", tmp_path / "one"], shards=2)
     run = tmp_path / "killed"
     launcher = subprocess.Popen([*TORCHRUN, "--nproc-per-node", "2", "--max-restarts", str(KILLS + 1), "--monitor-interval", "0.1", "-m", "modewise",
