@@ -79,8 +79,8 @@ class GroupWorkers final : public Workers {
       if (receiving) receiving->wait();
     } catch (const std::exception& error) {
       const std::string text = error.what();
-      fail(ErrorKind::general, "process {} of {} cannot reach process {}, which has ended or hangs ({})", rank(),
-           size(), other, text.substr(0, text.find('\n')));
+      fail(ErrorKind::general, "process {} of {} cannot reach process {}, which has ended or hangs ({})",
+           rank(), size(), other, text.substr(0, text.find('\n')));
     }
     traffic_.bytes += static_cast<int64_t>(sent.nbytes());
     traffic_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
