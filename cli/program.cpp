@@ -199,6 +199,8 @@ int Program::parse_and_run() {
     fmt::print(stderr, "{}", app_.help());
     return 2;
   }
+  require(train::workers().size() == 1 || app_.got_subcommand("train"), ErrorKind::usage,
+          "processes that torchrun starts share a training: this command is one process's");
   if (threads_ > 0) at::set_num_threads(threads_);
   action_();
   return 0;

@@ -46,8 +46,10 @@ AutoOptions auto_options(const TrainOptions& options) {
 void train(const Program& program, const tasks::Kind& kind, const TrainOptions& options) {
   install_stop_handlers();
   if (!options.job.resume.empty() && resume_auto(program, kind, options.job.resume)) return;
-  if (options.config.model == kAuto && options.job.resume.empty())
-    return train_auto(program, kind, auto_options(options));
+  const bool searches = options.config.model == kAuto && options.job.resume.empty();
+  require(!searches || train::workers().size() == 1, ErrorKind::usage,
+          "--model auto starts trainings of its own: one process runs it, without torchrun");
+  if (searches) return train_auto(program, kind, auto_options(options));
   tasks::JobRequest request = options.job;
   request.config = options.config.config;
   request.assignments = options.config.all_assignments();

@@ -22,20 +22,15 @@ def replace_process() -> None:
 
 
 def join_group() -> str:
-    """The name of the group that torchrun's variables describe. Of processes that were killed as they connected, Gloo
-    now and then leaves the next ones waiting for each other: it gets half a minute (five times its timeout), thrice.
+    """The name of the group that torchrun's variables describe. Its store still holds what the processes before a restart
+    wrote, so each start has keys of its own: with the addresses of the dead Gloo would wait for nobody. A process that is
+    killed as it connects leaves the others half a minute (five times the timeout).
     """
     store, rank, size = next(rendezvous("env://"))
-    for attempt in range(3):
-        place = PrefixStore(f"modewise_{attempt}", store)
-        place.set(f"here_{rank}", "")
-        place.wait([f"here_{other}" for other in range(size)], datetime.timedelta(minutes=5))
-        try:
-            dist.init_process_group("gloo", store=place, rank=rank, world_size=size, timeout=datetime.timedelta(seconds=6))
-            break
-        except RuntimeError:
-            if attempt == 2:
-                raise
+    start = PrefixStore(f"modewise_{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+    start.set(f"here_{rank}", "")
+    start.wait([f"here_{other}" for other in range(size)], datetime.timedelta(minutes=5))
+    dist.init_process_group("gloo", store=start, rank=rank, world_size=size, timeout=datetime.timedelta(seconds=6))
     group = dist.group.WORLD
     assert group is not None
     return group.group_name

@@ -51,6 +51,12 @@ def sentences(text):
     return re.findall(r"^error of process .*$", text, re.MULTILINE)
 
 
+def said(done):
+    """What processes that failed said; the first may end the others before they say it, too."""
+    assert done.returncode != 0
+    return {one.split(": ", 1)[1] for one in sentences(done.stderr)}
+
+
 def write_volumes(folder):
     rng = numpy.random.default_rng(1)
     for name in ("plain", "bright"):
@@ -154,13 +160,13 @@ def test_begun_on_four_and_ended_on_two(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "setting, data, said",
+    "setting, data, wanted",
     [
-        ("train.seed=$RANK", "a.csv", ["the processes do not train alike: rank 1 has other settings than rank 0"]),
-        ("train.seed=1", "$RANK.csv", ["the processes do not train alike: rank 1 has other data than rank 0"]),
+        ("train.seed=$RANK", "a.csv", "the processes do not train alike: rank 1 has other settings than rank 0"),
+        ("train.seed=1", "$RANK.csv", "the processes do not train alike: rank 1 has other data than rank 0"),
     ],
 )
-def test_processes_that_do_not_train_alike(tmp_path, setting, data, said):
+def test_processes_that_do_not_train_alike(tmp_path, setting, data, wanted):
     rows = ["date,x"] + [f"2020-01-01 {i // 60:02d}:{i % 60:02d}:00,{(i * 7) % 13}" for i in range(900)]
     for name in ("a.csv", "0.csv"):
         (tmp_path / name).write_text("\n".join(rows) + "\n")
@@ -173,9 +179,7 @@ def test_processes_that_do_not_train_alike(tmp_path, setting, data, said):
                f" --set forecast.horizon=12 --model dlinear --set {setting} --out {tmp_path}/run")  # fmt: skip
     done = subprocess.run([*TORCHRUN, "--nproc-per-node", "2", "--no-python", "bash", "-c", command], capture_output=True, text=True, timeout=120,
                           env=ENVIRONMENT)  # fmt: skip
-    assert done.returncode != 0
-    # The first to fail may end the others before they have said it, too.
-    assert {one.split(": ", 1)[1] for one in sentences(done.stderr)} == set(said), done.stderr
+    assert said(done) == {wanted}, done.stderr
     assert not (tmp_path / "run").exists()
 
 
@@ -184,10 +188,14 @@ def test_groups_that_are_refused(tmp_path):
     done = run_together(3, [*FORECAST, "--out", run])
     assert "error: 3 processes: a training is shared by 1, 2, 4, 8, … of them" in done.stderr
     done = run_together(2, FORECAST, cwd=tmp_path)
-    assert ("2 processes train together: --out says in which folder, so that they find it when they are started again"
-            in {one.split(": ", 1)[1] for one in sentences(done.stderr)}), done.stderr  # fmt: skip
+    assert said(done) == {"2 processes train together: --out says in which folder, so that they find it when they are started again"}
     done = run_together(4, [*FORECAST, "--out", run, "--set", "train.shards=2"])
-    assert "train.shards = 2 parts of a batch cannot be shared by 4 processes" in {one.split(": ", 1)[1] for one in sentences(done.stderr)}
+    assert said(done) == {"train.shards = 2 parts of a batch cannot be shared by 4 processes"}
+    done = run_together(2, ["forecast", "--set", "data.simulate=seasonal", "--model", "auto", "--out", run])
+    assert said(done) == {"--model auto starts trainings of its own: one process runs it, without torchrun"}
+    done = subprocess.run([*TORCHRUN, "--nproc-per-node", "2", "-m", "modewise", "evaluate", run], capture_output=True, text=True, timeout=120,
+                          env=ENVIRONMENT)  # fmt: skip
+    assert said(done) == {"processes that torchrun starts share a training: this command is one process's"}
     run_alone([*FORECAST, "--out", tmp_path / "taken"])
     before = outcome(tmp_path / "taken")
     done = run_together(2, [*FORECAST, "--out", tmp_path / "taken"])
