@@ -9,11 +9,15 @@
 #include <cmath>
 #include <map>
 
+#include "modewise/core/error.h"
 #include "modewise/core/random.h"
 #include "modewise/train/tree_sum.h"
 
 namespace modewise::train {
 namespace {
+
+/// Of a part without samples.
+struct NoSamples final : Batch {};
 
 std::vector<at::Tensor> copies(const std::vector<NamedTensor>& tensors) {
   std::vector<at::Tensor> out;
@@ -64,6 +68,29 @@ ShardedStep::ShardedStep(Task& task, int64_t shards, uint64_t seed, Workers& wor
       trained_(task.trained()),
       running_(task.running_statistics()) {}
 
+std::unique_ptr<Batch> ShardedStep::load(SampleOrder& order, int64_t index) const {
+  const int64_t batch = index / own_parts(), shard = first_own() + index % own_parts();
+  const std::span<const int64_t> all = order.samples_of(batch);
+  const Share share{shard, shards_};
+  const auto first = static_cast<size_t>(share.first(std::ssize(all)));
+  const auto last = static_cast<size_t>(share.last(std::ssize(all)));
+  if (first == last) return std::make_unique<NoSamples>();
+  // Augmentation is drawn by a number of the part's own.
+  return task_.load_batch(all.subspan(first, last - first), batch * shards_ + shard);
+}
+
+std::vector<BatchPart> ShardedStep::take(Prefetcher& loaded, int64_t first, int64_t batches) const {
+  std::vector<BatchPart> parts;
+  for (int64_t batch = first; batch < first + batches; ++batch)
+    for (int64_t part = 0; part < own_parts(); ++part) {
+      std::unique_ptr<Batch> samples = loaded.next();
+      require(samples != nullptr, ErrorKind::internal, "the task loaded no batch {}", batch);
+      if (dynamic_cast<const NoSamples*>(samples.get()) != nullptr) samples.reset();
+      parts.push_back({batch, first_own() + part, std::move(samples)});
+    }
+  return parts;
+}
+
 ShardedStep::Counts ShardedStep::counts_of(const std::vector<BatchPart>& parts, int64_t first,
                                            size_t batches) {
   if (count_size_ == 0) {
@@ -94,8 +121,7 @@ double ShardedStep::backward(const std::vector<BatchPart>& parts, int64_t first,
   const std::vector<at::Tensor> before = copies(running_);
   const size_t trained = trained_.size(), running = running_.size();
   TreeSum tree;
-  const Share own = this->own();
-  for (int64_t shard = own.first(shards_); shard < own.last(shards_); ++shard) {
+  for (int64_t shard = first_own(); shard < first_own() + own_parts(); ++shard) {
     std::vector<at::Tensor> values(trained + running);
     at::Tensor totals = at::zeros({2}, at::kDouble);  // loss, parts that have samples
     double* total = totals.mutable_data_ptr<double>();

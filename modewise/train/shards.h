@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "modewise/train/prefetcher.h"
+#include "modewise/train/sample_order.h"
 #include "modewise/train/task.h"
 #include "modewise/train/workers.h"
 
@@ -25,8 +27,13 @@ class ShardedStep {
   /// Batches are cut into `shards` parts, of which each worker computes equally many.
   ShardedStep(Task& task, int64_t shards, uint64_t seed, Workers& workers);
 
-  /// The shards that this process computes: first … last−1.
-  Share own() const { return {workers_.rank(), workers_.size()}; }
+  /// How many parts of each batch this process computes.
+  int64_t own_parts() const { return shards_ / workers_.size(); }
+  /// Part `index` of all that this process computes: part index % own_parts() of its own of batch
+  /// index / own_parts(). For the loader's thread.
+  std::unique_ptr<Batch> load(SampleOrder& order, int64_t index) const;
+  /// This process's parts of `batches` batches from `first` on, which come next.
+  std::vector<BatchPart> take(Prefetcher& loaded, int64_t first, int64_t batches) const;
 
   /// Leaves the gradient of a step in the trained tensors, and returns its loss: of the batches `first` …
   /// `first` + weights.size() − 1, batch b weighing `weights`[b − first]. `parts` are this process's.
@@ -36,6 +43,7 @@ class ShardedStep {
  private:
   using Counts = std::vector<std::vector<double>>;  // Task::loss_counts of whole batches
 
+  int64_t first_own() const { return workers_.rank() * own_parts(); }
   Counts counts_of(const std::vector<BatchPart>& parts, int64_t first, size_t batches);
 
   Task& task_;
@@ -49,10 +57,5 @@ class ShardedStep {
 
 /// The seed of one shard's dropout and other draws; the first has the training's own.
 uint64_t shard_seed(uint64_t seed, int64_t shard);
-
-/// The number by which a shard's augmentation is drawn: different for all shards of all batches.
-inline int64_t part_number(int64_t batch, int64_t shard, int64_t shards) {
-  return batch * shards + shard;
-}
 
 }  // namespace modewise::train

@@ -56,9 +56,7 @@ class Trainer {
   void resume_from(const Checkpoint& checkpoint, bool accept_changes);
   TrainResult loop();
   void take_step(Prefetcher& batches);
-  std::unique_ptr<Batch> load(int64_t index);
   double backward_step(Prefetcher& batches);
-  double sharded_step(Prefetcher& batches, int64_t first, std::span<const double> weights);
   void evaluate();
   Metrics task_metrics();
   void append_line(const Metrics& metrics);
@@ -92,7 +90,6 @@ class Trainer {
   Optimizer optimizer_;
   SampleOrder order_;
   ShardedStep sharded_;
-  const int64_t own_first_, own_shards_;  // the parts of each batch that this process computes
   const int64_t total_steps_;
   const Schedule schedule_;
   std::optional<WeightAverage> average_;
@@ -129,8 +126,6 @@ Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run, Workers&
       order_(task.training_samples(), config.batch_size, config.drop_last, config.accumulate,
              static_cast<uint64_t>(config.seed)),
       sharded_(task, config.shards, static_cast<uint64_t>(config.seed), workers),
-      own_first_(sharded_.own().first(config.shards)),
-      own_shards_(sharded_.own().last(config.shards) - own_first_),
       total_steps_(planned_steps(config, order_, !optimizer_.parameters().empty())),
       schedule_(config.schedule, config.optimizer, order_.steps_per_epoch(), total_steps_),
       estimate_(order_.steps_per_epoch(), total_steps_, config.patience > 0) {
@@ -229,9 +224,10 @@ TrainResult Trainer::loop() {
     }
     if (!progress) progress.emplace("train", total_steps_, "steps", state_.step);
     if (!batches)
-      batches.emplace([this](int64_t index) { return load(index); },
-                      order_.first_batch(state_.step) * own_shards_,
-                      order_.first_batch(total_steps_) * own_shards_, config_.prefetch * own_shards_);
+      batches.emplace([this](int64_t index) { return sharded_.load(order_, index); },
+                      order_.first_batch(state_.step) * sharded_.own_parts(),
+                      order_.first_batch(total_steps_) * sharded_.own_parts(),
+                      config_.prefetch * sharded_.own_parts());
     const double before = timing_.steps.seconds;
     Timing::measure(timing_.steps, [&] { take_step(*batches); });
     if (const std::string text = estimate_.add(timing_.steps.seconds - before, state_.step); !text.empty()) {
@@ -281,34 +277,6 @@ void Trainer::take_step(Prefetcher& batches) {
     append_line({});
 }
 
-/// Of a part without samples.
-struct NoSamples final : Batch {};
-
-/// Part index % own_shards_ of this process's of batch index / own_shards_.
-std::unique_ptr<Batch> Trainer::load(int64_t index) {
-  const int64_t batch = index / own_shards_, shard = own_first_ + index % own_shards_;
-  const std::span<const int64_t> all = order_.samples_of(batch);
-  const Share share{shard, config_.shards};
-  const auto first = static_cast<size_t>(share.first(std::ssize(all)));
-  const auto last = static_cast<size_t>(share.last(std::ssize(all)));
-  if (first == last) return std::make_unique<NoSamples>();
-  return task_.load_batch(all.subspan(first, last - first), part_number(batch, shard, config_.shards));
-}
-
-double Trainer::sharded_step(Prefetcher& batches, int64_t first, std::span<const double> weights) {
-  std::vector<BatchPart> parts;
-  for (size_t i = 0; i < weights.size(); ++i)
-    for (int64_t shard = 0; shard < own_shards_; ++shard) {
-      BatchPart part{first + static_cast<int64_t>(i), own_first_ + shard, batches.next()};
-      require(part.samples != nullptr, ErrorKind::internal, "the task loaded no batch {}", part.batch);
-      if (dynamic_cast<const NoSamples*>(part.samples.get()) != nullptr) part.samples.reset();
-      parts.push_back(std::move(part));
-    }
-  const double loss = sharded_.backward(parts, first, weights);
-  if (!std::isfinite(loss)) loss_diverged(loss);
-  return loss;
-}
-
 double Trainer::backward_step(Prefetcher& batches) {
   const int64_t first = order_.first_batch(state_.step), last = order_.first_batch(state_.step + 1);
   int64_t samples = 0;
@@ -317,7 +285,11 @@ double Trainer::backward_step(Prefetcher& batches) {
   std::vector<double> weights;
   for (int64_t index = first; index < last; ++index)
     weights.push_back(static_cast<double>(order_.samples_in(index)) / static_cast<double>(samples));
-  if (config_.shards > 1) return sharded_step(batches, first, weights);
+  if (config_.shards > 1) {
+    const double loss = sharded_.backward(sharded_.take(batches, first, last - first), first, weights);
+    if (!std::isfinite(loss)) loss_diverged(loss);
+    return loss;
+  }
   double sum = 0;
   for (int64_t index = first; index < last; ++index) {
     const std::unique_ptr<Batch> batch = batches.next();
