@@ -463,7 +463,7 @@ class Strip {
     for (int64_t m = 0; m < kRows; ++m) delta[m] = 0, logsumexp[m] = m < rows_ ? sums[m] : F{0};
     for (int64_t m = 0; m < rows_; ++m, grad += plan_.heads * plan_.e, out += plan_.heads * plan_.e) {
       widen_row(grad, plan_.e, e_, grad_rows_ + m * e_);
-      for (int64_t c = 0; c < plan_.e; ++c) delta[m] += grad_rows_[m * e_ + c] * widen(out[c]);
+      for (int64_t c = 0; c < plan_.e; ++c) delta[m] = fused(grad_rows_[m * e_ + c], widen(out[c]), delta[m]);
     }
     transpose(grad_rows_, rows_, e_, grad_columns_);
   }

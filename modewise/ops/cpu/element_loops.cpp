@@ -47,29 +47,32 @@ void dropout_add(const DropoutPlan& plan, const T* x, const T* residual, T* out,
   }
 }
 
-// Σ of each(c) over the channels, in vector lanes; what is left of the last vector is added one by one.
+// Σ of each(c) over the channels, in lanes; what is left of the last ones is added one by one.
 template <class T, class Each>
 inline Accumulate<T> row_sum(int64_t channels, const Each& each) {
   using F = Accumulate<T>;
-  constexpr int64_t kLane = kLanes<F>;
-  const auto vector = [&](int64_t c) {
-    Vector<F> value = {};
-    for (int lane = 0; lane < kLane; ++lane) value[lane] = each(c + lane);
+  constexpr int64_t kLane = kWideLanes<F>;
+  const auto lanes = [&](int64_t c) {
+    Wide<F> value = {};
+#pragma GCC unroll 4
+    for (int i = 0; i < kWideParts; ++i)
+      for (int lane = 0; lane < kLanes<F>; ++lane) value.part[i][lane] = each(c + i * kLanes<F> + lane);
     return value;
   };
-  Vector<F> sum0 = {}, sum1 = {};
+  Wide<F> sum0 = {}, sum1 = {};
   int64_t c = 0;
   for (; c + 2 * kLane <= channels; c += 2 * kLane) {
-    sum0 += vector(c);
-    sum1 += vector(c + kLane);
+    sum0 += lanes(c);
+    sum1 += lanes(c + kLane);
   }
   if (c + kLane <= channels) {
-    sum0 += vector(c);
+    sum0 += lanes(c);
     c += kLane;
   }
   F rest = 0;
   for (; c < channels; ++c) rest += each(c);
-  return lane_sum<F>(sum0 + sum1) + rest;
+  sum0 += sum1;
+  return lane_sum(sum0) + rest;
 }
 
 template <class F>

@@ -139,7 +139,8 @@ void product(const ProductPlan& plan, int64_t b, int64_t h, int64_t begin, int64
 
 // ---- contraction ----
 
-constexpr int kDotRows = 4, kDotCols = 4;
+// 16 accumulators of 32 registers, or 12 of 16.
+constexpr int kDotRows = kVectorBytes == 64 ? 4 : 3, kDotCols = kVectorBytes == 64 ? 4 : 2;
 constexpr int64_t kContractBytes = 256 * 1024;
 
 template <class F>
@@ -156,30 +157,44 @@ int64_t contract_scratch(const ContractPlan& plan) {
          static_cast<int64_t>(sizeof(F));
 }
 
-// out[m · out_row + n] += Σ_p a[m · row + p] x[n · row + p], p in vector lanes, lanes summed as a tree.
+// out[m · out_row + n] += Σ_p a[m · row + p] x[n · row + p], p in lanes, these summed as a tree. Rows of a
+// and x are whole lines.
 template <class F, int Rows, int Cols>
 void tile_dot(const F* a, const F* x, int64_t row, int64_t columns, F* out, int64_t out_row) {
-  Vector<F> sum[Rows][Cols] = {};
-  for (int64_t p = 0; p < columns; p += kLanes<F>) {
-    Vector<F> right[Cols];
+  Vector<F> sum[Rows][Cols][kWideParts] = {};
+  for (int64_t p = 0; p < columns; p += kWideLanes<F>) {
 #pragma GCC unroll 4
-    for (int n = 0; n < Cols; ++n) right[n] = load(x + n * row + p);
+    for (int i = 0; i < kWideParts; ++i) {
+      const int64_t at = p + i * kLanes<F>;
+      Vector<F> right[Cols];
 #pragma GCC unroll 4
-    for (int m = 0; m < Rows; ++m) {
-      const Vector<F> left = load(a + m * row + p);
+      for (int n = 0; n < Cols; ++n) right[n] = load(x + n * row + at);
 #pragma GCC unroll 4
-      for (int n = 0; n < Cols; ++n) sum[m][n] += left * right[n];
+      for (int m = 0; m < Rows; ++m) {
+        const Vector<F> left = load(a + m * row + at);
+#pragma GCC unroll 4
+        for (int n = 0; n < Cols; ++n) sum[m][n][i] += left * right[n];
+      }
     }
   }
-  if constexpr (Rows * Cols % kLanes<F> == 0) {
-    for (int first = 0; first < Rows * Cols; first += kLanes<F>) {
+  constexpr int kSums = Rows * Cols;
+  Vector<F> folded[(kSums + kLanes<F> - 1) / kLanes<F> * kLanes<F>] = {};
+#pragma GCC unroll 16
+  for (int k = 0; k < kSums; ++k) {
+    Wide<F> lanes;
+#pragma GCC unroll 4
+    for (int i = 0; i < kWideParts; ++i) lanes.part[i] = sum[k / Cols][k % Cols][i];
+    folded[k] = lanes.folded();
+  }
+  if constexpr (2 * kSums > kLanes<F>) {
+    for (int first = 0; first < kSums; first += kLanes<F>) {
       F sums[kLanes<F>];
-      store(sums, lane_sums<F>(&sum[0][0] + first));
-      for (int i = 0; i < kLanes<F>; ++i) out[(first + i) / Cols * out_row + (first + i) % Cols] += sums[i];
+      store(sums, lane_sums<F>(folded + first));
+      for (int k = first; k < kSums && k < first + kLanes<F>; ++k)
+        out[k / Cols * out_row + k % Cols] += sums[k - first];
     }
   } else {
-    for (int m = 0; m < Rows; ++m)
-      for (int n = 0; n < Cols; ++n) out[m * out_row + n] += lane_sum<F>(sum[m][n]);
+    for (int k = 0; k < kSums; ++k) out[k / Cols * out_row + k % Cols] += lane_sum<F>(folded[k]);
   }
 }
 

@@ -54,12 +54,12 @@ bool keep_keys(const uint8_t* key_mask, const uint8_t* mode_mask, F* row, int64_
   return any;
 }
 
-// Softmax of row[0 … n), whose padding up to whole vectors may be overwritten. Where a value is NaN, so is
+// Softmax of row[0 … n), whose padding up to whole lines may be overwritten. Where a value is NaN, so is
 // the whole row: one that the maximum passes over is still in the sum.
 template <class F>
 void softmax_row(F* row, int64_t n, F scale) {
-  constexpr int64_t kLane = kLanes<F>;
-  for (int64_t j = n; j % kLane != 0; ++j) row[j] = kLowest<F>;
+  constexpr int64_t kLane = kLanes<F>, kWide = kWideLanes<F>;
+  for (int64_t j = n; j % kWide != 0; ++j) row[j] = kLowest<F>;
   Vector<F> high = load(row);
   for (int64_t j = kLane; j < n; j += kLane) {
     const Vector<F> value = load(row + j);
@@ -67,13 +67,16 @@ void softmax_row(F* row, int64_t n, F scale) {
   }
   F top = high[0];
   for (int lane = 1; lane < kLane; ++lane) top = high[lane] > top ? high[lane] : top;
-  Vector<F> sum = {};
-  for (int64_t j = 0; j < n; j += kLane) {
-    const Vector<F> value = exp_lanes((load(row + j) - top) * scale);
-    store(row + j, value);
-    sum += value;
+  Wide<F> sum = {};
+  for (int64_t j = 0; j < n; j += kWide) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kWideParts; ++i) {
+      const Vector<F> value = exp_lanes((load(row + j + i * kLane) - top) * scale);
+      store(row + j + i * kLane, value);
+      sum.part[i] += value;
+    }
   }
-  const F inverse = 1 / lane_sum<F>(sum);
+  const F inverse = 1 / lane_sum(sum);
   for (int64_t j = 0; j < n; ++j) row[j] *= inverse;
 }
 
@@ -144,7 +147,8 @@ void backward(const ScorePlan& plan, int64_t b, int64_t h, void* scratch) {
       row[j] = widen(scores[j]) * widen(grad[j]);
       dot += row[j];
     }
-    for (int64_t j = 0; j < m; ++j) row[j] = (row[j] - widen(scores[j]) * dot) * static_cast<F>(plan.scale);
+    for (int64_t j = 0; j < m; ++j)
+      row[j] = fused(-widen(scores[j]), dot, row[j]) * static_cast<F>(plan.scale);
   }
   const auto pack_panel = [&](const T* from, int64_t row, int64_t count) {
     for (int64_t i = 0; i < count; ++i) {

@@ -77,7 +77,7 @@ class Blocks {
       F mean = 0;
       for (int64_t c = 0; c < rows_; ++c) {
         logits[c] = dot(gk, keys_ + c * d_, d_) + dot(gv, values_ + c * e_, e_);
-        mean += a[c] * logits[c];
+        mean = fused(a[c], logits[c], mean);
       }
       for (int64_t c = 0; c < rows_; ++c) {
         logits[c] = a[c] * (logits[c] - mean);
@@ -100,10 +100,13 @@ class Blocks {
     return as<F>(slots) + ((b_ * plan_.kv_heads + g_) * own.finished + block) * slots_ * row;
   }
 
-  static F dot(const F* a, const F* b, int64_t width) {
-    Vector<F> sum = {};
-    for (int64_t i = 0; i < width; i += kLanes<F>) sum += load(a + i) * load(b + i);
-    return lane_sum<F>(sum);
+  static F dot(const F* a, const F* b, int64_t width) { return lane_sum(products(a, b, width)); }
+
+  // Σ_i a[i] b[i] in lanes; width in whole lines.
+  static Wide<F> products(const F* a, const F* b, int64_t width) {
+    Wide<F> sum = {};
+    for (int64_t i = 0; i < width; i += kWideLanes<F>) sum.add_products(a + i, b + i);
+    return sum;
   }
 
   static void add_scaled(F scale, const F* from, int64_t width, F* to) {
@@ -116,11 +119,7 @@ class Blocks {
     int64_t done = 0;
     for (; done + kLane <= rows_; done += kLane) {
       Vector<F> sums[kLane];
-      for (int64_t c = 0; c < kLane; ++c) {
-        const F* key = keys_ + (done + c) * d_;
-        sums[c] = load(z) * load(key);
-        for (int64_t i = kLane; i < d_; i += kLane) sums[c] += load(z + i) * load(key + i);
-      }
+      for (int64_t c = 0; c < kLane; ++c) sums[c] = products(z, keys_ + (done + c) * d_, d_).folded();
       store(weights + done, lane_sums<F>(sums));
     }
     for (; done < rows_; ++done) weights[done] = dot(z, keys_ + done * d_, d_);

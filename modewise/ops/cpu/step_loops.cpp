@@ -25,20 +25,21 @@ const Accumulate<T>* wide_row(const T* from, int64_t width, Accumulate<T>* room)
 
 template <class F>
 F dot(const F* a, const F* b, int64_t width) {
-  Vector<F> sum = {};
+  Wide<F> sum = {};
   int64_t i = 0;
-  for (; i + kLanes<F> <= width; i += kLanes<F>) sum += load(a + i) * load(b + i);
+  for (; i + kWideLanes<F> <= width; i += kWideLanes<F>) sum.add_products(a + i, b + i);
   F rest = 0;
-  for (; i < width; ++i) rest += a[i] * b[i];
-  return lane_sum<F>(sum) + rest;
+  for (; i < width; ++i) rest = fused(a[i], b[i], rest);
+  return lane_sum(sum) + rest;
 }
 
 /// to = to · keep + from · scale
 template <class F>
 void blend(F keep, F scale, const F* from, int64_t width, F* to) {
   int64_t i = 0;
-  for (; i + kLanes<F> <= width; i += kLanes<F>) store(to + i, load(to + i) * keep + load(from + i) * scale);
-  for (; i < width; ++i) to[i] = to[i] * keep + from[i] * scale;
+  for (; i + kLanes<F> <= width; i += kLanes<F>)
+    store(to + i, fused(load(from + i), Vector<F>{} + scale, load(to + i) * keep));
+  for (; i < width; ++i) to[i] = fused(from[i], scale, to[i] * keep);
 }
 
 /// logits [rows], room for whole vectors -> weights that sum to 1.
@@ -78,8 +79,8 @@ void turn_query(const StepPlan& plan, const StepRows& part, const T* q, Accumula
     const F *cosine = as<F>(plan.cosine) + part.code * half, *sine = as<F>(plan.sine) + part.code * half;
     for (int64_t i = 0; i < half; ++i) {
       const F a = to[i], b = to[half + i];
-      to[i] = a * cosine[i] - b * sine[i];
-      to[half + i] = b * cosine[i] + a * sine[i];
+      to[i] = fused(a, cosine[i], -(b * sine[i]));
+      to[half + i] = fused(b, cosine[i], a * sine[i]);
     }
   }
   for (int64_t i = 0; i < plan.d; ++i) to[i] *= static_cast<F>(part.scale);
@@ -142,15 +143,15 @@ void join(const OpenPlan& plan, int64_t b, int64_t g, int64_t row) {
     F* high = as<F>(plan.high) + first + s;
     F* total = as<F>(plan.total) + first + s;
     F logit = 0;
-    for (int64_t i = 0; i < d; ++i) logit += latent[i] * widen(key[i]);
+    for (int64_t i = 0; i < d; ++i) logit = fused(latent[i], widen(key[i]), logit);
     const F above = logit > *high ? logit : *high;
     const F keep = exp_of(*high - above), weight = exp_of(logit - above);
     *high = above;
-    *total = *total * keep + weight;
+    *total = fused(*total, keep, weight);
     F* keys = as<F>(plan.sum_keys) + (first + s) * d;
     F* values = as<F>(plan.sum_values) + (first + s) * e;
-    for (int64_t i = 0; i < d; ++i) keys[i] = keys[i] * keep + weight * widen(key[i]);
-    for (int64_t i = 0; i < e; ++i) values[i] = values[i] * keep + weight * widen(value[i]);
+    for (int64_t i = 0; i < d; ++i) keys[i] = fused(weight, widen(key[i]), keys[i] * keep);
+    for (int64_t i = 0; i < e; ++i) values[i] = fused(weight, widen(value[i]), values[i] * keep);
   }
 }
 

@@ -21,13 +21,13 @@ inline void turn_row(const F* from, const F* cosine, const F* sine, int64_t half
   for (; c + kLane <= half; c += kLane) {
     const Vector<F> a = load(from + c), b = load(from + half + c);
     const Vector<F> x = load(cosine + c) * scale, y = load(sine + c) * (Back ? -scale : scale);
-    store(to + c, a * x - b * y);
-    store(to + half + c, b * x + a * y);
+    store(to + c, fused(a, x, -(b * y)));
+    store(to + half + c, fused(b, x, a * y));
   }
   for (; c < half; ++c) {
     const F a = from[c], b = from[half + c], x = cosine[c] * scale, y = sine[c] * (Back ? -scale : scale);
-    to[c] = a * x - b * y;
-    to[half + c] = b * x + a * y;
+    to[c] = fused(a, x, -(b * y));
+    to[half + c] = fused(b, x, a * y);
   }
 }
 

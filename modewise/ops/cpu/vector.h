@@ -7,6 +7,10 @@
 
 #include "modewise/ops/cpu/loops.h"
 
+#if defined(__FMA__)
+#include <immintrin.h>
+#endif
+
 namespace modewise::ops::MODEWISE_ISA {
 
 #if defined(__AVX512F__)
@@ -35,6 +39,41 @@ inline Vector<F> load(const F* from) {
 template <class F>
 inline void store(F* to, Vector<F> v) {
   __builtin_memcpy(to, &v, sizeof v);
+}
+
+/// a · b + c, rounded once where the instruction set can, whatever else is added to or taken from it. Written
+/// out where a compiler that contracts by itself would have a choice.
+inline float fused(float a, float b, float c) {
+#if defined(__FMA__)
+  return __builtin_fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+inline double fused(double a, double b, double c) {
+#if defined(__FMA__)
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+inline Vector<float> fused(Vector<float> a, Vector<float> b, Vector<float> c) {
+#if defined(__AVX512F__)
+  return (Vector<float>)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+  return (Vector<float>)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+  return a * b + c;
+#endif
+}
+inline Vector<double> fused(Vector<double> a, Vector<double> b, Vector<double> c) {
+#if defined(__AVX512F__)
+  return (Vector<double>)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__FMA__)
+  return (Vector<double>)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+  return a * b + c;
+#endif
 }
 
 /// Sum of the lanes, as a tree.
@@ -82,6 +121,40 @@ inline Vector<F> lane_sums(const Vector<F>* vectors) {
   for (int i = 0; i < kLanes<F>; ++i) v[i] = vectors[i];
   fold<F, kLanes<F> / 2>(v);
   return v[0];
+}
+
+/// 64 bytes of lanes on every instruction set, in one vector or several. A sum that is taken in lanes is
+/// taken in these, so that its order, and with it its bits, do not depend on the width of the vectors.
+constexpr int kWideParts = 64 / kVectorBytes;
+template <class F>
+constexpr int kWideLanes = kWideParts* kLanes<F>;
+template <class F>
+struct Wide {
+  Vector<F> part[kWideParts];
+
+  void operator+=(const Wide& other) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kWideParts; ++i) part[i] += other.part[i];
+  }
+  /// Adds a[j] · b[j] to lane j.
+  void add_products(const F* a, const F* b) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kWideParts; ++i)
+      part[i] = fused(load(a + i * kLanes<F>), load(b + i * kLanes<F>), part[i]);
+  }
+  /// The first steps of the tree that adds all lanes: down to one vector.
+  Vector<F> folded() const {
+    if constexpr (kWideParts == 1)
+      return part[0];
+    else if constexpr (kWideParts == 2)
+      return part[0] + part[1];
+    else
+      return (part[0] + part[2]) + (part[1] + part[3]);
+  }
+};
+template <class F>
+inline F lane_sum(const Wide<F>& lanes) {
+  return lane_sum<F>(lanes.folded());
 }
 
 /// The type in which sums of T are taken.
