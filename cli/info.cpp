@@ -109,15 +109,16 @@ void machine(const Program& program) {
   }
   const std::string text = fmt::format(
       "modewise {} ({}), {}, {}\ntorch {}\n{}, {} cores, {:.1f} GiB, {}\n{}\n{} threads, loops for {} (of "
-      "{})\n\n",
+      "{})\n{}\n\n",
       build.version, build.commit, build.compiler, build.build_type, TORCH_VERSION, machine.processor,
       machine.cores, machine.memory_gib, machine.system, fmt::join(machine.instruction_sets, " "),
-      program.threads(), ops::active_isa(), fmt::join(ops::available_isas(), ", "));
+      program.threads(), ops::active_isa(), fmt::join(ops::available_isas(), ", "), ops::bits_promise());
   program.print(tasks::Result({{"build", to_json(build)},
                                {"torch", TORCH_VERSION},
                                {"machine", to_json(machine)},
                                {"threads", program.threads()},
                                {"instruction_set", ops::active_isa()},
+                               {"bits", ops::bits_promise()},
                                {"kernels", by_operator}},
                               text + table.to_text()));
 }

@@ -21,7 +21,7 @@ BatchNorm::BatchNorm(int64_t width, double eps, double momentum) : eps_(eps), mo
 
 at::Tensor BatchNorm::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   if (!is_training()) {
-    const at::Tensor factor = weight_ / (running_var_ + eps_).sqrt();
+    const at::Tensor factor = weight_ * (running_var_ + eps_).rsqrt();
     return x * cast_like(factor, x) + cast_like(bias_ - running_mean_ * factor, x);
   }
   // Statistics in the parameters' precision.

@@ -2,10 +2,10 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/sigmoid.h>
-#include <ATen/ops/tanh.h>
 
 #include <cmath>
 
+#include "modewise/ops/elementary.h"
 #include "modewise/ops/linear.h"
 
 namespace modewise::nn {
@@ -22,8 +22,9 @@ LstmState LstmCell::forward(const at::Tensor& x, const LstmState& state) const {
   const at::Tensor sums =
       ops::linear(x, input_weight_, input_bias_) + ops::linear(state.hidden, hidden_weight_, hidden_bias_);
   const auto gates = sums.chunk(4, -1);
-  const at::Tensor cell = at::sigmoid(gates[1]) * state.cell + at::sigmoid(gates[0]) * at::tanh(gates[2]);
-  return {at::sigmoid(gates[3]) * at::tanh(cell), cell};
+  const at::Tensor cell =
+      at::sigmoid(gates[1]) * state.cell + at::sigmoid(gates[0]) * ops::elementary(gates[2], "tanh");
+  return {at::sigmoid(gates[3]) * ops::elementary(cell, "tanh"), cell};
 }
 
 }  // namespace modewise::nn

@@ -9,6 +9,8 @@
 #include <functional>
 #include <numeric>
 
+#include "modewise/ops/elementary.h"
+
 namespace modewise::nn {
 namespace {
 
@@ -52,8 +54,8 @@ NormalizedWindow WindowNormalization::normalize(const at::Tensor& past, const at
   if (options_.scale) {
     at::Tensor squares = (past - mean).square();
     if (flags.defined()) squares = squares * flags;
-    out.deviation =
-        ((flags.defined() ? squares.sum(-1, true) / count : squares.mean(-1, true)) + kEpsilon).sqrt();
+    const at::Tensor variance = flags.defined() ? squares.sum(-1, true) / count : squares.mean(-1, true);
+    out.deviation = ops::elementary(variance + kEpsilon, "sqrt");
   }
   if (options_.centre == Centre::mean) out.centre = mean;
   if (options_.centre == Centre::last) out.centre = last_observed(past, observed);

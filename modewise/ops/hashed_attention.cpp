@@ -5,8 +5,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/exp.h>
-#include <ATen/ops/log.h>
 #include <ATen/ops/rsqrt.h>
 #include <torch/library.h>
 
@@ -14,6 +12,7 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/elementary.h"
 #include "modewise/ops/matmul.h"
 #include "modewise/ops/sequence_checks.h"
 
@@ -130,19 +129,20 @@ at::Tensor hashed_attention_op(const at::Tensor& q, const at::Tensor& v, const a
     return cut(taken(x.unsqueeze(1), order.tokens), chunk, 0);
   };
   auto logits = ops::matmul(in_chunks(queries), with_chunk_before(in_chunks(keys), 0).transpose(-1, -2));
-  logits = logits - at::log(sight.times.clamp_min(1).to(type)).masked_fill(sight.own, kOwn);
+  logits = logits - ops::elementary(sight.times.clamp_min(1).to(type), "log").masked_fill(sight.own, kOwn);
   // Places without a token, and tokens that do not count, see nothing: their sums are 0, and so are they.
   const auto hidden = logits.masked_fill(sight.seen.logical_not(), kUnseen);
   auto top = at::amax(hidden.detach(), -1, true);
   top = top.masked_fill(top.isinf(), 0);
-  const auto weights = at::exp(hidden - top);
+  const auto weights = ops::elementary(hidden - top, "exp");
   const auto sums =
       at::cat({ops::matmul(weights, with_chunk_before(in_chunks(values), 0)), weights.sum(-1, true), top},
               -1);  // [B, R, H, C, chunk, e + 2]
   const int64_t n = known_size(q, 1), e = known_size(v, -1);
   const auto rounds = taken(sums.flatten(3, 4).narrow(3, 0, n), order.places);
   const auto tops = rounds.narrow(-1, e + 1, 1).detach();
-  const auto joined = (rounds.narrow(-1, 0, e + 1) * at::exp(tops - at::amax(tops, 1, true))).sum(1);
+  const auto joined =
+      (rounds.narrow(-1, 0, e + 1) * ops::elementary(tops - at::amax(tops, 1, true), "exp")).sum(1);
   const auto total = joined.narrow(-1, e, 1);
   const auto out = joined.narrow(-1, 0, e) / total.masked_fill(total.eq(0), 1);
   return kept.without_others(out.transpose(1, 2))

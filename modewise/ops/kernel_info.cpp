@@ -81,6 +81,7 @@ TORCH_LIBRARY_FRAGMENT(modewise, m) {
   m.def("kernel_summary() -> str", kernel_summary_text);
   m.def("available_isas() -> str[]", available_isas);
   m.def("active_isa() -> str", active_isa);
+  m.def("bits_promise() -> str", bits_promise);
   m.def("use_isa(str isa) -> ()", [](const std::string& isa) { use_isa(isa); });
   m.def("last_kernel(str op) -> str", [](const std::string& op) { return last_kernel(op); });
   m.def("use_reference(bool on) -> ()", use_reference);

@@ -25,6 +25,10 @@ std::string active_isa();
 /// For tests: uses `isa` from now on. Raises ValueError when this machine or build lacks it.
 void use_isa(const std::string& isa);
 
+/// One sentence: on which CPUs results have the bits that this process gives them. libtorch's kernels for
+/// AVX2 are part of it; loading this library chooses them where none ran before.
+std::string bits_promise();
+
 /// The kernel that `op` ran last in this process ("" when none), for tests that prove that a fast path was
 /// taken.
 std::string last_kernel(std::string_view op);

@@ -4,7 +4,6 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/amax.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/exp.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
@@ -19,6 +18,7 @@
 #include "modewise/core/random.h"
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/elementary.h"
 #include "modewise/ops/linear.h"
 #include "modewise/ops/matmul.h"
 
@@ -150,8 +150,8 @@ RandomFeatures random_features(const at::Tensor& q, const at::Tensor& k, int64_t
   const auto query_top = at::amax(query.detach(), -1, true);
   auto key_top = at::amax(key.detach(), at::IntArrayRef{2, 3}, true);
   key_top = key_top.masked_fill(key_top.isinf(), 0);
-  const auto queries = at::exp(query - query_top) + kFloor;
-  auto keys = at::exp(key - key_top) + kFloor;
+  const auto queries = ops::elementary(query - query_top, "exp") + kFloor;
+  auto keys = ops::elementary(key - key_top, "exp") + kFloor;
   if (removed) keys = keys.masked_fill(*removed, 0);
   return {normalised(queries, keys), keys};
 }

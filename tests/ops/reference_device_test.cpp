@@ -57,6 +57,11 @@ std::map<std::string, std::function<void()>> calls() {
           {"rms_norm", [=] { reference::rms_norm(x, meta({4}), 1e-5); }},
           {"dropout_add", [=] { reference::dropout_add(x, x, 0, {}); }},
           {"swiglu", [=] { reference::swiglu(x); }},
+          {"elementary",
+           [=] {
+             for (const char* function : {"exp", "log", "sqrt", "sin", "cos", "tanh", "gelu", "gelu_slope"})
+               reference::elementary(x, function);
+           }},
           {"feed_forward",
            [=] {
              reference::feed_forward(x, {meta({6, 4}), meta({5, 6}), meta({6, 4}), {}, {}}, 0, {});

@@ -170,6 +170,10 @@ def dropout_add_norm(residual, x, p, seed, step, site, weight=None, bias=None, e
     return total, layer_norm(total, weight, bias, eps)
 
 
+def elementary(x, function):
+    return torch.nn.functional.gelu(x) if function == "gelu" else getattr(torch, function)(x)
+
+
 def swiglu(gate_and_up):
     gate, up = gate_and_up.chunk(2, -1)
     return gate * torch.sigmoid(gate) * up

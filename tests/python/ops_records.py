@@ -12,11 +12,11 @@ from collections.abc import Callable
 import torch
 
 from ops_formulas import (adam_step, axis_attention, convolution, dot_product_attention, dropout_add, dropout_add_norm,
-                          feed_forward, full_attention, kronecker_attention, layer_norm, linear, masked_moments, matmul,
+                          elementary, feed_forward, full_attention, kronecker_attention, layer_norm, linear, masked_moments, matmul,
                           mode_attention, mode_contract, mode_pool, mode_product, mode_scores, rms_norm, rotary,
                           rotary_angles, sum_of_squares, swiglu, synthesized_attention, update_moments)
-from ops_samples import (adam_samples, add_norm_samples, attention_arguments, axis_samples, bools, contract_samples,
-                         convolution_samples, dot_product_samples, dropout_samples, feed_forward_arguments, feed_forward_samples, full_samples, kronecker_samples,
+from ops_samples import (ELEMENTARY, adam_samples, add_norm_samples, attention_arguments, axis_samples, bools, contract_samples,
+                         convolution_samples, dot_product_samples, dropout_samples, elementary_samples, feed_forward_arguments, feed_forward_samples, full_samples, in_domain, kronecker_samples,
                          large_synthesized, linear_samples, maps_samples, matmul_samples, moment_samples, moments_of,
                          norm_samples, pool_samples, product_samples, rms_samples, score_samples, swiglu_samples,
                          synthesized_samples)
@@ -255,6 +255,11 @@ RECORDS = [
         small_of(lambda r: [((r(3, 5), r(3, 5), 0.3, 1, 2, 16, r(5), r(5)), {}), ((r(3, 4), r(3, 4), 0.0, 1, 2, 16), {})]),
         errors=[(lambda r: ((r(3, 4), r(3, 5), 0.1, 0, 0, 16), {}), r"residual must have the shape of x")],
         kernels={"dropout_add_norm": "fused"}),
+    Record(
+        "elementary", elementary, elementary_samples,
+        small_of(lambda r: [((in_domain(r(3, 4), function), function), {}) for function in ELEMENTARY]),
+        errors=[(lambda r: ((r(3), "cosh"), {}), "function must be exp, log, sqrt, sin, cos, tanh, gelu or gelu_slope, got 'cosh'")],
+        kernels={"elementary": "chunks"}),
     Record(
         "swiglu", swiglu, swiglu_samples, small_of(lambda r: [((r(3, 6),), {}), ((r(2, 2, 2),), {})]),
         errors=[(lambda r: ((r(3, 5),), {}), r"gate_and_up must be \[\.\.\., 2M\], got \[3, 5\]")],

@@ -260,6 +260,10 @@ REFUSALS = {
         (lambda r: ((r(3).double(), r(3), 0.5, 0, 0, 16), {}), "residual must have the type of x, Float, got Double"),
         (lambda r: ((None, r(3).half(), 0.5, 0, 0, 16), {}), "x " + KINDS),
     ],
+    "elementary": [
+        (lambda r: ((r(3), "cosh"), {}), "function must be exp, log, sqrt, sin, cos, tanh, gelu or gelu_slope, got 'cosh'"),
+        (lambda r: ((r(3).half(), "exp"), {}), "x " + KINDS),
+    ],
     "swiglu": [
         (lambda r: ((r(3, 5),), {}), "gate_and_up must be [..., 2M], got [3, 5]"), (lambda r: ((r(),), {}), "gate_and_up must be [..., 2M], got []"),
         (lambda r: ((r(3, 4).half(),), {}), "gate_and_up " + KINDS),

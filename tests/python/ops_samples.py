@@ -214,6 +214,20 @@ def add_norm_samples(rand):
     return cases
 
 
+ELEMENTARY = ("exp", "log", "sqrt", "sin", "cos", "tanh", "gelu")
+
+
+def in_domain(x, function):
+    """x itself, or for the functions of positive numbers its distance from −0.1."""
+    return (x.detach().abs() + 0.1).requires_grad_(x.requires_grad) if function in ("log", "sqrt") else x
+
+
+def elementary_samples(rand):
+    cases = [((in_domain(rand(*shape), function), function), {}) for function in ELEMENTARY for shape in [(3, 5, 7), (1025,), (0, 4), ()]]
+    cases += [((in_domain(rand(10, 7, 5).transpose(0, 2), function), function), {}) for function in ("exp", "sqrt", "gelu")]
+    return cases + [((rand(3, 17) * 30, function), {}) for function in ("sin", "cos", "tanh")]
+
+
 def swiglu_samples(rand):
     cases = [((rand(*shape),), {}) for shape in
              [(2, 3, 34), (33, 64), (5, 1024), (65, 2), (7, 62), (4,), (0, 8), (3, 0)]]

@@ -2,9 +2,10 @@
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/stack.h>
-#include <ATen/ops/tanh.h>
 
 #include <cmath>
+
+#include "modewise/ops/elementary.h"
 
 namespace modewise::models {
 
@@ -30,7 +31,7 @@ LstmCaptioner::LstmCaptioner(const CaptionModelConfig& config, const CaptionShap
 
 CaptionState LstmCaptioner::begin_each(const at::Tensor& cells, int64_t captions) {
   CaptionState state;
-  at::Tensor first = at::tanh(first_states_->forward(cells.flatten(1, 2).mean(1)));
+  at::Tensor first = ops::elementary(first_states_->forward(cells.flatten(1, 2).mean(1)), "tanh");
   if (captions > 1) first = first.repeat_interleave(captions, 0);
   state.rows = first.split(width_, -1);  // h and c of each layer
   const nn::TokenCache seen = attention_->remembered(cells);

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "modewise/ops/elementary.h"
+
 namespace modewise::models {
 
 NearestCase::NearestCase(const SeriesShape& shape)
@@ -26,7 +28,8 @@ at::Tensor NearestCase::forward(const ClassifierInput& input) {
   check(input);
   std::vector<at::Tensor> rows;
   for (int64_t i = 0; i < input.values.size(0); ++i) {
-    const at::Tensor distances = (cases_ - input.values.select(0, i)).square().flatten(1).sum(1).sqrt();
+    const at::Tensor distances =
+        ops::elementary((cases_ - input.values.select(0, i)).square().flatten(1).sum(1), "sqrt");
     std::vector<at::Tensor> nearest;
     for (int64_t k = 0; k < shape().classes; ++k)
       nearest.push_back(distances.masked_fill(labels_.ne(k), std::numeric_limits<double>::infinity()).amin());

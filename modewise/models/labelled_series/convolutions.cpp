@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "modewise/ops/convolution.h"
+#include "modewise/ops/elementary.h"
 
 namespace modewise::models {
 namespace {
@@ -38,11 +39,12 @@ DilatedConvolution::DilatedConvolution(nn::Initializer& init, int64_t in, int64_
       reach_((kernel - 1) * dilation),
       direction_(register_parameter(
           "direction", init.normal({out, in, kernel}, std::sqrt(2.0 / static_cast<double>(in * kernel))))),
-      length_(register_parameter("length", direction_.detach().square().sum({1, 2}).sqrt())),
+      length_(
+          register_parameter("length", ops::elementary(direction_.detach().square().sum({1, 2}), "sqrt"))),
       bias_(register_parameter("bias", at::zeros({out}))) {}
 
 at::Tensor DilatedConvolution::forward(const at::Tensor& x) const {
-  const at::Tensor norm = direction_.square().sum({1, 2}).sqrt();
+  const at::Tensor norm = ops::elementary(direction_.square().sum({1, 2}), "sqrt");
   const at::Tensor weight = direction_ * (length_ / norm).unsqueeze(-1).unsqueeze(-1);
   return ops::convolution(pad_time(x, reach_, 0), weight, bias_, {1}, {0}, {dilation_});
 }

@@ -1,8 +1,8 @@
 #include "modewise/models/text/masked_language_model.h"
 
-#include <ATen/ops/gelu.h>
 #include <ATen/ops/zeros.h>
 
+#include "modewise/ops/elementary.h"
 #include "modewise/ops/linear.h"
 
 namespace modewise::models {
@@ -14,7 +14,7 @@ MaskedLanguageModel::MaskedLanguageModel(const TextModelConfig& config, nn::Init
       bias_(register_parameter("bias", at::zeros({config.vocabulary}))) {}
 
 at::Tensor MaskedLanguageModel::transformed(const at::Tensor& rows) const {
-  return norm_->forward(at::gelu(dense_->forward(rows)));
+  return norm_->forward(ops::elementary(dense_->forward(rows), "gelu"));
 }
 
 at::Tensor MaskedLanguageModel::logits(const at::Tensor& rows) const {

@@ -1,8 +1,7 @@
 #include "modewise/models/text/text_classifier.h"
 
-#include <ATen/ops/tanh.h>
-
 #include "modewise/models/text/text_input_checks.h"
+#include "modewise/ops/elementary.h"
 
 namespace modewise::models {
 
@@ -21,7 +20,7 @@ at::Tensor TextClassifier::forward(const TextInput& input) {
   if (input.mask) check_first_tokens(*input.mask);
   const at::Tensor hidden = encoder_->forward(input);
   at::Tensor x = dropout1_->forward(dense_ ? hidden.select(1, 0) : encoder_->pooled(hidden));
-  if (dense_) x = dropout2_->forward(at::tanh(dense_->forward(x)));
+  if (dense_) x = dropout2_->forward(ops::elementary(dense_->forward(x), "tanh"));
   const at::Tensor logits = output_->forward(x);
   return logits.to(output_->weight().scalar_type());
 }

@@ -3,12 +3,12 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/tanh.h>
 
 #include "modewise/core/error.h"
 #include "modewise/models/text/text_input_checks.h"
 #include "modewise/nn/feed_forward.h"
 #include "modewise/nn/sequence_attention.h"
+#include "modewise/ops/elementary.h"
 #include "modewise/ops/layer_norm.h"
 
 namespace modewise::models {
@@ -90,7 +90,7 @@ at::Tensor TextEncoder::forward(const TextInput& input) {
 
 at::Tensor TextEncoder::pooled(const at::Tensor& hidden) const {
   require(pooler_ != nullptr, ErrorKind::internal, "this encoder has no pooler");
-  return at::tanh(pooler_->forward(hidden.select(1, 0)));
+  return ops::elementary(pooler_->forward(hidden.select(1, 0)), "tanh");
 }
 
 AttentionView TextEncoder::attention(const TextInput& input) {

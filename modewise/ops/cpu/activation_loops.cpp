@@ -80,8 +80,14 @@ void gelu_backward(const T* grad, const T* x, T* grad_x, T* out, int64_t begin, 
 }
 
 template <class T>
+void exponential(const T* x, T* out, int64_t count) {
+  for_vectors<T>(
+      count, [&](int64_t c, const auto& read, const auto& write) { write(out + c, exp_lanes(read(x + c))); });
+}
+
+template <class T>
 constexpr ActivationLoops<T> loops_of() {
-  return {swiglu<T>, swiglu_backward<T>, gelu<T>, gelu_backward<T>};
+  return {swiglu<T>, swiglu_backward<T>, gelu<T>, gelu_backward<T>, exponential<T>};
 }
 
 }  // namespace

@@ -174,6 +174,7 @@ struct ActivationLoops {
   ActivationBackward<T> swiglu_backward;
   Activation<T> gelu;
   ActivationBackward<T> gelu_backward;
+  void (*exp)(const T* x, T* out, int64_t count);
 };
 template <class T>
 struct TensorLoops {

@@ -8,6 +8,7 @@
 #include <torch/library.h>
 
 #include "modewise/ops/cpu/row_tasks.h"
+#include "modewise/ops/elementary.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 #include "modewise/ops/rotary.h"
@@ -19,7 +20,7 @@ namespace {
 at::Tensor rotary_rows(const at::Tensor& input, const at::Tensor& angles, double gain, bool inverse) {
   const auto x = input.stride(-1) == 1 ? input : input.contiguous();
   const auto out = at::empty(x.sizes(), x.options());
-  const auto cosines = (angles.cos() * gain).contiguous(), sines = (angles.sin() * gain).contiguous();
+  const auto cosines = elementary(angles, "cos") * gain, sines = elementary(angles, "sin") * gain;
   const int64_t n = x.size(1), heads = x.size(2), width = x.size(3), half = width / 2;
   const double sign = inverse ? -1 : 1;
   AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, x.scalar_type(), "rotary", [&] {

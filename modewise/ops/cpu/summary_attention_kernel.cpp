@@ -22,6 +22,7 @@
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
+#include "modewise/ops/elementary.h"
 #include "modewise/ops/fold_levels.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
@@ -103,8 +104,8 @@ class Work {
     const auto table = [&](const at::Tensor& positions, int64_t level, const void*& cosine,
                            const void*& sine) {
       const auto angles = at::outer(positions.to(at::kDouble), rotary.level_frequencies(level));
-      cosine = kept(angles.cos().to(type_).contiguous()).const_data_ptr();
-      sine = kept(angles.sin().to(type_).contiguous()).const_data_ptr();
+      cosine = kept(elementary(angles, "cos").to(type_)).const_data_ptr();
+      sine = kept(elementary(angles, "sin").to(type_)).const_data_ptr();
     };
     const int64_t rows = std::min(plan.n, plan.chunk + plan.window);
     table(plan.given_positions ? rotary.positions : at::arange(rows), 0, plan.cosine, plan.sine);

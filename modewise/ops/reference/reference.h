@@ -40,6 +40,7 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
 at::Tensor dropout_scale(const at::Tensor& x, double p, DropoutKey key);
 at::Tensor dropout_add(const at::Tensor& residual, const at::Tensor& x, double p, DropoutKey key);
 at::Tensor swiglu(const at::Tensor& gate_and_up);
+at::Tensor elementary(const at::Tensor& x, std::string_view function);
 /// (result, gate x beside first x + first_bias, or the latter alone).
 std::tuple<at::Tensor, at::Tensor> feed_forward(const at::Tensor& x, const FeedForwardWeights& weights,
                                                 double p, DropoutKey key);

@@ -100,7 +100,7 @@ class BatchNorm(TensorModule):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if not self.training:
-            factor = self.weight / (self.running_var + self.eps).sqrt()
+            factor = self.weight * (self.running_var + self.eps).rsqrt()
             return x * factor.to(x.dtype) + (self.bias - self.running_mean * factor).to(x.dtype)
         rows = x.reshape(-1, x.shape[-1]).to(self.weight.dtype)
         if mask is None:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from modewise import ops
+
 EPSILON = 1e-5
 
 
@@ -73,7 +75,7 @@ class WindowNormalization(nn.Module):
             centre = mean if self.centre == "mean" else None
             if self.scale:
                 squares = (past - mean).square()
-                deviation = (mean_of(squares if flags is None else squares * flags) + EPSILON).sqrt()
+                deviation = ops.elementary(mean_of(squares if flags is None else squares * flags) + EPSILON, "sqrt")
         if self.centre == "last":
             centre = last_observed(past, observed)
         values = past if centre is None else past - centre

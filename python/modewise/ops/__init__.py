@@ -20,7 +20,7 @@ from modewise.ops.attention import (
     synthesized_attention,
     tensor_attention,
 )
-from modewise.ops.dense import convolution, feed_forward, linear, matmul, rotary, swiglu
+from modewise.ops.dense import convolution, elementary, feed_forward, linear, matmul, rotary, swiglu
 from modewise.ops.modes import (
     kronecker_attention,
     mode_attention,
@@ -42,6 +42,7 @@ __all__ = [
     "dot_product_attention",
     "dropout_add",
     "dropout_add_norm",
+    "elementary",
     "feed_forward",
     "full_attention",
     "gradients",

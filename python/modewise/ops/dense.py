@@ -1,4 +1,4 @@
-"""Products of matrices, convolution, rotary codes and the gated activation."""
+"""Products of matrices, convolution, rotary codes, the gated activation and elementary functions."""
 
 from collections.abc import Sequence
 
@@ -46,6 +46,16 @@ def rotary(x: Tensor, angles: Tensor, gain: float = 1.0, inverse: bool = False) 
     order. Su et al. 2021, RoFormer (arXiv 2104.09864).
     """
     out: Tensor = _ops.rotary(x, angles, gain, inverse)
+    return out
+
+
+def elementary(x: Tensor, function: str) -> Tensor:
+    """f(x) of each element by `function`: "exp", "log", "sqrt", "sin", "cos", "tanh", "gelu" or "gelu_slope".
+
+    x of any shape -> as x. Evaluated in float64 and rounded once, but for "exp" of float32: the same bits on every CPU, as
+    those of torch's are not. Gradients of all but "gelu_slope", which is that of "gelu".
+    """
+    out: Tensor = _ops.elementary(x, function)
     return out
 
 

@@ -28,6 +28,13 @@ def use_isa(isa: str) -> None:
     _ops.use_isa(isa)
 
 
+def bits_promise() -> str:
+    """One sentence: on which CPUs results have the bits that this process gives them. `import modewise` makes torch take
+    its kernels for AVX2, where none of them ran before; ATEN_CPU_CAPABILITY=avx512 in the environment keeps those."""
+    out: str = _ops.bits_promise()
+    return out
+
+
 def last_kernel(op: str) -> str:
     """The kernel that operator `op` ran last in this process, "" for none."""
     out: str = _ops.last_kernel(op)
