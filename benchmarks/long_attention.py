@@ -82,7 +82,7 @@ def run(options, kernel, tokens, precision, work, slots=1):
                "--kernel", kernel, "--tokens", str(tokens), "--precision", precision, "--work", work, "--slots", str(slots),
                "--window", str(options.window), "--repeats", str(repeats)]
     # Freed memory is kept for the next step by both, as the program does (core/heap.h): else fresh pages are what is timed.
-    kept = {"MALLOC_MMAP_THRESHOLD_": str(2**40), "MALLOC_TRIM_THRESHOLD_": str(2**40), "MALLOC_TOP_PAD_": str(2**26)}
+    kept = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40), "MALLOC_TOP_PAD_": str(2**26)}
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **kept}).stdout)
 
 

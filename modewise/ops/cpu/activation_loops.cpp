@@ -23,9 +23,10 @@ inline void for_vectors(int64_t m, const Body& body) {
         [&](T* to, Vector<F> v) { store_narrow<T>(to, v, m - c); });
 }
 
-template <class F>
-inline Vector<F> sigmoid(Vector<F> x) {
-  return 1 / (1 + exp_lanes(-x));
+/// 1 + exp(−x), which a sigmoid divides by.
+template <class V>
+inline V under_sigmoid(V x) {
+  return 1 + exp_lanes(-x);
 }
 
 template <class T>
@@ -35,7 +36,7 @@ void swiglu(const T* x, T* out, int64_t begin, int64_t end, int64_t m) {
     T* to = out + row * m;
     for_vectors<T>(m, [&](int64_t c, const auto& read, const auto& write) {
       const auto gate = read(gates + c), up = read(gates + m + c);
-      write(to + c, gate * sigmoid<Accumulate<T>>(gate) * up);
+      write(to + c, gate / under_sigmoid(gate) * up);
     });
   }
 }
@@ -47,11 +48,13 @@ void swiglu_backward(const T* grad, const T* x, T* grad_x, T* out, int64_t begin
     const T* from = grad + row * m;
     T* to = grad_x + row * 2 * m;
     for_vectors<T>(m, [&](int64_t c, const auto& read, const auto& write) {
+      __builtin_prefetch(gates + 4 * m + c);
+      __builtin_prefetch(gates + 5 * m + c);
       const auto gate = read(gates + c), up = read(gates + m + c), above = read(from + c);
-      const auto open = sigmoid<Accumulate<T>>(gate);
-      write(to + c, above * up * (open * (1 + gate * (1 - open))));
-      write(to + m + c, above * gate * open);
-      if (out != nullptr) write(out + row * m + c, gate * open * up);
+      const auto open = 1 / under_sigmoid(gate), silu = gate * open;
+      write(to + c, above * up * fused(silu, 1 - open, open));
+      write(to + m + c, above * silu);
+      if (out != nullptr) write(out + row * m + c, silu * up);
     });
   }
 }

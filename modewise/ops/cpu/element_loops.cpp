@@ -8,7 +8,16 @@ namespace modewise::ops::MODEWISE_ISA {
 
 namespace {
 
-// Elements [begin, end) of a group of 64 with its random words.
+/// Asks for the lines that hold `count` elements, some 4 KiB behind `from`: these loops wait for memory, and
+/// the hardware does not look beyond the page that it reads.
+template <bool Written, class T>
+inline void ask_ahead(const T* from, int64_t count) {
+  constexpr int64_t kAhead = 4096 / static_cast<int64_t>(sizeof(T)),
+                    kLine = 64 / static_cast<int64_t>(sizeof(T));
+  for (int64_t i = 0; i < count; i += kLine) __builtin_prefetch(from + kAhead + i, Written ? 1 : 0);
+}
+
+// `count` elements of a group of 64 with its random words.
 template <bool Residual, class T>
 inline void keep_group(const uint32_t* words, uint32_t threshold, Accumulate<T> scale, const T* x,
                        const T* residual, T* out, int64_t count) {
@@ -19,6 +28,21 @@ inline void keep_group(const uint32_t* words, uint32_t threshold, Accumulate<T> 
     out[i] = narrow<T>(value);
   }
 }
+template <bool Residual, class T>
+inline void keep_whole_group(const uint32_t* words, uint32_t threshold, Accumulate<T> scale, const T* x,
+                             const T* residual, T* out) {
+  if constexpr (sizeof(Accumulate<T>) == sizeof(uint32_t)) {
+#pragma GCC unroll 16
+    for (int i = 0; i < 64; i += kLanes<float>) {
+      const Vector<float> value = load_wide<T>(x + i) * scale, zero = {};
+      Vector<float> kept = load(words + i) < threshold ? zero : value;
+      if constexpr (Residual) kept += load_wide<T>(residual + i);
+      store_narrow<T>(out + i, kept);
+    }
+  } else {
+    keep_group<Residual>(words, threshold, scale, x, residual, out, 64);
+  }
+}
 
 template <bool Residual, class T>
 void dropout_groups(const DropoutPlan& plan, const T* x, const T* residual, T* out, int64_t begin,
@@ -27,19 +51,35 @@ void dropout_groups(const DropoutPlan& plan, const T* x, const T* residual, T* o
   const auto scale = static_cast<Accumulate<T>>(plan.scale);
   for (int64_t i = begin; i < end; i += 64) {
     const T* added = Residual ? residual + i : nullptr;
+    ask_ahead<false>(x + i, 64);
+    if (Residual) ask_ahead<false>(added, 64);
+    ask_ahead<true>(out + i, 64);
     random_group(plan, plan.first_group + static_cast<uint64_t>(i / 64), words);
     if (end - i >= 64)
-      keep_group<Residual>(words, plan.threshold, scale, x + i, added, out + i, 64);
+      keep_whole_group<Residual>(words, plan.threshold, scale, x + i, added, out + i);
     else
       keep_group<Residual>(words, plan.threshold, scale, x + i, added, out + i, end - i);
+  }
+}
+
+// out = x + residual, or x.
+template <class T>
+inline void add_rows(const T* x, const T* residual, T* out, int64_t begin, int64_t end) {
+  constexpr int64_t kPart = 256;
+  for (int64_t first = begin; first < end; first += kPart) {
+    const int64_t last = end - first < kPart ? end : first + kPart;
+    ask_ahead<false>(x + first, kPart);
+    ask_ahead<true>(out + first, kPart);
+    if (residual != nullptr) ask_ahead<false>(residual + first, kPart);
+    for (int64_t i = first; i < last; ++i)
+      out[i] = residual == nullptr ? x[i] : narrow<T>(widen(x[i]) + widen(residual[i]));
   }
 }
 
 template <class T>
 void dropout_add(const DropoutPlan& plan, const T* x, const T* residual, T* out, int64_t begin, int64_t end) {
   if (plan.threshold == 0) {
-    for (int64_t i = begin; i < end; ++i)
-      out[i] = residual == nullptr ? x[i] : narrow<T>(widen(x[i]) + widen(residual[i]));
+    add_rows(x, residual, out, begin, end);
   } else if (residual != nullptr) {
     dropout_groups<true>(plan, x, residual, out, begin, end);
   } else {
@@ -47,33 +87,61 @@ void dropout_add(const DropoutPlan& plan, const T* x, const T* residual, T* out,
   }
 }
 
-// Σ of each(c) over the channels, in lanes; what is left of the last ones is added one by one.
-template <class T, class Each>
-inline Accumulate<T> row_sum(int64_t channels, const Each& each) {
-  using F = Accumulate<T>;
-  constexpr int64_t kLane = kWideLanes<F>;
-  const auto lanes = [&](int64_t c) {
-    Wide<F> value = {};
-#pragma GCC unroll 4
-    for (int i = 0; i < kWideParts; ++i)
-      for (int lane = 0; lane < kLanes<F>; ++lane) value.part[i][lane] = each(c + i * kLanes<F> + lane);
-    return value;
-  };
-  Wide<F> sum0 = {}, sum1 = {};
+/// How a body of for_channels reads and writes: whole vectors, or single channels.
+struct ByVector {
+  template <class T>
+  static Vector<Accumulate<T>> read(const T* from) {
+    return load_wide<T>(from);
+  }
+  template <class T>
+  static void write(T* to, Vector<Accumulate<T>> v) {
+    store_narrow<T>(to, v);
+  }
+};
+struct ByChannel {
+  template <class T>
+  static Accumulate<T> read(const T* from) {
+    return widen(*from);
+  }
+  template <class T>
+  static void write(T* to, Accumulate<T> value) {
+    *to = narrow<T>(value);
+  }
+};
+
+/// body(c, slot, access): for the vectors of channels from c on, in turns over two lines of lanes; then for
+/// the channels that are left, one by one.
+template <class F, class Body>
+inline void for_channels(int64_t channels, const Body& body) {
+  constexpr int64_t kLane = kLanes<F>, kLine = kWideLanes<F>;
   int64_t c = 0;
-  for (; c + 2 * kLane <= channels; c += 2 * kLane) {
-    sum0 += lanes(c);
-    sum1 += lanes(c + kLane);
+  for (; c + 2 * kLine <= channels; c += 2 * kLine) {
+#pragma GCC unroll 8
+    for (int slot = 0; slot < 2 * kWideParts; ++slot) body(c + slot * kLane, slot, ByVector());
   }
-  if (c + kLane <= channels) {
-    sum0 += lanes(c);
-    c += kLane;
+  if (c + kLine <= channels) {
+#pragma GCC unroll 4
+    for (int slot = 0; slot < kWideParts; ++slot) body(c + slot * kLane, slot, ByVector());
+    c += kLine;
   }
-  F rest = 0;
-  for (; c < channels; ++c) rest += each(c);
-  sum0 += sum1;
-  return lane_sum(sum0) + rest;
+  for (; c < channels; ++c) body(c, 0, ByChannel());
 }
+
+/// A sum over channels in the lanes of two lines, and of what is left of the last ones.
+template <class F>
+struct ChannelSum {
+  Vector<F> lanes[2 * kWideParts] = {};
+  F rest = 0;
+
+  void add(int slot, Vector<F> v) { lanes[slot] += v; }
+  void add(int, F value) { rest += value; }
+  F total() const {
+    Wide<F> sum;
+#pragma GCC unroll 4
+    for (int i = 0; i < kWideParts; ++i) sum.part[i] = lanes[i] + lanes[kWideParts + i];
+    return lane_sum(sum) + rest;
+  }
+};
 
 template <class F>
 inline F reciprocal_root(F value) {
@@ -87,30 +155,29 @@ template <class T>
 void norm_row(const NormPlan& plan, const T* x, T* out, int64_t row) {
   using F = Accumulate<T>;
   const int64_t d = plan.channels;
-  const F mean =
-      plan.centred ? row_sum<T>(d, [&](int64_t c) { return static_cast<F>(widen(x[c])); }) / static_cast<F>(d)
-                   : F{0};
-  const F variance = row_sum<T>(d,
-                                [&](int64_t c) {
-                                  const F centred = widen(x[c]) - mean;
-                                  return centred * centred;
-                                }) /
-                     static_cast<F>(d);
-  const F rstd = reciprocal_root<F>(variance + static_cast<F>(plan.eps));
-  if (plan.centred) as<F>(plan.mean)[row] = mean;
+  const auto width = static_cast<F>(d);
+  F mean = 0;
+  if (plan.centred) {
+    ChannelSum<F> sum;
+    for_channels<F>(d, [&](int64_t c, int slot, auto in) { sum.add(slot, in.read(x + c)); });
+    mean = sum.total() / width;
+    as<F>(plan.mean)[row] = mean;
+  }
+  ChannelSum<F> squares;
+  for_channels<F>(d, [&](int64_t c, int slot, auto in) {
+    const auto centred = in.read(x + c) - mean;
+    squares.add(slot, centred * centred);
+  });
+  const F rstd = reciprocal_root<F>(squares.total() / width + static_cast<F>(plan.eps));
   as<F>(plan.rstd)[row] = rstd;
   const F* weight = as<F>(plan.weight);
   const F* bias = as<F>(plan.bias);
-  if (weight != nullptr && bias != nullptr) {
-    for (int64_t c = 0; c < d; ++c) out[c] = narrow<T>((widen(x[c]) - mean) * rstd * weight[c] + bias[c]);
-  } else {
-    for (int64_t c = 0; c < d; ++c) {
-      F value = (widen(x[c]) - mean) * rstd;
-      if (weight != nullptr) value *= weight[c];
-      if (bias != nullptr) value += bias[c];
-      out[c] = narrow<T>(value);
-    }
-  }
+  for_channels<F>(d, [&](int64_t c, int, auto at) {
+    auto value = (at.read(x + c) - mean) * rstd;
+    if (weight != nullptr) value *= at.read(weight + c);
+    if (bias != nullptr) value += at.read(bias + c);
+    at.write(out + c, value);
+  });
 }
 
 template <class T>
@@ -126,8 +193,11 @@ void norm(const NormPlan& plan, int64_t begin, int64_t end) {
       dropout_add<T>(plan.dropout, x, as<T>(plan.residual), as<T>(plan.sum), first * d, last * d);
       x = as<T>(plan.sum);
     }
-    for (int64_t row = first; row < last; ++row)
+    for (int64_t row = first; row < last; ++row) {
+      if (plan.sum == nullptr) ask_ahead<false>(x + row * d, d);
+      ask_ahead<true>(as<T>(plan.out) + row * d, d);
       norm_row<T>(plan, x + row * d, as<T>(plan.out) + row * d, row);
+    }
   }
 }
 
@@ -136,32 +206,38 @@ void norm_backward(const NormBackwardPlan& plan, int64_t begin, int64_t end, voi
                    void* bias_sum) {
   using F = Accumulate<T>;
   const int64_t d = plan.channels;
+  const auto width = static_cast<F>(d);
   const F* weight = as<F>(plan.weight);
   F* grad_weight = as<F>(weight_sum);
   F* grad_bias = as<F>(bias_sum);
   for (int64_t row = begin; row < end; ++row) {
     const T* grad = as<T>(plan.grad) + row * d;
     const T* x = as<T>(plan.x) + row * d;
+    ask_ahead<false>(grad, d);
+    ask_ahead<false>(x, d);
     const F mean = plan.centred ? as<F>(plan.mean)[row] : F{0}, rstd = as<F>(plan.rstd)[row];
-    if (grad_weight != nullptr)
-      for (int64_t c = 0; c < d; ++c) grad_weight[c] += widen(grad[c]) * ((widen(x[c]) - mean) * rstd);
-    if (grad_bias != nullptr)
-      for (int64_t c = 0; c < d; ++c) grad_bias[c] += widen(grad[c]);
+    ChannelSum<F> sums, dots;
+    for_channels<F>(d, [&](int64_t c, int slot, auto at) {
+      const auto above = at.read(grad + c), normed = (at.read(x + c) - mean) * rstd;
+      if (grad_weight != nullptr) at.write(grad_weight + c, at.read(grad_weight + c) + above * normed);
+      if (grad_bias != nullptr) at.write(grad_bias + c, at.read(grad_bias + c) + above);
+      const auto scaled = weight == nullptr ? above : above * at.read(weight + c);
+      sums.add(slot, scaled);
+      dots.add(slot, scaled * normed);
+    });
     if (plan.grad_x == nullptr) continue;
-    const auto scaled = [&](int64_t c) {
-      const F g = widen(grad[c]);
-      return weight == nullptr ? g : static_cast<F>(g * weight[c]);
-    };
-    const F sum = plan.centred ? row_sum<T>(d, scaled) / static_cast<F>(d) : F{0};
-    const F dot =
-        row_sum<T>(d, [&](int64_t c) { return static_cast<F>(scaled(c) * ((widen(x[c]) - mean) * rstd)); }) /
-        static_cast<F>(d);
+    const F sum = plan.centred ? sums.total() / width : F{0}, dot = dots.total() / width;
     T* out = as<T>(plan.grad_x) + row * d;
     const T* added = plan.grad_sum == nullptr ? nullptr : as<T>(plan.grad_sum) + row * d;
-    for (int64_t c = 0; c < d; ++c) {
-      const F value = (scaled(c) - sum - (widen(x[c]) - mean) * rstd * dot) * rstd;
-      out[c] = narrow<T>(added == nullptr ? value : value + widen(added[c]));
-    }
+    ask_ahead<true>(out, d);
+    if (added != nullptr) ask_ahead<false>(added, d);
+    for_channels<F>(d, [&](int64_t c, int, auto at) {
+      const auto above = at.read(grad + c), normed = (at.read(x + c) - mean) * rstd;
+      const auto scaled = weight == nullptr ? above : above * at.read(weight + c);
+      auto value = (scaled - sum - normed * dot) * rstd;
+      if (added != nullptr) value += at.read(added + c);
+      at.write(out + c, value);
+    });
   }
 }
 

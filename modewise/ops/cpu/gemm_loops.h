@@ -272,18 +272,34 @@ CellRows rows_in_place(const GemmPlan& plan, int64_t row, int64_t first) {
   return {reinterpret_cast<const char*>(x), bytes, sizeof(typename P::Cell), kGemmTileRows * bytes};
 }
 
-/// out [rows, columns] = sums + bias, rounded to Out; or, without a bias, added to what out holds.
+/// out [columns] = sums + bias, rounded to Out; or, without a bias, added to what out holds.
 template <class Memory, class Out, class Sum>
-inline void finish_tile(const Sum* __restrict sums, int64_t sums_row, const Memory* __restrict bias, bool add,
-                        int64_t rows, int64_t columns, Out* __restrict out, int64_t out_row) {
-  for (int64_t m = 0; m < rows; ++m, sums += sums_row, out += out_row) {
+inline void finish_row(const Sum* sums, const Memory* bias, bool add, int64_t columns, Out* out) {
+  constexpr int64_t kLane = kLanes<Sum>;
+  int64_t c = 0;
+  for (; c + kLane <= columns; c += kLane) {
+    Vector<Sum> v = load(sums + c);
     if (add)
-      for (int64_t c = 0; c < columns; ++c) out[c] = narrow<Out>(widen(out[c]) + sums[c]);
+      v += load_wide<Out>(out + c);
     else if (bias != nullptr)
-      for (int64_t c = 0; c < columns; ++c) out[c] = narrow<Out>(sums[c] + widen(bias[c]));
-    else
-      for (int64_t c = 0; c < columns; ++c) out[c] = narrow<Out>(sums[c]);
+      v += load_wide<Memory>(bias + c);
+    store_narrow<Out>(out + c, v);
   }
+  if (c == columns) return;
+  const int64_t left = columns - c;
+  Vector<Sum> v = load_wide<Sum>(sums + c, left);
+  if (add)
+    v += load_wide<Out>(out + c, left);
+  else if (bias != nullptr)
+    v += load_wide<Memory>(bias + c, left);
+  store_narrow<Out>(out + c, v, left);
+}
+
+template <class Memory, class Out, class Sum>
+inline void finish_tile(const Sum* sums, int64_t sums_row, const Memory* bias, bool add, int64_t rows,
+                        int64_t columns, Out* out, int64_t out_row) {
+  for (int64_t m = 0; m < rows; ++m, sums += sums_row, out += out_row)
+    finish_row(sums, bias, add, columns, out);
 }
 
 /// At most this many rows times a matrix that is dense in depth, as a weight is in generation, are multiplied

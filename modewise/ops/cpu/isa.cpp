@@ -21,7 +21,7 @@ namespace avx512 {
 extern const Loops table;
 }
 namespace avx512bf16 {
-extern const GemmLoops<Half16> gemm_pairs;
+extern const Loops table;
 }
 #endif
 
@@ -41,19 +41,6 @@ bool has_avx2() {
 /// bits_promise).
 const bool torch_takes_avx2 = has_avx2() && setenv("ATEN_CPU_CAPABILITY", "avx2", /*overwrite=*/0) == 0;
 
-#if defined(MODEWISE_X86_LOOPS)
-/// AVX-512 with pairs of bfloat16.
-const Loops* pairs_table() {
-  static const TensorLoops<Half16> bf16 = [] {
-    TensorLoops<Half16> loops = avx512::table.bf16;
-    loops.gemm = &avx512bf16::gemm_pairs;
-    return loops;
-  }();
-  static const Loops table = {"avx512bf16", avx512::table.f32, avx512::table.f64, bf16};
-  return &table;
-}
-#endif
-
 std::vector<const Loops*> available() {
   std::vector<const Loops*> tables = {&scalar::table};
 #if defined(MODEWISE_X86_LOOPS)
@@ -64,9 +51,9 @@ std::vector<const Loops*> available() {
     // The last one is the default. Intel's CPUs multiply pairs at half the speed of float32, AMD's at twice
     // it.
     const bool pairs = __builtin_cpu_supports("avx512bf16");
-    if (pairs && !__builtin_cpu_is("amd")) tables.push_back(pairs_table());
+    if (pairs && !__builtin_cpu_is("amd")) tables.push_back(&avx512bf16::table);
     tables.push_back(&avx512::table);
-    if (pairs && __builtin_cpu_is("amd")) tables.push_back(pairs_table());
+    if (pairs && __builtin_cpu_is("amd")) tables.push_back(&avx512bf16::table);
   }
 #endif
   return tables;

@@ -100,8 +100,10 @@ void pack_group(const ProductPlan& plan, const T* x, const int64_t* fibre, int64
       const T* from = x + fibre[f];
       F* to = row;
       for (int64_t h = 0; h < group; ++h, to += panel_size)
-        for (int64_t c = 0; c < plan.width; c += kLanes<F>, from += kLanes<F>)
-          for (int lane = 0; lane < kLanes<F>; ++lane) to[c + lane] = widen(from[lane]);
+        for (int64_t c = 0; c < plan.width; c += kLanes<F>, from += kLanes<F>) {
+          __builtin_prefetch(from + 2 * plan.x_mode);
+          store(to + c, load_wide<T>(from));
+        }
     }
     return;
   }

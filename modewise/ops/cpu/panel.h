@@ -93,8 +93,7 @@ inline void pack_fibres(const T* from, int64_t channel, int64_t width, const int
   if (channel == 1 && width % kLanes<F> == 0) {
     for (int64_t f = 0; f < count; ++f, to += width) {
       const T* x = from + fibre[f];
-      for (int64_t c = 0; c < width; c += kLanes<F>)
-        for (int lane = 0; lane < kLanes<F>; ++lane) to[c + lane] = widen(x[c + lane]);
+      for (int64_t c = 0; c < width; c += kLanes<F>) store(to + c, load_wide<T>(x + c));
     }
     return;
   }

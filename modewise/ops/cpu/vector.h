@@ -76,16 +76,6 @@ inline Vector<double> fused(Vector<double> a, Vector<double> b, Vector<double> c
 #endif
 }
 
-/// Sum of the lanes, as a tree.
-template <class F>
-inline F lane_sum(Vector<F> v) {
-  F lanes[kLanes<F>];
-  store(lanes, v);
-  for (int half = kLanes<F> / 2; half > 0; half /= 2)
-    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-  return lanes[0];
-}
-
 template <size_t Bytes>
 struct IndexOf {
   using type = int32_t;
@@ -94,6 +84,24 @@ template <>
 struct IndexOf<8> {
   using type = int64_t;
 };
+
+// Half of the lanes added to the other half, until one is left.
+template <class F, int Half>
+inline F add_halves(Vector<F> v) {
+  if constexpr (Half == 0) {
+    return v[0];
+  } else {
+    Vector<typename IndexOf<sizeof(F)>::type> upper = {};
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes<F>; ++i) upper[i] = (i + Half) % kLanes<F>;
+    return add_halves<F, Half / 2>(v + __builtin_shuffle(v, upper));
+  }
+}
+/// Sum of the lanes, as a tree.
+template <class F>
+inline F lane_sum(Vector<F> v) {
+  return add_halves<F, kLanes<F> / 2>(v);
+}
 
 // Segments of 2·Half lanes: the halves of a's segment added up, then those of b's.
 template <class F, int Half>
@@ -191,16 +199,42 @@ inline Half16 narrow<Half16>(float value) {
   return {static_cast<uint16_t>(value != value ? 0x7fc0 : rounded)};
 }
 
+typedef uint16_t Halves __attribute__((vector_size(kVectorBytes / 2)));
+
+inline Vector<float> widen_lanes(Halves bits) {
+#if defined(__AVX512F__)
+  return (Vector<float>)_mm512_slli_epi32(_mm512_cvtepu16_epi32((__m256i)bits), 16);
+#else
+  return (Vector<float>)(__builtin_convertvector(bits, Vector<uint32_t>) << 16);
+#endif
+}
+/// As narrow<Half16> each; by the instruction that does it, denormal numbers become 0.
+inline Halves narrow_lanes(Vector<float> v) {
+#if defined(__AVX512BF16__)
+  return (Halves)_mm512_cvtneps_pbh((__m512)v);
+#else
+  const auto bits = (Vector<uint32_t>)v;
+  Vector<uint32_t> rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+#if defined(__AVX512F__)
+  const __mmask16 nan = _mm512_cmp_ps_mask((__m512)v, (__m512)v, _CMP_UNORD_Q);
+  rounded = (Vector<uint32_t>)_mm512_mask_mov_epi32((__m512i)rounded, nan, _mm512_set1_epi32(0x7fc0));
+  return (Halves)_mm512_cvtepi32_epi16((__m512i)rounded);
+#else
+  const auto number = (Vector<uint32_t>)(v == v);
+  return __builtin_convertvector((number & rounded) | (~number & 0x7fc0), Halves);
+#endif
+#endif
+}
+
 /// kLanes elements, widened; or the first `count` of them, the others 0.
 template <class T>
 inline Vector<Accumulate<T>> load_wide(const T* from) {
   if constexpr (sizeof(T) == sizeof(Accumulate<T>)) {
     return load(from);
   } else {
-    typedef uint16_t Narrow __attribute__((vector_size(kVectorBytes / 2)));
-    Narrow bits;
+    Halves bits;
     __builtin_memcpy(&bits, from, sizeof bits);
-    return (Vector<float>)(__builtin_convertvector(bits, Vector<uint32_t>) << 16);
+    return widen_lanes(bits);
   }
 }
 template <class T>
@@ -216,10 +250,7 @@ inline void store_narrow(T* to, Vector<Accumulate<T>> v) {
   if constexpr (sizeof(T) == sizeof(Accumulate<T>)) {
     store(to, v);
   } else {
-    typedef uint16_t Narrow __attribute__((vector_size(kVectorBytes / 2)));
-    const auto bits = (Vector<uint32_t>)v, number = (Vector<uint32_t>)(v == v);
-    const Vector<uint32_t> rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    const Narrow half = __builtin_convertvector((number & rounded) | (~number & 0x7fc0), Narrow);
+    const Halves half = narrow_lanes(v);
     __builtin_memcpy(to, &half, sizeof half);
   }
 }

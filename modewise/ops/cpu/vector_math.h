@@ -6,28 +6,53 @@
 
 namespace modewise::ops::MODEWISE_ISA {
 
-inline Vector<float> exp_lanes(Vector<float> x) {
+/// The smaller (larger) of x and a constant; NaN where x is.
+inline Vector<float> at_most(Vector<float> x, float high) {
+#if defined(__AVX512F__)
+  return (Vector<float>)_mm512_min_ps(_mm512_set1_ps(high), (__m512)x);
+#elif defined(__AVX2__)
+  return (Vector<float>)_mm256_min_ps(_mm256_set1_ps(high), (__m256)x);
+#else
+  return x > high ? Vector<float>{} + high : x;
+#endif
+}
+inline Vector<float> at_least(Vector<float> x, float low) {
+#if defined(__AVX512F__)
+  return (Vector<float>)_mm512_max_ps(_mm512_set1_ps(low), (__m512)x);
+#elif defined(__AVX2__)
+  return (Vector<float>)_mm256_max_ps(_mm256_set1_ps(low), (__m256)x);
+#else
+  return x < low ? Vector<float>{} + low : x;
+#endif
+}
+
+/// p · 2^n for whole n = `whole`, rounded once where it is denormal.
+inline Vector<float> scale_by_power(Vector<float> p, Vector<float> whole) {
+#if defined(__AVX512F__)
+  return (Vector<float>)_mm512_scalef_ps((__m512)p, (__m512)whole);
+#else
   typedef int32_t Integers __attribute__((vector_size(kVectorBytes)));
-  // Beyond these the result is infinite or zero anyway; NaN passes through both comparisons.
-  const Vector<float> zero = {}, high = zero + 89.0f, low = zero - 104.0f;
-  Vector<float> t = x > high ? high : x;
-  t = t < low ? low : t;
-  const Vector<float> shifted = t * 1.44269504088896341f + 12582912.0f;  // 1.5·2^23: rounds to an integer
-  const Integers n = __builtin_bit_cast(Integers, shifted) - 0x4b400000;
-  const Vector<float> whole = shifted - 12582912.0f;
-  Vector<float> r = t - whole * 0.693359375f;
-  r = r + whole * 2.12194440e-4f;
-  Vector<float> p = r * 1.9875691500e-4f + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * (r * r) + r + 1.0f;
-  // 2^n in two factors, so that denormal and infinite results come out right.
-  const Integers half = n >> 1, rest = n - half;
-  const Vector<float> scale1 = __builtin_bit_cast(Vector<float>, (half + 127) << 23);
-  const Vector<float> scale2 = __builtin_bit_cast(Vector<float>, (rest + 127) << 23);
+  // In two factors, so that denormal and infinite results come out right.
+  const Integers n = __builtin_convertvector(whole, Integers), half = n >> 1, rest = n - half;
+  const Vector<float> scale1 = (Vector<float>)((half + 127) << 23);
+  const Vector<float> scale2 = (Vector<float>)((rest + 127) << 23);
   return p * scale1 * scale2;
+#endif
+}
+
+inline Vector<float> exp_lanes(Vector<float> x) {
+  // Beyond these the result is infinite or zero anyway.
+  const Vector<float> zero = {}, t = at_least(at_most(x, 89.0f), -104.0f);
+  const Vector<float> shifted =
+      fused(t, zero + 1.44269504088896341f, zero + 12582912.0f);  // 1.5·2^23: rounds
+  const Vector<float> whole = shifted - 12582912.0f;
+  const Vector<float> r = fused(whole, zero + 2.12194440e-4f, fused(whole, zero - 0.693359375f, t));
+  // The polynomial by pairs of coefficients: what waits for what is shorter than term by term.
+  const Vector<float> r2 = r * r, high = fused(r, zero + 1.9875691500e-4f, zero + 1.3981999507e-3f),
+                      middle = fused(r, zero + 8.3334519073e-3f, zero + 4.1665795894e-2f),
+                      low = fused(r, zero + 1.6666665459e-1f, zero + 5.0000001201e-1f);
+  const Vector<float> p = fused(fused(high, r2, middle), r2, low);
+  return scale_by_power(fused(p, r2, r) + 1.0f, whole);
 }
 
 inline Vector<double> exp_lanes(Vector<double> x) {
@@ -45,14 +70,14 @@ inline Normal<float> normal_lanes(Vector<float> x) {
   const Vector<float> zero = {}, size = x < zero ? -x : x, s = 1.0f / (1.0f + 0.35f * size);
   // Fitted to erfcx(|x|/√2) / 2s at Chebyshev's points of s for |x| up to 14.5; within 4e-8 of it.
   Vector<float> p = zero - 0.029529655f;
-  p = p * s + 0.14578344f;
-  p = p * s - 0.25932798f;
-  p = p * s + 0.1631355f;
-  p = p * s - 0.025708605f;
-  p = p * s + 0.10654791f;
-  p = p * s + 0.11958618f;
-  p = p * s + 0.13989346f;
-  p = p * s + 0.13961974f;
+  p = fused(p, s, zero + 0.14578344f);
+  p = fused(p, s, zero - 0.25932798f);
+  p = fused(p, s, zero + 0.1631355f);
+  p = fused(p, s, zero - 0.025708605f);
+  p = fused(p, s, zero + 0.10654791f);
+  p = fused(p, s, zero + 0.11958618f);
+  p = fused(p, s, zero + 0.13989346f);
+  p = fused(p, s, zero + 0.13961974f);
   const Vector<float> falls = exp_lanes(-0.5f * size * size), tail = falls * (p * s);
   return {x > zero ? 1.0f - tail : tail, falls * 0.39894228f};
 }

@@ -1,7 +1,6 @@
+#pragma once
 // Products of bfloat16 by the instruction that multiplies pairs (AVX512_BF16): sums are float32, denormal
 // numbers count as 0.
-
-#include <immintrin.h>
 
 #include "modewise/ops/cpu/gemm_loops.h"
 
@@ -20,8 +19,5 @@ struct Pairs {
                                            (__m512bh)b);
   }
 };
-
-extern const GemmLoops<Half16> gemm_pairs;
-const GemmLoops<Half16> gemm_pairs = Gemm<Pairs>::loops;
 
 }  // namespace modewise::ops::MODEWISE_ISA
