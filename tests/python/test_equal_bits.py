@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not
               pytest.mark.skipif("avx512" not in kernels.available_isas(), reason="this CPU has no AVX-512: there is nothing to compare AVX2 with")]
 PLAIN = {"MODEWISE_ISA": ""}  # the default
 OLDER = {"MODEWISE_ISA": "avx2", "ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2",
-         "MKL_CBWR": "COMPATIBLE"}  # fmt: skip
+         "MKL_CBWR": "COMPATIBLE", "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
