@@ -130,7 +130,7 @@ predict e/classes --data asked.txt --out e/classes.csv
 for e/classes e/numbers e/hidden: report *
 for e/classes e/numbers e/hidden: explain * --singles 1 --json
 compare e/classes e/classes2 e/numbers e/hidden
-for SST-2 STS-B+text.objective=regress story.txt+text.objective=masked+--tokenizer+bytes: data show --task text *
+for SST-2 STS-B+text.objective=regress story.txt+text.objective=masked+--set+tokenizer=bytes: data show --task text *
 
 for forecast+--resume+f/hot classify+--resume+c/hot segment+--resume+g/hot language+--resume+l/causal series+--resume+s/full: train *
 for f/hot c/hot g/hot l/causal s/full: config show --run *
