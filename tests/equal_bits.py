@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Prints the SHA-256 of the weights that a small float32 training of each task ends with, so that two CPUs can be compared.
 
-    tests/equal_bits.py [NAME ...] [--demo] [--program build/bin/modewise] [--check docs/training.md]
+    tests/equal_bits.py [NAME ...] [--demo] [--program build/bin/modewise] [--check PAGE | --write PAGE]
 
 The same build, libtorch and C library give the same hashes on every x86-64 CPU with AVX2 and FMA. Inputs are made here, from
-whole numbers alone. --demo adds the two models of `modewise demo` (minutes); --check compares with the table of a page and ends
-with 1 where a hash differs. Run it with the tests' .venv/bin/python; it needs numpy alone.
+whole numbers alone. --demo adds the two models that `modewise demo` trains (minutes); --check compares with the table of a page,
+docs/training.md, and ends with 1 where a hash differs; --write puts those that were found there. It needs Python with numpy.
 """
 
 import argparse
@@ -164,12 +164,22 @@ def trained_hash(program, name, inputs, out, **environment):
 
 def demo_hashes(program, out):
     run(program, ["demo", "--out", out / "demo"], out, {})
-    runs = sorted(path.parent for path in (out / "demo").glob("*/checkpoints"))
-    return {f"demo-{path.name}": hash_of(path) for path in runs}
+    return {f"demo-{name}": hash_of(out / "demo" / name) for name in ("hot", "dlinear")}
+
+
+def row(name, value):
+    return f"| `{name}` | `{value}` |"
 
 
 def expected_hashes(page):
     return dict(re.findall(r"^\| `([a-z0-9-]+)` \| `([0-9a-f]{64})` \|", page.read_text(), re.M))
+
+
+def write_hashes(page, found):
+    text = page.read_text()
+    for name, value in found.items():
+        text = re.sub(rf"^\| `{name}` \| `[0-9a-f]{{64}}` \|", row(name, value), text, flags=re.M)
+    page.write_text(text)
 
 
 def main():
@@ -177,7 +187,8 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help="trainings; all when not given: " + ", ".join(TRAININGS))
     parser.add_argument("--demo", action="store_true")
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build" / "bin" / "modewise")
-    parser.add_argument("--check", type=pathlib.Path)
+    parser.add_argument("--check", type=pathlib.Path, metavar="PAGE")
+    parser.add_argument("--write", type=pathlib.Path, metavar="PAGE")
     options = parser.parse_args()
     if unknown := set(options.names) - set(TRAININGS):
         parser.error(f"no such training: {', '.join(sorted(unknown))}")
@@ -189,10 +200,12 @@ def main():
         found = {name: trained_hash(program, name, folder, folder) for name in options.names or TRAININGS}
         if options.demo:
             found |= demo_hashes(program, folder)
+    if options.write:
+        write_hashes(options.write, found)
     for name, value in found.items():
         mark = "" if not options.check else " the same" if expected.get(name) == value else " OTHER" if name in expected else " not in the page"
         different += mark not in ("", " the same")
-        print(f"| `{name}` | `{value}` |{mark}")
+        print(row(name, value) + mark)
     return 1 if different else 0
 
 

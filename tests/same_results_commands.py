@@ -13,7 +13,7 @@ SETTINGS = {
     "fold": "model.attention.fold=0,4,8 model.attention.slots=2",
     "recall": "data.recall.length=64 data.recall.pairs=2,4 data.recall.samples=64 data.recall.held_back=16",
     "cases": "train.epochs=3 train.batch_size=8 train.optimizer.learning_rate=0.005",
-    "encoder": "tokenizer=bytes model.width=16 model.layers=2 model.heads=2 model.positions=48 train.max_steps=6 train.batch_size=8"
+    "encoder": "--tokenizer bytes model.width=16 model.layers=2 model.heads=2 model.positions=48 train.max_steps=6 train.batch_size=8"
                " train.schedule.warmup_steps=2",
     "steps": "model.patch.length=4 model.patch.stride=2 data.length=24",
     "plain": "output.report=false",
@@ -130,7 +130,7 @@ predict e/classes --data asked.txt --out e/classes.csv
 for e/classes e/numbers e/hidden: report *
 for e/classes e/numbers e/hidden: explain * --singles 1 --json
 compare e/classes e/classes2 e/numbers e/hidden
-for SST-2 STS-B+text.objective=regress story.txt+text.objective=masked+tokenizer=bytes: data show --task text *
+for SST-2 STS-B+text.objective=regress story.txt+text.objective=masked+--tokenizer+bytes: data show --task text *
 
 for forecast+--resume+f/hot classify+--resume+c/hot segment+--resume+g/hot language+--resume+l/causal series+--resume+s/full: train *
 for f/hot c/hot g/hot l/causal s/full: config show --run *

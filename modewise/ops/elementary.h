@@ -10,7 +10,7 @@
 namespace modewise::ops {
 
 /// f(x) of each element, x of any shape -> as x, dense; evaluated in float64 and rounded once, but for "exp"
-/// of float32, which is within a unit of the last place. f is "exp", "log", "sqrt", "sin", "cos", "tanh",
+/// of float32, which is within 1.03 units of the last place. f is "exp", "log", "sqrt", "sin", "cos", "tanh",
 /// "gelu" (x Φ(x), Φ the share of the standard normal distribution below x) or its derivative "gelu_slope",
 /// the only one without a gradient.
 at::Tensor elementary(const at::Tensor& x, std::string_view function);

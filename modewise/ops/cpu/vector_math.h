@@ -1,6 +1,7 @@
 #pragma once
-// exp on vectors: Cephes' polynomial for float (within 1 ulp of the true value where the result is normal),
-// the C library for double. The normal distribution for float: its tail is exp(−x²/2) times a polynomial.
+// exp on vectors: Cephes' polynomial for float (within 1.03 ulp of the true value where the result is
+// normal), the C library for double. The normal distribution for float: its tail is exp(−x²/2) times a
+// polynomial.
 
 #include "modewise/ops/cpu/vector.h"
 
