@@ -113,6 +113,7 @@ def load(options):
     import torch
 
     torch.set_num_threads(options.threads)
+    torch.ones(16).exp()  # libtorch chooses kernels for the CPU now, before our library asks it for those of AVX2
     torch.ops.load_library(str(options.build / "lib" / "libmodewise_ops.so"))
     return torch
 

@@ -144,6 +144,19 @@ def test_no_token_sees_a_later_one():
         assert not reached[token + 1 :].any()
 
 
+def test_weights_of_another_type_keep_the_exact_frequencies():
+    torch.manual_seed(3)
+    frequencies = torch.tensor([[1.0, 0.1], [1.0, 0.1], [1.0, 0.1]], dtype=torch.float64)
+    attention = nn.TensorAttention(8, 2, fold=[0, 2, 3], frequencies=frequencies, gains=[1.0] * 3).to(torch.bfloat16)
+    assert attention.frequencies.dtype == torch.float64 and torch.equal(attention.frequencies, frequencies)
+    assert attention.q_proj.weight.dtype == torch.bfloat16
+    x = torch.randn(1, 9, 8).to(torch.bfloat16)
+    with torch.no_grad():
+        whole, cache = attention(x), attention.new_cache(torch.bfloat16)
+        stepped = torch.cat([attention.step(x[:, i : i + 1], cache) for i in range(9)], 1)
+    torch.testing.assert_close(stepped.float(), whole.float(), rtol=0.02, atol=0.01)
+
+
 def test_it_trains_and_compiles(causal):
     module = causal.module.train()
     tokens = torch.randint(0, 257, (4, 25), generator=torch.Generator().manual_seed(7))

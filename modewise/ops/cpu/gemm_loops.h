@@ -17,7 +17,10 @@ struct Elements {
   using Cell = Sum;
   static constexpr int kDepth = 1;  // elements of a cell
   static Cell cell(const T* from, int64_t, int64_t) { return widen(*from); }
-  static Vector<Sum> add_product(Vector<Sum> sum, Cell a, Vector<Cell> b) { return sum + a * b; }
+  static Vector<Sum> add_product(Vector<Sum> sum, Cell a, Vector<Cell> b) {
+    return fused(a - Vector<Sum>{}, b,
+                 sum);  // a in every lane; a + 0 would be an addition, for the sake of −0
+  }
 };
 
 constexpr int kGemmTileRows = kVectorBytes == 64 ? 8 : 4;
@@ -166,19 +169,19 @@ inline Vector<typename P::Cell> load_cells(const typename P::Memory* from) {
 }
 
 /// Bytes that are asked for ahead of the blocks that are turned.
-constexpr size_t kPackAhead = 512;
+constexpr int64_t kPackAhead = 256;
 
 /// Block of kCells<P> columns that are dense in depth, cells i … i + kCells<P> − 1, turned: v[k] holds cell i
-/// + k of all columns.
+/// + k of all columns. The lines `ahead` elements further on are asked for.
 template <class P>
-inline void load_turned(const typename P::Memory* column, int64_t stride, int64_t i,
+inline void load_turned(const typename P::Memory* column, int64_t stride, int64_t i, int64_t ahead,
                         Vector<typename P::Cell>* v) {
 #pragma GCC unroll 16
   for (int j = 0; j < kCells<P>; ++j) {
     const typename P::Memory* x = column + j * stride + i * P::kDepth;
     v[j] = load_cells<P>(x);
     // Each column is a stream of its own, too many for the hardware to run ahead of.
-    __builtin_prefetch(x + kPackAhead / sizeof(typename P::Memory));
+    __builtin_prefetch(x + ahead);
   }
   transpose<typename P::Cell>(v);
 }
@@ -200,7 +203,7 @@ void pack_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, ty
       int64_t i = 0;
       for (; i + kCells<P> <= whole; i += kCells<P>) {
         Vector<Cell> block[kCells<P>];
-        load_turned<P>(column, plan.b_col, i, block);
+        load_turned<P>(column, plan.b_col, i, kPackAhead / static_cast<int64_t>(sizeof(Memory)), block);
 #pragma GCC unroll 16
         for (int j = 0; j < kCells<P>; ++j) store(to + (i + j) * width + begin, block[j]);
       }
@@ -310,45 +313,67 @@ inline bool is_thin(const GemmPlan& plan, int64_t rows) {
   return plan.b_row == 1 && rows <= kThinRows && plan.depth > 0;
 }
 
-/// sums [Rows, kCells] = a · columns [column, column + count) of b, count at most kCells.
-template <class P, int Rows>
-void thin_block(const GemmPlan& plan, CellRows a, int64_t column, int64_t count, typename P::Sum* sums) {
+/// sums [Rows, Blocks · kCells] = a · columns [column, column + count) of b, count at most Blocks · kCells.
+/// The sums of one block wait for each other; two blocks keep the multipliers busy.
+template <class P, int Rows, int Blocks>
+void thin_blocks(const GemmPlan& plan, CellRows a, int64_t column, int64_t count, typename P::Sum* sums) {
   using Sum = typename P::Sum;
   using Cell = typename P::Cell;
   using Memory = typename P::Memory;
   const Memory* b = as<Memory>(plan.b) + column * plan.b_col;
-  const int64_t all = cells_of<P>(plan.depth), whole = count == kCells<P> ? plan.depth / P::kDepth : 0;
-  Vector<Sum> total[Rows] = {}, sum[Rows] = {};
+  const int64_t all = cells_of<P>(plan.depth), block_step = kCells<P> * plan.b_col;
+  const int64_t whole = count == Blocks * kCells<P> ? plan.depth / P::kDepth : 0;
+  // Behind the end of its columns, a block asks for the begin of those that come next.
+  const int64_t ahead = kPackAhead / static_cast<int64_t>(sizeof(Memory)),
+                next_columns = ahead - plan.depth + Blocks * block_step;
+  Vector<Sum> total[Rows][Blocks] = {}, sum[Rows][Blocks] = {};
+  const auto add = [&](int64_t cell, int block, Vector<Cell> columns) {
+#pragma GCC unroll 4
+    for (int m = 0; m < Rows; ++m)
+      sum[m][block] =
+          P::add_product(sum[m][block], load_cell<Cell>(a.at + m * a.row + cell * a.step), columns);
+  };
   for (int64_t i = 0; i < all;) {
-    Vector<Cell> block[kCells<P>] = {};
     const int64_t cells = all - i < kCells<P> ? all - i : kCells<P>;
     if (i + kCells<P> <= whole) {
-      load_turned<P>(b, plan.b_col, i, block);
+      const int64_t asked = i * P::kDepth + ahead < plan.depth ? ahead : next_columns;
+#pragma GCC unroll 2
+      for (int block = 0; block < Blocks; ++block) {
+        Vector<Cell> turned[kCells<P>];
+        load_turned<P>(b + block * block_step, plan.b_col, i, asked, turned);
+#pragma GCC unroll 16
+        for (int k = 0; k < kCells<P>; ++k) add(i + k, block, turned[k]);
+      }
     } else {
-      for (int64_t k = 0; k < cells; ++k)
-        for (int64_t j = 0; j < count; ++j)
-          block[k][j] =
-              P::cell(b + j * plan.b_col + (i + k) * P::kDepth, 1, plan.depth - (i + k) * P::kDepth);
+      for (int64_t k = 0; k < cells; ++k) {
+        const int64_t left = plan.depth - (i + k) * P::kDepth;
+        for (int block = 0; block < Blocks; ++block) {
+          Vector<Cell> columns = {};
+          for (int j = 0; j < kCells<P> && block * kCells<P> + j < count; ++j)
+            columns[j] = P::cell(b + block * block_step + j * plan.b_col + (i + k) * P::kDepth, 1, left);
+          add(i + k, block, columns);
+        }
+      }
     }
-    for (int64_t k = 0; k < cells; ++k)
-#pragma GCC unroll 4
-      for (int m = 0; m < Rows; ++m)
-        sum[m] = P::add_product(sum[m], load_cell<Cell>(a.at + m * a.row + (i + k) * a.step), block[k]);
     i += cells;
     if (i % kPieceCells<P> != 0 && i < all) continue;
-    for (int m = 0; m < Rows; ++m) {
-      total[m] = i <= kPieceCells<P> ? sum[m] : total[m] + sum[m];
-      sum[m] = Vector<Sum>{};
-    }
+    for (int m = 0; m < Rows; ++m)
+      for (int block = 0; block < Blocks; ++block) {
+        total[m][block] = i <= kPieceCells<P> ? sum[m][block] : total[m][block] + sum[m][block];
+        sum[m][block] = Vector<Sum>{};
+      }
   }
-  for (int m = 0; m < Rows; ++m) store(sums + m * kCells<P>, total[m]);
+  for (int m = 0; m < Rows; ++m)
+    for (int block = 0; block < Blocks; ++block)
+      store(sums + (m * Blocks + block) * kCells<P>, total[m][block]);
 }
 
+constexpr int kThinBlocks = 2;
 template <class P>
-using ThinBlock = void (*)(const GemmPlan&, CellRows, int64_t, int64_t, typename P::Sum*);
-template <class P>
-constexpr ThinBlock<P> kThinBlocks[kThinRows] = {thin_block<P, 1>, thin_block<P, 2>, thin_block<P, 3>,
-                                                 thin_block<P, 4>};
+using ThinBlocks = void (*)(const GemmPlan&, CellRows, int64_t, int64_t, typename P::Sum*);
+template <class P, int Blocks>
+constexpr ThinBlocks<P> kThinBlocksOfRows[kThinRows] = {thin_blocks<P, 1, Blocks>, thin_blocks<P, 2, Blocks>,
+                                                        thin_blocks<P, 3, Blocks>, thin_blocks<P, 4, Blocks>};
 
 template <class P>
 struct Gemm {
@@ -415,10 +440,14 @@ struct Gemm {
     const CellRows a = reads_in_place<P>(plan) ? rows_in_place<P>(plan, row, 0)
                                                : pack_rows_of_a<P>(plan, row, rows, 0, all, rows_of_a);
     const int64_t end = (p_end - 1) * kPanel<P> + panel_columns<P>(plan, p_end - 1);
-    for (int64_t column = p * kPanel<P>; column < end; column += kCells<P>) {
-      const int64_t count = end - column < kCells<P> ? end - column : kCells<P>;
-      kThinBlocks<P>[rows - 1](plan, a, column, count, sums);
-      finish(plan, sums, kCells<P>, row, rows, column, count);
+    for (int64_t column = p * kPanel<P>; column < end;) {
+      const int64_t left = end - column;
+      const bool one = left <= kCells<P>;
+      const int64_t room = one ? kCells<P> : kThinBlocks * kCells<P>, count = left < room ? left : room;
+      (one ? kThinBlocksOfRows<P, 1> : kThinBlocksOfRows<P, kThinBlocks>)[rows - 1](plan, a, column, count,
+                                                                                    sums);
+      finish(plan, sums, room, row, rows, column, count);
+      column += count;
     }
   }
 

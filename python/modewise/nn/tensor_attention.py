@@ -1,7 +1,7 @@
 """Causal self-attention of a language model in any form of `modewise.ops.tensor_attention`, and its cache."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -104,6 +104,14 @@ class TensorAttention(TensorModule):
                                         window=self.window, sinks=self.sinks, density=self.density,
                                         gains=self.gains)  # fmt: skip
         return self.o_proj(attended.flatten(-2))
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "TensorAttention":
+        """As nn.Module's, but the frequencies stay float64: .to(torch.bfloat16) is for weights."""
+        exact = self.frequencies
+        super()._apply(fn, recurse)
+        if exact is not None and self.frequencies is not None:
+            self.frequencies = exact.to(self.frequencies.device)
+        return self
 
     def new_cache(self, dtype: torch.dtype = torch.float32) -> AttentionCache:
         """Empty, for activations of this type."""

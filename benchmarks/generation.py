@@ -1,0 +1,124 @@
+"""Times greedy generation by a decoder of 110 M parameters: modewise's language model against transformers' Llama, in one run.
+
+One text, a token at a time from a cache, behind a prompt of 16 tokens, by random weights of the same sizes (width 768, 12 layers, 12
+heads, 32,000 tokens, tied). Each token reads every weight once: "bound" is the time of reading as many bytes at the rate at which
+torch sums up a tensor of that size and type, measured in the same process. Kinds take turns, each a process of its own; medians
+of milliseconds a token, as Markdown.
+
+    python benchmarks/generation.py [--build build] [--threads N] [--tokens 64]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+SIZES = {"width": 768, "layers": 12, "heads": 12, "hidden": 2048, "vocabulary": 32000}
+KINDS, PRECISIONS = ("llama", "full", "causal"), ("float32", "bf16")
+PROMPT = 16
+
+
+def peer(dtype):
+    import torch
+    import transformers
+
+    config = transformers.LlamaConfig(
+        vocab_size=SIZES["vocabulary"], hidden_size=SIZES["width"], intermediate_size=SIZES["hidden"], num_hidden_layers=SIZES["layers"],
+        num_attention_heads=SIZES["heads"], num_key_value_heads=SIZES["heads"], tie_word_embeddings=True)  # fmt: skip
+    model = transformers.LlamaForCausalLM._from_config(config, attn_implementation="sdpa").to(dtype).eval()
+    cache = transformers.DynamicCache(config=config)
+
+    def step(tokens):
+        return model(tokens, past_key_values=cache, use_cache=True, logits_to_keep=1).logits[:, -1]
+
+    return model, step
+
+
+def own(kind, dtype):
+    from modewise.models.language import LanguageModel
+
+    attention = {"form": kind, "fold": [0, 32, 32] if kind == "causal" else [], "window": 64, "sinks": 0, "density": 0.1, "slots": 1,
+                 "latent_deviation": 0.02}  # fmt: skip
+    rope = {"base": 10000.0, "scaling": "none", "factor": 1.0, "scaled_level": -1}
+    model = LanguageModel({
+        **{key: SIZES[key] for key in ("width", "layers", "heads", "hidden", "vocabulary")}, "kv_heads": SIZES["heads"],
+        "head_width": SIZES["width"] // SIZES["heads"], "context": 2048, "norm_epsilon": 1e-6, "dropout": 0.0, "deviation": 0.02,
+        "tied": True, "precision": "float32", "attention": attention, "rope": rope}).to(dtype).eval()  # fmt: skip
+    caches = model.new_cache()
+    return model, lambda tokens: model.step(tokens, caches)
+
+
+def seconds_to_read(parameters):
+    """Of as many bytes as the parameters have."""
+    import torch
+
+    bytes_read = sum(p.numel() * p.element_size() for p in parameters)
+    memory = torch.ones(bytes_read // 4)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        memory.sum()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def case(options):
+    """Runs in the child: one kind and precision."""
+    import torch
+
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(0)
+    dtype = torch.bfloat16 if options.precision == "bf16" else torch.float32
+    model, step = peer(dtype) if options.case == "llama" else own(options.case, dtype)
+    bound = seconds_to_read(model.parameters())
+    seconds = []
+    with torch.no_grad():
+        tokens = step(torch.randint(0, SIZES["vocabulary"], (1, PROMPT))).argmax(-1, keepdim=True)
+        for _ in range(options.tokens):
+            start = time.perf_counter()
+            tokens = step(tokens).argmax(-1, keepdim=True)
+            seconds.append(time.perf_counter() - start)
+    print(json.dumps({"seconds": seconds, "bound": bound}))
+
+
+def run(options, kind, precision):
+    package = pathlib.Path(__file__).resolve().parents[1] / "python"
+    command = [sys.executable, __file__, "--case", kind, "--precision", precision, "--threads", str(options.threads),
+               "--tokens", str(options.tokens)]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(package), "MODEWISE_BUILD": str(options.build.resolve())}
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "build")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--case", choices=KINDS, help=argparse.SUPPRESS)
+    parser.add_argument("--precision", choices=PRECISIONS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.case:
+        return case(options)
+    print(f"{options.threads} threads, medians of {options.rounds * options.tokens} tokens\n")
+    print("| weights | bound ms | " + " | ".join(f"{name} ms, of the bound" for name in ("Llama, SDPA", "full", "causal 0·32·32")) + " |")
+    print("|---|---|---|---|---|")
+    for precision in PRECISIONS:
+        seconds, bounds = {kind: [] for kind in KINDS}, []
+        for _ in range(options.rounds):
+            for kind in KINDS:
+                found = run(options, kind, precision)
+                seconds[kind] += found["seconds"]
+                bounds.append(found["bound"])
+        bound = statistics.median(bounds)
+        cells = (f"{1e3 * statistics.median(times):.1f}, {statistics.median(times) / bound:.2f}×" for times in seconds.values())
+        print(f"| {precision} | {1e3 * bound:.1f} | " + " | ".join(cells) + " |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
