@@ -61,17 +61,17 @@ ModelCost patch_classifier_cost(const models::SeriesModelConfig& config, const m
 
 ModelCost temporal_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape) {
   const models::SeriesConvolutionConfig& c = config.convolution;
-  const auto steps = static_cast<double>(shape.length);
   CostAccount account(half_bytes(config.precision));
-  int64_t in = shape.variables;
-  for (int64_t level = 0; level < models::temporal_levels(c, shape.length); ++level) {
-    account.layer("level " + std::to_string(level + 1));
-    for (const int64_t from : {in, c.width}) {
-      account.linear("convolutions", c.kernel * from, c.width, steps);
+  int64_t in = shape.variables, level = 0;
+  for (const models::TemporalSteps& steps : models::temporal_steps(c, shape.length)) {
+    account.layer("level " + std::to_string(++level));
+    const auto first = static_cast<double>(steps.first), second = static_cast<double>(steps.second);
+    for (const auto& [from, places] : {std::pair(in, first), std::pair(c.width, second)}) {
+      account.linear("convolutions", c.kernel * from, c.width, places);
       account.add("convolutions", c.width, 0);  // the lengths of the weights
-      account.keep(steps * static_cast<double>(2 * c.width));
+      account.keep(places * static_cast<double>(2 * c.width));
     }
-    if (in != c.width) account.linear("convolutions", in, c.width, steps);
+    if (in != c.width) account.linear("convolutions", in, c.width, second);
     in = c.width;
   }
   account.layer("head");
