@@ -7,6 +7,7 @@
 
 #include "modewise/models/labelled_series/convolutions.h"
 #include "modewise/models/labelled_series/minirocket_features.h"
+#include "modewise/models/labelled_series/shapelet_distance.h"
 #include "modewise/nn/sequence_attention.h"
 #include "modewise/ops/attention_forms.h"
 
@@ -112,13 +113,16 @@ ModelCost plain_series_cost(const models::SeriesModelConfig& config, const model
     account.add("features", 0, static_cast<double>(features * shape.length));
     account.add("linear", 0, static_cast<double>(features * shape.classes));
   } else if (config.name == "shapelet-forest") {
-    // A shapelet of the mean length along one variable, at each node on a path of a balanced tree.
-    const double length =
-                     (config.forest.shortest + config.forest.longest) / 2 * static_cast<double>(shape.length),
+    // A shapelet of the mean length along one variable, at each node on a path of a balanced tree: the sums
+    // of products, or the product of two spectra and its transform.
+    const auto steps = static_cast<double>(shape.length);
+    const double length = (config.forest.shortest + config.forest.longest) / 2 * steps,
                  depth = std::log2(static_cast<double>(std::max<int64_t>(shape.training_cases, 2)));
-    account.add("distances", 0,
-                static_cast<double>(config.forest.trees) * depth * length *
-                    std::max(static_cast<double>(shape.length) - length, 1.0));
+    const auto transform = static_cast<double>(models::transform_steps(
+        static_cast<size_t>(std::max(length, 1.0)), static_cast<size_t>(shape.length)));
+    const double products =
+        transform > 0 ? transform * (std::log2(transform) + 2) : length * std::max(steps - length, 1.0);
+    account.add("distances", 0, static_cast<double>(config.forest.trees) * depth * products);
   } else {
     account.linear("linear", values, shape.classes, 1);
     account.linear("linear", values, shape.classes, 1, false);

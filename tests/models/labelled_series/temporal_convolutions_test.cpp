@@ -78,8 +78,7 @@ TEST_P(TemporalConvolutionsOf, AreTheWholeNetworkWithItsGradients) {
   auto config = configured<SeriesModelConfig>(c.settings);
   config.name = "tcn", config.dropout = 0;
   const ClassifierInput input = cases_of(c.lengths, c.variables, c.steps);
-  const auto model =
-      make_series_classifier(config, {c.variables, c.steps, 3, input.valid.defined(), 4}, 7);
+  const auto model = make_series_classifier(config, {c.variables, c.steps, 3, input.valid.defined(), 4}, 7);
   model->to(at::kDouble);
   const Tensors all = parameters_of(*model);
   {
@@ -126,7 +125,8 @@ TEST(TemporalConvolutions, AreComputedWhereTheLastStepSeesThem) {
   SeriesConvolutionConfig config;
   config.kernel = 7;
   int64_t first = 0, second = 0;
-  for (const TemporalSteps& steps : temporal_steps(config, 16384)) first += steps.first, second += steps.second;
+  for (const TemporalSteps& steps : temporal_steps(config, 16384))
+    first += steps.first, second += steps.second;
   EXPECT_LE(first, 2 * 16384);
   EXPECT_LE(second, 16384 + 11);
   config.levels = 2;  // 1 + 6 + 6 steps 2 apart see 37
