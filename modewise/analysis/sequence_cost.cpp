@@ -7,6 +7,7 @@
 
 #include "modewise/models/labelled_series/convolutions.h"
 #include "modewise/models/labelled_series/minirocket_features.h"
+#include "modewise/models/labelled_series/shapelet_distance.h"
 #include "modewise/nn/sequence_attention.h"
 #include "modewise/ops/attention_forms.h"
 
@@ -61,17 +62,17 @@ ModelCost patch_classifier_cost(const models::SeriesModelConfig& config, const m
 
 ModelCost temporal_cost(const models::SeriesModelConfig& config, const models::SeriesShape& shape) {
   const models::SeriesConvolutionConfig& c = config.convolution;
-  const auto steps = static_cast<double>(shape.length);
   CostAccount account(half_bytes(config.precision));
-  int64_t in = shape.variables;
-  for (int64_t level = 0; level < models::temporal_levels(c, shape.length); ++level) {
-    account.layer("level " + std::to_string(level + 1));
-    for (const int64_t from : {in, c.width}) {
-      account.linear("convolutions", c.kernel * from, c.width, steps);
+  int64_t in = shape.variables, level = 0;
+  for (const models::TemporalSteps& steps : models::temporal_steps(c, shape.length)) {
+    account.layer("level " + std::to_string(++level));
+    const auto first = static_cast<double>(steps.first), second = static_cast<double>(steps.second);
+    for (const auto& [from, places] : {std::pair(in, first), std::pair(c.width, second)}) {
+      account.linear("convolutions", c.kernel * from, c.width, places);
       account.add("convolutions", c.width, 0);  // the lengths of the weights
-      account.keep(steps * static_cast<double>(2 * c.width));
+      account.keep(places * static_cast<double>(2 * c.width));
     }
-    if (in != c.width) account.linear("convolutions", in, c.width, steps);
+    if (in != c.width) account.linear("convolutions", in, c.width, second);
     in = c.width;
   }
   account.layer("head");
@@ -112,13 +113,16 @@ ModelCost plain_series_cost(const models::SeriesModelConfig& config, const model
     account.add("features", 0, static_cast<double>(features * shape.length));
     account.add("linear", 0, static_cast<double>(features * shape.classes));
   } else if (config.name == "shapelet-forest") {
-    // A shapelet of the mean length along one variable, at each node on a path of a balanced tree.
-    const double length =
-                     (config.forest.shortest + config.forest.longest) / 2 * static_cast<double>(shape.length),
+    // A shapelet of the mean length along one variable, at each node on a path of a balanced tree: the sums
+    // of products, or the product of two spectra and its transform.
+    const auto steps = static_cast<double>(shape.length);
+    const double length = (config.forest.shortest + config.forest.longest) / 2 * steps,
                  depth = std::log2(static_cast<double>(std::max<int64_t>(shape.training_cases, 2)));
-    account.add("distances", 0,
-                static_cast<double>(config.forest.trees) * depth * length *
-                    std::max(static_cast<double>(shape.length) - length, 1.0));
+    const auto transform = static_cast<double>(models::transform_steps(
+        static_cast<size_t>(std::max(length, 1.0)), static_cast<size_t>(shape.length)));
+    const double products =
+        transform > 0 ? transform * (std::log2(transform) + 2) : length * std::max(steps - length, 1.0);
+    account.add("distances", 0, static_cast<double>(config.forest.trees) * depth * products);
   } else {
     account.linear("linear", values, shape.classes, 1);
     account.linear("linear", values, shape.classes, 1, false);

@@ -156,15 +156,24 @@ TEST(SeriesCost, HasTheParametersOfTheBuiltModel) {
 
 TEST(SeriesCost, CountsEachLayerAtItsPlaces) {
   const models::SeriesShape shape{3, 77, 4, false, 10};
-  for (const char* name : {"tcn", "resnet"}) {
+  const auto count = [&](const char* name, const Places& places) {
     const auto config =
         config_of<models::SeriesModelConfig>({"name=" + std::string(name), "convolution.width=5"});
-    const double wanted =
-        weights_times_places(*models::make_series_classifier(config, shape, 1), [](const std::string& at) {
-          return at.starts_with("linear") ? 1.0 : at.ends_with("length") ? 0.0 : 77.0;
-        });
-    EXPECT_DOUBLE_EQ(series_cost(config, shape).multiply_adds(), wanted) << name;
-  }
+    EXPECT_DOUBLE_EQ(series_cost(config, shape).multiply_adds(),
+                     weights_times_places(*models::make_series_classifier(config, shape, 1), places))
+        << name;
+  };
+  count("resnet", [](const std::string& at) { return at.starts_with("linear") ? 1.0 : 77.0; });
+  // With kernels of 7 the last step sees 7 steps behind the third level's first convolution and 13 before it,
+  // which see 31 and 37 of the second level's, and those all of the first's.
+  count("tcn", [](const std::string& at) {
+    if (at.ends_with("length")) return 0.0;
+    if (holds(at, "levels.0.conv1")) return 77.0;
+    if (holds(at, "levels.0.")) return 37.0;
+    if (holds(at, "levels.1.conv1")) return 31.0;
+    if (holds(at, "levels.1.conv2")) return 13.0;
+    return holds(at, "levels.2.conv1") ? 7.0 : 1.0;
+  });
   // 9 tokens of 16 steps by 8; the head scores and weighs them.
   const auto config = config_of<models::SeriesModelConfig>({"patch.length=16", "patch.stride=8"});
   const double wanted =

@@ -15,13 +15,12 @@
 #include <utility>
 
 #include "modewise/core/error.h"
-#include "modewise/core/random.h"
-#include "modewise/models/labelled_series/shapelet_distance.h"
 
 namespace modewise::models {
 namespace {
 
 constexpr double kEqualGain = 1e-12;  // gains that differ by less are equal but for roundings
+constexpr int64_t kTogether = 32;     // cases that go down the trees at once
 
 int64_t most_frequent(const std::vector<int64_t>& counts) {
   return std::max_element(counts.begin(), counts.end()) - counts.begin();
@@ -67,70 +66,96 @@ std::span<const float> ShapeletForest::stretch(const int64_t* shapelet) const {
   return {values, static_cast<size_t>(shapelet[3])};
 }
 
-ShapeletForest::Split ShapeletForest::best_split(const Node& node, int64_t tree,
-                                                 const std::vector<int64_t>& labels) const {
-  const RandomStream stream{seed_, RandomSite::splits, static_cast<uint64_t>(tree)};
+int64_t ShapeletForest::transform_for(int64_t shapelet) const {
+  return transform_steps(static_cast<size_t>(shapelet), static_cast<size_t>(shape().length));
+}
+
+std::vector<ShapeletForest::Shapelet> ShapeletForest::drawn_shapelets(const Node& node,
+                                                                      const RandomStream& stream) const {
   const int64_t* lengths = lengths_.const_data_ptr<int64_t>();
-  std::map<int64_t, int64_t> repeats;
-  for (const int64_t one : node.cases) ++repeats[one];
-  const std::vector<std::pair<int64_t, int64_t>> distinct(repeats.begin(), repeats.end());
-  const auto all = std::ssize(node.cases);
-  std::vector<int64_t> whole(static_cast<size_t>(shape().classes), 0);
-  for (const int64_t one : node.cases) ++whole[static_cast<size_t>(labels[static_cast<size_t>(one)])];
-  const double before = entropy(whole, all);
-  Split best;
+  std::vector<Shapelet> out;
   for (int64_t draw = 0; draw < settings_.shapelets; ++draw) {
     // The first words of the stream draw the tree's cases.
-    const int64_t word = std::ssize(labels) + (node.number * settings_.shapelets + draw) * 4;
-    Split split;
-    int64_t* s = split.shapelet;
-    s[0] = node.cases[static_cast<size_t>(pick(stream, word, all))];
-    s[1] = pick(stream, word + 1, shape().variables);
-    const int64_t steps = lengths[s[0]];
+    const int64_t word = lengths_.size(0) + (node.number * settings_.shapelets + draw) * 4;
+    const int64_t one = node.cases[static_cast<size_t>(pick(stream, word, std::ssize(node.cases)))],
+                  variable = pick(stream, word + 1, shape().variables), steps = lengths[one];
     const auto share = [&](double part) {
       return std::clamp<int64_t>(static_cast<int64_t>(std::ceil(part * static_cast<double>(steps))), 1,
                                  steps);
     };
     const int64_t least = share(settings_.shortest);
-    s[3] = least + pick(stream, word + 2, share(settings_.longest) - least + 1);
-    s[2] = pick(stream, word + 3, steps - s[3] + 1);
-    struct Place {
-      double distance;
-      int64_t label, count;
-    };
-    std::vector<Place> places(distinct.size());
-    at::parallel_for(0, std::ssize(distinct), 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const auto [one, count] = distinct[static_cast<size_t>(i)];
-        const int64_t other[4] = {one, s[1], 0, lengths[one]};
-        places[static_cast<size_t>(i)] = {shapelet_distance(stretch(s), stretch(other)),
-                                          labels[static_cast<size_t>(one)], count};
+    const int64_t length = least + pick(stream, word + 2, share(settings_.longest) - least + 1);
+    const int64_t record[4] = {one, variable, pick(stream, word + 3, steps - length + 1), length};
+    out.push_back({{one, variable, record[2], length}, {stretch(record), transform_for(length)}});
+  }
+  return out;
+}
+
+ShapeletForest::Distances ShapeletForest::distances_of(const std::vector<Shapelet>& shapelets,
+                                                       const std::vector<int64_t>& cases) const {
+  const int64_t* lengths = lengths_.const_data_ptr<int64_t>();
+  const int64_t transform = series_transform();
+  Distances out(shapelets.size(), std::vector<double>(cases.size()));
+  at::parallel_for(0, std::ssize(cases), 1, [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+      std::map<int64_t, SearchedSeries> variables;
+      for (size_t s = 0; s < shapelets.size(); ++s) {
+        const int64_t variable = shapelets[s].record[1],
+                      whole[4] = {cases[i], variable, 0, lengths[cases[i]]};
+        const auto series = variables.try_emplace(variable, stretch(whole), transform).first;
+        out[s][i] = shapelets[s].search.distance(series->second);
       }
-    });
-    std::stable_sort(places.begin(), places.end(),
-                     [](const Place& a, const Place& b) { return a.distance < b.distance; });
+    }
+  });
+  return out;
+}
+
+ShapeletForest::Split ShapeletForest::best_split(const Node& node, int64_t tree,
+                                                 const std::vector<int64_t>& labels) const {
+  std::map<int64_t, int64_t> repeats;
+  for (const int64_t one : node.cases) ++repeats[one];
+  std::vector<int64_t> distinct;
+  for (const auto& [one, count] : repeats) distinct.push_back(one);
+  const auto label_of = [&](int64_t one) { return static_cast<size_t>(labels[static_cast<size_t>(one)]); };
+  const auto all = std::ssize(node.cases);
+  std::vector<int64_t> whole(static_cast<size_t>(shape().classes), 0);
+  for (const int64_t one : node.cases) ++whole[label_of(one)];
+  const double before = entropy(whole, all);
+  const auto shapelets = drawn_shapelets(node, {seed_, RandomSite::splits, static_cast<uint64_t>(tree)});
+  const Distances distances = distances_of(shapelets, distinct);
+  Split best;
+  size_t best_draw = 0;
+  for (size_t draw = 0; draw < shapelets.size(); ++draw) {
+    std::vector<std::pair<double, int64_t>> places;  // distance, case
+    for (size_t i = 0; i < distinct.size(); ++i) places.emplace_back(distances[draw][i], distinct[i]);
+    std::sort(places.begin(), places.end());
     std::vector<int64_t> left(whole.size(), 0), right = whole;
     int64_t count = 0;
     for (size_t i = 0; i + 1 < places.size(); ++i) {
-      left[static_cast<size_t>(places[i].label)] += places[i].count;
-      right[static_cast<size_t>(places[i].label)] -= places[i].count;
-      count += places[i].count;
-      split.gap = places[i + 1].distance - places[i].distance;
-      if (split.gap <= kEqualGain) continue;
+      const int64_t one = places[i].second;
+      left[label_of(one)] += repeats[one];
+      right[label_of(one)] -= repeats[one];
+      count += repeats[one];
+      const double gap = places[i + 1].first - places[i].first;
+      if (gap <= kEqualGain) continue;
       const auto part = [&](int64_t of) { return static_cast<double>(of) / static_cast<double>(all); };
-      split.gain =
-          before - part(count) * entropy(left, count) - part(all - count) * entropy(right, all - count);
-      split.threshold = (places[i].distance + places[i + 1].distance) / 2;
-      const double more = split.gain - best.gain;
-      if (more > kEqualGain || (more > -kEqualGain && split.gap > best.gap + kEqualGain)) best = split;
+      const double gain = before - part(count) * entropy(left, count) -
+                          part(all - count) * entropy(right, all - count),
+                   more = gain - best.gain;
+      if (more <= kEqualGain && (more <= -kEqualGain || gap <= best.gap + kEqualGain)) continue;
+      best.threshold = (places[i].first + places[i + 1].first) / 2, best.gain = gain, best.gap = gap;
+      best_draw = draw;
     }
   }
+  std::copy_n(shapelets[best_draw].record, 4, best.shapelet);
+  best.near.resize(labels.size());
+  for (size_t i = 0; i < distinct.size(); ++i)
+    best.near[static_cast<size_t>(distinct[i])] = distances[best_draw][i] <= best.threshold;
   return best;
 }
 
 void ShapeletForest::grow(int64_t tree, const std::vector<int64_t>& labels) {
   const RandomStream stream{seed_, RandomSite::splits, static_cast<uint64_t>(tree)};
-  const int64_t* lengths = lengths_.const_data_ptr<int64_t>();
   int64_t* shapelets = shapelets_[tree].mutable_data_ptr<int64_t>();
   double* thresholds = thresholds_[tree].mutable_data_ptr<double>();
   int64_t* children = children_[tree].mutable_data_ptr<int64_t>();
@@ -153,11 +178,8 @@ void ShapeletForest::grow(int64_t tree, const std::vector<int64_t>& labels) {
     children[node.number] = made;
     Node near{made, {}}, far{made + 1, {}};
     made += 2;
-    for (const int64_t one : node.cases) {
-      const int64_t other[4] = {one, split.shapelet[1], 0, lengths[one]};
-      const bool closer = shapelet_distance(stretch(split.shapelet), stretch(other)) <= split.threshold;
-      (closer ? near : far).cases.push_back(one);
-    }
+    for (const int64_t one : node.cases)
+      (split.near[static_cast<size_t>(one)] ? near : far).cases.push_back(one);
     waiting.push_back(std::move(near));
     waiting.push_back(std::move(far));
   }
@@ -173,17 +195,38 @@ void ShapeletForest::remember(const ClassifierInput& cases, const at::Tensor& la
   for (int64_t tree = 0; tree < settings_.trees; ++tree) grow(tree, list);
 }
 
-int64_t ShapeletForest::vote(int64_t tree, const float* values, int64_t steps) const {
-  const int64_t nodes = children_.size(1), at = tree * nodes;
-  const int64_t* children = children_.const_data_ptr<int64_t>() + at;
-  int64_t node = 0;
-  while (children[node] > 0) {
-    const int64_t* shapelet = shapelets_.const_data_ptr<int64_t>() + (at + node) * 4;
-    const float* variable = values + shapelet[1] * shape().length;
-    const double distance = shapelet_distance(stretch(shapelet), {variable, static_cast<size_t>(steps)});
-    node = children[node] + (distance <= thresholds_.const_data_ptr<double>()[at + node] ? 0 : 1);
+std::vector<SearchedSeries> ShapeletForest::searched(const at::Tensor& values, int64_t steps) const {
+  std::vector<SearchedSeries> out;
+  for (int64_t variable = 0; variable < shape().variables; ++variable)
+    out.emplace_back(
+        std::span(values.const_data_ptr<float>() + variable * shape().length, static_cast<size_t>(steps)),
+        series_transform());
+  return out;
+}
+
+std::vector<int64_t> ShapeletForest::votes_of(int64_t tree,
+                                              const std::vector<std::vector<SearchedSeries>>& cases) const {
+  const int64_t nodes = children_.size(1), root = tree * nodes;
+  const int64_t* children = children_.const_data_ptr<int64_t>() + root;
+  std::vector<int64_t> at(cases.size(), 0), out(cases.size());
+  // Children have larger numbers than their node.
+  for (int64_t node = 0; node < nodes; ++node) {
+    if (std::find(at.begin(), at.end(), node) == at.end()) continue;
+    if (children[node] == 0) {
+      for (size_t i = 0; i < at.size(); ++i)
+        if (at[i] == node) out[i] = classes_.const_data_ptr<int64_t>()[root + node];
+      continue;
+    }
+    const int64_t* record = shapelets_.const_data_ptr<int64_t>() + (root + node) * 4;
+    const double threshold = thresholds_.const_data_ptr<double>()[root + node];
+    const SearchedShapelet shapelet(stretch(record), transform_for(record[3]));
+    for (size_t i = 0; i < at.size(); ++i)
+      if (at[i] == node) {
+        const bool near = shapelet.distance(cases[i][static_cast<size_t>(record[1])]) <= threshold;
+        at[i] = children[node] + (near ? 0 : 1);
+      }
   }
-  return classes_.const_data_ptr<int64_t>()[at + node];
+  return out;
 }
 
 at::Tensor ShapeletForest::forward(const ClassifierInput& input) {
@@ -194,17 +237,23 @@ at::Tensor ShapeletForest::forward(const ClassifierInput& input) {
           input.values.device().str());
   const at::Tensor x = input.values.to(at::kFloat).contiguous();
   const at::Tensor lengths = input.valid.defined() ? input.valid.sum(-1) : at::Tensor();
-  const int64_t batch = x.size(0), size = shape().variables * shape().length, trees = settings_.trees;
+  const int64_t* steps = input.valid.defined() ? lengths.const_data_ptr<int64_t>() : nullptr;
+  const int64_t batch = x.size(0), trees = settings_.trees;
   at::Tensor votes = at::zeros({batch, shape().classes}, at::kDouble);
   double* counts = votes.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < batch; ++i) {
-    const int64_t steps = lengths.defined() ? lengths[i].item<int64_t>() : shape().length;
-    std::vector<int64_t> named(static_cast<size_t>(trees));
-    at::parallel_for(0, trees, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t tree = begin; tree < end; ++tree)
-        named[static_cast<size_t>(tree)] = vote(tree, x.const_data_ptr<float>() + i * size, steps);
+  for (int64_t first = 0; first < batch; first += kTogether) {
+    std::vector<std::vector<SearchedSeries>> cases(static_cast<size_t>(std::min(kTogether, batch - first)));
+    at::parallel_for(0, std::ssize(cases), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        cases[static_cast<size_t>(i)] = searched(x[first + i], steps ? steps[first + i] : shape().length);
     });
-    for (const int64_t one : named) counts[i * shape().classes + one] += 1;
+    std::vector<std::vector<int64_t>> named(static_cast<size_t>(trees));
+    at::parallel_for(0, trees, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t tree = begin; tree < end; ++tree) named[static_cast<size_t>(tree)] = votes_of(tree, cases);
+    });
+    for (const auto& of_tree : named)
+      for (size_t i = 0; i < cases.size(); ++i)
+        counts[(first + static_cast<int64_t>(i)) * shape().classes + of_tree[i]] += 1;
   }
   const auto classes = static_cast<double>(shape().classes);
   return at::log((votes + 1 / classes) / static_cast<double>(trees + 1)).to(input.values.scalar_type());

@@ -6,8 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "modewise/core/random.h"
 #include "modewise/models/labelled_series/config.h"
 #include "modewise/models/labelled_series/series_classifier.h"
+#include "modewise/models/labelled_series/shapelet_distance.h"
 
 namespace modewise::models {
 
@@ -30,14 +32,30 @@ class ShapeletForest : public SeriesClassifier {
     int64_t number;
     std::vector<int64_t> cases;  // with repeats
   };
-  struct Split {
-    int64_t shapelet[4] = {0, 0, 0, 0};  // case, variable, start, length
-    double threshold = 0, gain = 0, gap = 0;
+  struct Shapelet {
+    int64_t record[4];  // case, variable, start, length
+    SearchedShapelet search;
   };
+  struct Split {
+    int64_t shapelet[4] = {0, 0, 0, 0};
+    double threshold = 0, gain = 0, gap = 0;
+    std::vector<bool> near;  // by case: whether it is one of the node's within the threshold
+  };
+  /// Of several shapelets to several cases: [shapelets][cases].
+  using Distances = std::vector<std::vector<double>>;
+
   std::span<const float> stretch(const int64_t* shapelet) const;
+  std::vector<Shapelet> drawn_shapelets(const Node& node, const RandomStream& stream) const;
+  Distances distances_of(const std::vector<Shapelet>& shapelets, const std::vector<int64_t>& cases) const;
   Split best_split(const Node& node, int64_t tree, const std::vector<int64_t>& labels) const;
   void grow(int64_t tree, const std::vector<int64_t>& labels);
-  int64_t vote(int64_t tree, const float* values, int64_t steps) const;
+  /// Steps of Fourier transforms for shapelets of that length, and for series that meet shapelets of any.
+  int64_t transform_for(int64_t shapelet) const;
+  int64_t series_transform() const { return transform_for((shape().length + 1) / 2); }
+  /// The variables of one case [V, T], which must outlive them.
+  std::vector<SearchedSeries> searched(const at::Tensor& values, int64_t steps) const;
+  /// The classes that a tree gives to several cases; of each the search of every variable.
+  std::vector<int64_t> votes_of(int64_t tree, const std::vector<std::vector<SearchedSeries>>& cases) const;
 
   SeriesForestConfig settings_;
   uint64_t seed_;

@@ -5,7 +5,6 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/conv1d.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/tensor.h>
@@ -14,7 +13,6 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/labelled_series/config.h"
-#include "modewise/models/labelled_series/convolutions.h"
 #include "modewise/nn/dropout.h"
 #include "tests/models/noise_oracle.h"
 
@@ -53,18 +51,6 @@ TEST(SeriesClassifier, NearestCaseIsTheNearest) {
   const at::Tensor out = model->forward({at::zeros({1, 1, 2}), {}});
   EXPECT_EQ(out[0][0].item<double>(), 0);
   EXPECT_EQ(out[0][1].item<double>(), -5);
-}
-
-TEST(SeriesClassifier, DilatedConvolutionSeesThePastAlone) {
-  const at::NoGradGuard no_grad;
-  nn::Initializer init(5);
-  DilatedConvolution layer(init, 3, 5, 4, 2);
-  const at::Tensor x = noise(3, {2, 17, 3}).to(at::kFloat);
-  const auto parameters = layer.named_parameters();
-  // At the start the length is that of the direction, so that the weight is the direction itself.
-  const at::Tensor wanted =
-      at::conv1d(x.transpose(1, 2), parameters["direction"], {}, 1, 6, 2).narrow(-1, 0, 17).transpose(1, 2);
-  EXPECT_LT(largest(layer.forward(x) - wanted), 1e-5);
 }
 
 TEST(SeriesClassifier, LinearMapsOfSeasonAndTrendTellARampByHand) {

@@ -10,12 +10,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/models/labelled_series/shapelet_distance.h"
+#include "tests/models/noise_oracle.h"
 
 namespace modewise::models {
 namespace {
@@ -61,6 +63,82 @@ TEST(ShapeletDistance, IsThatOfItsDefinition) {
                series = pair["series"].get<std::vector<float>>();
     EXPECT_NEAR(shapelet_distance(shapelet, series), pair["distance"].get<double>(), 1e-6);
   }
+}
+
+/// The definition, stretch by stretch, in long double.
+double distance_by_definition(const std::vector<float>& shapelet, const std::vector<float>& series) {
+  const auto normal = [](const float* values, size_t count) {
+    long double mean = 0, square = 0;
+    for (size_t i = 0; i < count; ++i) mean += values[i];
+    mean /= static_cast<long double>(count);
+    for (size_t i = 0; i < count; ++i) square += (values[i] - mean) * (values[i] - mean);
+    const long double deviation = std::sqrt(square / static_cast<long double>(count));
+    std::vector<long double> out(count, 0);
+    if (deviation > 1e-6L * std::sqrt(mean * mean + deviation * deviation))
+      for (size_t i = 0; i < count; ++i) out[i] = (values[i] - mean) / deviation;
+    return out;
+  };
+  const auto wanted = normal(shapelet.data(), shapelet.size());
+  long double least = INFINITY;
+  for (size_t first = 0; first + shapelet.size() <= series.size(); ++first) {
+    const auto other = normal(series.data() + first, shapelet.size());
+    long double sum = 0;
+    for (size_t i = 0; i < other.size(); ++i) sum += (wanted[i] - other[i]) * (wanted[i] - other[i]);
+    least = std::min(least, sum / static_cast<long double>(shapelet.size()));
+  }
+  return static_cast<double>(std::sqrt(least));
+}
+
+std::vector<float> noisy(uint64_t number, int64_t steps) {
+  const at::Tensor values = noise(number, {steps}).to(at::kFloat);
+  return {values.const_data_ptr<float>(), values.const_data_ptr<float>() + steps};
+}
+
+/// The same, and the same bits by sums of products as with Fourier transforms.
+void expect_distance(const char* name, const std::vector<float>& shapelet, const std::vector<float>& series,
+                     double tolerance) {
+  EXPECT_NEAR(shapelet_distance(shapelet, series), distance_by_definition(shapelet, series), tolerance)
+      << name;
+  const int64_t transform = std::bit_ceil(series.size());
+  const double sums = SearchedShapelet(shapelet, 0).distance(SearchedSeries(series, 0));
+  EXPECT_EQ(SearchedShapelet(shapelet, transform).distance(SearchedSeries(series, transform)), sums) << name;
+  EXPECT_EQ(SearchedShapelet(shapelet, 4 * transform).distance(SearchedSeries(series, 4 * transform)), sums)
+      << name;
+}
+
+TEST(ShapeletDistance, OfLongOnesIsThatOfTheDefinition) {
+  const std::vector<float> shapelet = noisy(1, 333), series = noisy(2, 1501);
+  ASSERT_GT(transform_steps(333, 1501), 0);
+  expect_distance("noise", shapelet, series, 1e-12);
+  expect_distance("a step", noisy(1, 1), series, 1e-12);
+  expect_distance("all of it", noisy(3, 1501), series, 1e-12);
+  std::vector<float> other = series;
+  for (size_t i = 0; i < 333; ++i) other[700 + i] = 3 * shapelet[i] + 5 + 1e-3F * series[i];
+  expect_distance("part of it", shapelet, other, 1e-9);
+  for (float& value : other) value += 1000;
+  expect_distance("far from 0", shapelet, other, 1e-7);
+  other = series;
+  for (size_t i = 0; i < 400; ++i) other[i] *= 1e6F;
+  expect_distance("of two sizes", shapelet, other, 1e-9);
+  for (size_t i = 400; i < 800; ++i) other[i] = 0.1F;
+  expect_distance("with a flat part", shapelet, other, 1e-9);
+  expect_distance("a flat shapelet", std::vector<float>(333, 0.1F), other, 0);
+  expect_distance("a flat shapelet in noise", std::vector<float>(333, 0.1F), series, 0);
+  expect_distance("a flat series", shapelet, std::vector<float>(1501, 0.1F), 0);
+  for (size_t i = 0; i < other.size(); ++i) other[i] = static_cast<float>(i % 7);
+  expect_distance("waves", shapelet, other, 1e-12);
+  expect_distance("waves in waves", {other.begin() + 3, other.begin() + 300}, other, 1e-7);
+}
+
+TEST(ShapeletDistance, OfStretchesEquallyNearHasTheBitsOfTheirSums) {
+  // A mirrored shapelet in a mirrored series: two stretches are nearest, whose sums round differently.
+  const auto mirrored = [](std::vector<float> half) {
+    const std::vector<float> other(half.rbegin(), half.rend());
+    half.insert(half.end(), other.begin(), other.end());
+    return half;
+  };
+  for (uint64_t seed = 1; seed <= 9; ++seed)
+    expect_distance("mirrored", mirrored(noisy(seed, 166)), mirrored(noisy(seed + 20, 750)), 1e-12);
 }
 
 TEST(ShapeletForest, GrowsAndVotesAsItsWritingInPython) {
