@@ -1,5 +1,5 @@
 // Times the products of a HOT block, its feed-forward network, and a few beside them, against torch and
-// against the peak of the CPU: a loop of multiply-adds on registers. Medians of rounds that take turns;
+// against the peak of the CPU (core/processor_rates.h). Medians of rounds that take turns;
 // prints a Markdown table.
 
 #include <ATen/Parallel.h>
@@ -18,7 +18,9 @@
 #include <vector>
 
 #include "benchmarks/clock.h"
+#include "modewise/core/build_info.h"
 #include "modewise/core/heap.h"
+#include "modewise/core/processor_rates.h"
 #include "modewise/ops/feed_forward.h"
 #include "modewise/ops/kernel_info.h"
 #include "modewise/ops/linear.h"
@@ -35,38 +37,6 @@ double seconds_of(bool processor_time, const std::function<void()>& action) {
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
-}
-
-/// Multiply-adds on 24 (or 12) accumulators that stay in registers; returns their number.
-template <int Bytes, int Accumulators>
-[[gnu::always_inline]] inline int64_t multiply_adds(int64_t steps) {
-  typedef float Vector __attribute__((vector_size(Bytes)));
-  Vector sum[Accumulators] = {}, x = Vector{} + 1.0001F, y = Vector{} + 0.9999F;
-  asm volatile("" : "+v"(x), "+v"(y));
-  for (auto& s : sum) asm volatile("" : "+v"(s));  // else they were all one
-  for (int64_t i = 0; i < steps; ++i) {
-#pragma GCC unroll 24
-    for (int j = 0; j < Accumulators; ++j) sum[j] = sum[j] * x + y;
-  }
-  for (auto& s : sum) asm volatile("" : "+v"(s));
-  return steps * Accumulators * (Bytes / 4);
-}
-
-constexpr int64_t kSteps = 4000000;
-#if defined(__x86_64__)
-__attribute__((target("avx512f"), noinline)) int64_t peak_512() {
-  return multiply_adds<64, 24>(kSteps);
-}
-__attribute__((target("avx2,fma"), noinline)) int64_t peak_256() {
-  return multiply_adds<32, 12>(kSteps);
-}
-#endif
-int64_t peak_loop() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return peak_512();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return peak_256();
-#endif
-  return multiply_adds<16, 12>(kSteps);
 }
 
 /// The same work by modewise and by torch.
@@ -117,7 +87,8 @@ std::vector<Case> cases(at::ScalarType type) {
           network(kRows, 128, 512, type, true)};
 }
 
-void print_row(const Case& one, const char* type, int threads, int rounds, bool processor_time) {
+/// `peak`: GF/s of float32 multiply-adds on one core.
+void print_row(const Case& one, const char* type, double peak, int threads, int rounds, bool processor_time) {
   const int64_t work = 2 * one.multiply_adds, repeats = std::max<int64_t>(50000000 / work, 1);
   const auto rate = [&](const std::function<void()>& action) {
     const double time = seconds_of(processor_time, [&] {
@@ -125,32 +96,32 @@ void print_row(const Case& one, const char* type, int threads, int rounds, bool 
     });
     return static_cast<double>(work * repeats) / time / 1e9;
   };
-  std::vector<double> own, torch, peak;
+  std::vector<double> own, torch;
   for (int round = 0; round <= rounds; ++round) {
-    int64_t peak_work = 0;
-    const double peak_time = seconds_of(processor_time, [&] { peak_work = 2 * peak_loop(); });
     const double ours = rate(one.own), theirs = rate(one.torch);
     if (round == 0) continue;  // warms up
-    peak.push_back(static_cast<double>(peak_work) / peak_time / 1e9);
     own.push_back(ours);
     torch.push_back(theirs);
   }
-  std::printf("| %lld | %s | %s | %.0f | %.0f | %.0f | %.0f %% |\n", static_cast<long long>(one.rows),
-              one.name.c_str(), type, median(own), median(torch), median(peak),
-              100 * median(own) / median(peak) / threads);
+  std::printf("| %lld | %s | %s | %.0f | %.0f | %.0f %% |\n", static_cast<long long>(one.rows),
+              one.name.c_str(), type, median(own), median(torch), 100 * median(own) / peak / threads);
 }
 
 int run(int threads, int rounds, bool processor_time) {
   const at::NoGradGuard no_grad;
   at::set_num_threads(threads);
-  std::printf("%s, %d threads, medians of %d rounds; the peak is of float32 and of one core\n\n",
-              ops::active_isa().c_str(), threads, rounds);
+  const ProcessorRates rates = processor_rates();
+  std::printf("%s, loops for %s, %d threads, medians of %d rounds; a core's peak: %.0f GF/s in float32",
+              machine_info().processor.c_str(), ops::active_isa().c_str(), threads, rounds,
+              rates.float32 / 1e9);
+  if (rates.bf16_pairs > 0) std::printf(", %.0f in pairs of bf16", rates.bf16_pairs / 1e9);
   std::printf(
-      "| rows | map | type | modewise GF/s | torch GF/s | peak GF/s | of the peak a thread "
-      "|\n|---|---|---|---|---|---|---|\n");
+      "\n\n| rows | map | type | modewise GF/s | torch GF/s | of the float32 peak a thread "
+      "|\n|---|---|---|---|---|---|\n");
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16})
     for (const Case& one : cases(type))
-      print_row(one, type == at::kFloat ? "float32" : "bf16", threads, rounds, processor_time);
+      print_row(one, type == at::kFloat ? "float32" : "bf16", rates.float32 / 1e9, threads, rounds,
+                processor_time);
   return 0;
 }
 

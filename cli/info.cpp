@@ -11,7 +11,9 @@
 #include "modewise/analysis/forecaster_cost.h"
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
+#include "modewise/core/processor_rates.h"
 #include "modewise/ops/kernel_info.h"
+#include "modewise/ops/tile_rate.h"
 #include "modewise/tasks/forecast/config.h"
 #include "modewise/tasks/forecast/kind.h"
 #include "modewise/tasks/load_config.h"
@@ -25,7 +27,7 @@ using report::Cell;
 struct InfoOptions {
   ConfigOptions config;
   std::vector<int64_t> series;
-  bool released = false;
+  bool released = false, rates = false;
 };
 
 struct NamedCost {
@@ -98,7 +100,40 @@ void model_info(const Program& program, const InfoOptions& options) {
                   parts_table(cost.parts).to_text())));
 }
 
-void machine(const Program& program) {
+constexpr double kGiga = 1e9;
+
+/// What one core does, measured now.
+struct Rates {
+  ProcessorRates core = processor_rates();
+  double float32_tile = ops::tile_rate(at::kFloat), bf16_tile = ops::tile_rate(at::kBFloat16);
+};
+
+Json rates_json(const Rates& rates) {
+  const auto giga = [](double rate) { return rate > 0 ? Json(rate / kGiga) : Json(); };
+  return {{"float32_peak_gflops", giga(rates.core.float32)},
+          {"bf16_pairs_peak_gflops", giga(rates.core.bf16_pairs)},
+          {"float32_tile_gflops", giga(rates.float32_tile)},
+          {"bf16_tile_gflops", giga(rates.bf16_tile)},
+          {"copy_gigabytes", giga(rates.core.copy)}};
+}
+
+std::string rates_text(const Rates& rates) {
+  const double peak = rates.core.float32;
+  const std::string pairs =
+      rates.core.bf16_pairs > 0 ? fmt::format("{:.0f} GF/s", rates.core.bf16_pairs / kGiga) : "none";
+  const auto tile = [&](double rate) {
+    return fmt::format("{:.0f} GF/s ({:.0f} % of the float32 peak)", rate / kGiga, 100 * rate / peak);
+  };
+  report::Table table({{"one core"}, {"rate"}});
+  table.add_row({"float32 multiply-adds on registers", fmt::format("{:.0f} GF/s", peak / kGiga)});
+  table.add_row({"bf16 products of pairs", pairs});
+  table.add_row({"linear 512 → 128, float32", tile(rates.float32_tile)});
+  table.add_row({"linear 512 → 128, bf16", tile(rates.bf16_tile)});
+  table.add_row({"copy of memory, read and written", fmt::format("{:.1f} GB/s", rates.core.copy / kGiga)});
+  return table.to_text() + "\n";
+}
+
+void machine(const Program& program, bool with_rates) {
   const BuildInfo build = build_info();
   const MachineInfo machine = machine_info();
   Json by_operator = Json::object();
@@ -113,22 +148,30 @@ void machine(const Program& program) {
       build.version, build.commit, build.compiler, build.build_type, TORCH_VERSION, machine.processor,
       machine.cores, machine.memory_gib, machine.system, fmt::join(machine.instruction_sets, " "),
       program.threads(), ops::active_isa(), fmt::join(ops::available_isas(), ", "), ops::bits_promise());
-  program.print(tasks::Result({{"build", to_json(build)},
-                               {"torch", TORCH_VERSION},
-                               {"machine", to_json(machine)},
-                               {"threads", program.threads()},
-                               {"instruction_set", ops::active_isa()},
-                               {"bits", ops::bits_promise()},
-                               {"kernels", by_operator}},
-                              text + table.to_text()));
+  Json told = {{"build", to_json(build)},
+               {"torch", TORCH_VERSION},
+               {"machine", to_json(machine)},
+               {"threads", program.threads()},
+               {"instruction_set", ops::active_isa()},
+               {"bits", ops::bits_promise()},
+               {"kernels", by_operator}};
+  std::string rates_table;
+  if (with_rates) {
+    const Rates rates;
+    told["rates"] = rates_json(rates);
+    rates_table = rates_text(rates);
+  }
+  program.print(tasks::Result(told, text + rates_table + table.to_text()));
 }
 
 void info(const Program& program, const InfoOptions& options) {
-  if (options.released || !options.config.model.empty() || !options.config.config.empty())
-    return model_info(program, options);
+  const bool of_model = options.released || !options.config.model.empty() || !options.config.config.empty();
+  require(!of_model || !options.rates, ErrorKind::usage,
+          "--rates says something about the machine: leave --model, --config and --released out");
+  if (of_model) return model_info(program, options);
   require(options.config.assignments.empty() && options.series.empty(), ErrorKind::usage,
           "--set and --series say something about a model: give --model NAME, --config FILE or --released");
-  machine(program);
+  machine(program, options.rates);
 }
 
 }  // namespace
@@ -143,6 +186,8 @@ void add_info(Program& program) {
       ->check(positive_number());
   command->add_flag("--released", options.released,
                     "the released forecaster at 100 series × 96 rows, as the paper counts its cost");
+  command->add_flag("--rates", options.rates,
+                    "measure one core: peak of float32 and bf16 products, our tile, copies of memory");
 }
 
 }  // namespace modewise::cli

@@ -2,6 +2,7 @@
 import csv
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -257,6 +258,22 @@ def test_cost_of_the_released_forecaster():
     assert forms[0]["multiply_adds"] == pytest.approx(1.19e9, rel=0.02)
     assert forms[1]["multiply_adds"] == pytest.approx(1.51e9, rel=0.005)
     assert forms[2]["multiply_adds"] == pytest.approx(4.22e9, rel=0.005)
+
+
+def test_rates_of_the_machine_are_measured_when_they_are_asked_for():
+    assert "rates" not in json.loads(ok("info", "--json").stdout)
+    told = json.loads(ok("info", "--rates", "--json").stdout)
+    rates = told["rates"]
+    assert list(rates) == ["float32_peak_gflops", "bf16_pairs_peak_gflops", "float32_tile_gflops", "bf16_tile_gflops", "copy_gigabytes"]
+    if "avx512_bf16" not in told["machine"]["instruction_sets"]:
+        assert rates.pop("bf16_pairs_peak_gflops") is None
+    assert all(0 < rate < 10000 for rate in rates.values())
+    assert rates["float32_tile_gflops"] < 1.1 * rates["float32_peak_gflops"]  # of the same core: no tile beats its registers
+    text = ok("info", "--rates").stdout
+    for row, unit in (("float32 multiply-adds on registers", "GF/s"), ("linear 512 → 128, bf16", "GF/s"), ("copy of memory, read and written", "GB/s")):
+        (line,) = [line for line in text.splitlines() if line.startswith(row)]
+        assert re.fullmatch(rf"{row} +[0-9.]+ {re.escape(unit)}( \([0-9]+ % of the float32 peak\))?", line.rstrip())
+    fails(2, "--rates says something about the machine: leave --model, --config and --released out", arguments=["info", "--rates", "--released"])
 
 
 # On real data.

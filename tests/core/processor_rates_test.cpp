@@ -1,0 +1,42 @@
+#include "modewise/core/processor_rates.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "modewise/core/build_info.h"
+
+namespace modewise {
+namespace {
+
+TEST(ProcessorRates, AreThoseOfARealCore) {
+  const ProcessorRates rates = processor_rates();
+  // From a slow core without vectors to twice the widest of today, in operations and bytes a second.
+  EXPECT_GT(rates.float32, 5e8);
+  EXPECT_LT(rates.float32, 1e12);
+  EXPECT_GT(rates.copy, 2e8);
+  EXPECT_LT(rates.copy, 1e12);
+}
+
+TEST(ProcessorRates, HaveBf16PairsWhereTheProcessorHas) {
+  const auto sets = machine_info().instruction_sets;
+  const bool pairs = std::find(sets.begin(), sets.end(), "avx512_bf16") != sets.end();
+  EXPECT_EQ(processor_rates().bf16_pairs > 0, pairs);
+}
+
+TEST(FastestRate, IsThatOfTheFastestRun) {
+  int runs = 0;
+  const auto spin = [&runs] {  // 1 ms but for the third run, of 20 ms
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(++runs == 3 ? 20 : 1);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  };
+  // The thread may have had less of its processor than the clock of the wall says, and so be faster, not
+  // slower.
+  EXPECT_GT(fastest_rate(10, 3, spin), 10 / 0.015);
+  EXPECT_EQ(runs, 4);
+}
+
+}  // namespace
+}  // namespace modewise
