@@ -7,7 +7,7 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/log.h>
-#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/sqrt.h>
 #include <torch/library.h>
 
 #include <limits>
@@ -123,7 +123,7 @@ at::Tensor hashed_attention_op(const at::Tensor& q, const at::Tensor& v, const a
   };
   const auto queries = heads_first(q), values = heads_first(v);
   const auto width = static_cast<double>(known_size(q, -1));
-  const auto keys = queries * at::rsqrt(queries.square().sum(-1, true) + kLengthEpsilon * width);
+  const auto keys = queries / at::sqrt(queries.square().sum(-1, true) + kLengthEpsilon * width);
   const Order order(queries.detach(), rotations.detach(), kept.some);
   const Sight sight = sight_of(order, chunk, 2 * known_size(rotations, -1));
   const auto in_chunks = [&](const at::Tensor& x) {

@@ -1,5 +1,5 @@
 // Rows of [rows, D] in chunks; a chunk is written by one thread. The gradients of weight and bias are summed
-// row by row within chunks whose borders depend on the shape alone, then over the chunks as a tree.
+// piece by piece within chunks whose borders depend on the shape alone, then over the chunks as a tree.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -151,7 +151,9 @@ Triple layer_norm_backward_cpu(const at::Tensor& grad_out, const at::Tensor& inp
     F* to = static_cast<F*>(sums.mutable_data_ptr());
     for_row_chunks(rows, chunk, [&](int64_t begin, int64_t end) {
       F* part = to + begin / chunk * 2 * channels;
-      loops().of<T>().element->norm_backward(plan, begin, end, part, part + channels);
+      add_in_pieces(begin, end, 2 * channels, part, [&](int64_t first, int64_t last, F* piece) {
+        loops().of<T>().element->norm_backward(plan, first, last, piece, piece + channels);
+      });
     });
     sum_rows(to, parts, 2 * channels);
   });

@@ -22,9 +22,9 @@ namespace modewise::ops {
 
 namespace {
 
-// 1 / number of cells that are averaged into each [B, N_i], or undefined for sums.
-at::Tensor mean_scale(at::IntArrayRef sizes, int64_t mode, Pooling pooling,
-                      const std::optional<at::Tensor>& mask, const at::TensorOptions& options) {
+// Number of cells that are averaged into each [B, N_i], or undefined for sums.
+at::Tensor averaged_cells(at::IntArrayRef sizes, int64_t mode, Pooling pooling,
+                          const std::optional<at::Tensor>& mask, const at::TensorOptions& options) {
   if (pooling == Pooling::sum) return {};
   std::vector<int64_t> others;
   double cells = 1;
@@ -33,10 +33,9 @@ at::Tensor mean_scale(at::IntArrayRef sizes, int64_t mode, Pooling pooling,
     others.push_back(i + 1);
     cells *= static_cast<double>(sizes[static_cast<size_t>(i) + 1]);
   }
-  if (!mask)
-    return at::full({sizes[0], sizes[static_cast<size_t>(mode) + 1]}, 1 / std::max(cells, 1.0), options);
+  if (!mask) return at::full({sizes[0], sizes[static_cast<size_t>(mode) + 1]}, std::max(cells, 1.0), options);
   const auto valid = mask->to(options.dtype());
-  return (others.empty() ? valid : valid.sum(others)).clamp_min(1).reciprocal();
+  return (others.empty() ? valid : valid.sum(others)).clamp_min(1);
 }
 
 at::Tensor dense_mask(const std::optional<at::Tensor>& mask) {
@@ -66,8 +65,9 @@ std::vector<at::Tensor> pool_strided(const at::Tensor& x, Pooling pooling,
     plan.cells *= plan.size[i];
     pooled.push_back(at::empty({batch, plan.size[i], channels}, x.options()));
     plan.out[i] = pooled.back().mutable_data_ptr();
-    scales.push_back(
-        mean_scale(x.sizes(), i, pooling, token_mask, x.options().dtype(accumulate_type(x.scalar_type()))));
+    const auto averaged = averaged_cells(x.sizes(), i, pooling, token_mask,
+                                         x.options().dtype(accumulate_type(x.scalar_type())));
+    scales.push_back(averaged.defined() ? averaged.reciprocal() : averaged);
     plan.scale[i] = scales.back().defined() ? scales.back().const_data_ptr() : nullptr;
   }
   const int64_t chunks = (channels + kPoolChannels - 1) / kPoolChannels;
@@ -121,8 +121,8 @@ at::Tensor mode_pool_backward_cpu(at::TensorList grads, c10::SymIntArrayRef sym_
   std::vector<at::Tensor> scaled;
   for (size_t i = 0; i < grads.size(); ++i) {
     auto grad = grads[i].to(options.dtype());
-    const auto scale = mean_scale(sizes, static_cast<int64_t>(i), pooling, token_mask, options);
-    if (scale.defined()) grad = grad * scale.unsqueeze(-1);
+    const auto averaged = averaged_cells(sizes, static_cast<int64_t>(i), pooling, token_mask, options);
+    if (averaged.defined()) grad = grad / averaged.unsqueeze(-1);
     scaled.push_back(grad.contiguous());
     plan.grad[i] = scaled.back().const_data_ptr();
     plan.size[i] = sizes[i + 1];

@@ -1,4 +1,4 @@
-// Rows of [rows, D] in chunks, one thread a chunk; the weight gradient is summed row by row within chunks
+// Rows of [rows, D] in chunks, one thread a chunk; the weight gradient is summed piece by piece within chunks
 // whose borders depend on the shape alone, then over the chunks as a tree.
 
 #include <ATen/TensorOperators.h>
@@ -90,7 +90,10 @@ Pair rms_norm_backward_cpu(const at::Tensor& grad_out, const at::Tensor& input, 
     using F = std::conditional_t<sizeof(T) == 8, double, float>;
     F* to = static_cast<F*>(sums.mutable_data_ptr());
     for_row_chunks(rows, chunk, [&](int64_t begin, int64_t end) {
-      loops().of<T>().element->norm_backward(plan, begin, end, to + begin / chunk * channels, nullptr);
+      add_in_pieces(begin, end, channels, to + begin / chunk * channels,
+                    [&](int64_t first, int64_t last, F* piece) {
+                      loops().of<T>().element->norm_backward(plan, first, last, piece, nullptr);
+                    });
     });
     sum_rows(to, parts, channels);
   });

@@ -5,10 +5,11 @@
 
 namespace modewise::ops {
 
-/// parts [P, …] summed over P in order, in float32 at least, then rounded to `type`.
+/// parts [P, …] summed over P in order, in float64, then rounded to `type`.
 at::Tensor sum_in_order(const at::Tensor& parts, at::ScalarType type);
 
-/// x [R, M], dense, summed over R: chunks of rows in order by one thread each, then the chunks in order.
+/// x [R, M], dense, summed over R: chunks of rows by one thread each (row_tasks.h, add_in_pieces), then the
+/// chunks in order.
 at::Tensor sum_over_rows(const at::Tensor& x, at::ScalarType type);
 
 }  // namespace modewise::ops

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace modewise::ops {
 
@@ -40,6 +41,19 @@ void for_row_chunks(int64_t rows, int64_t chunk, const Body& body) {
   at::parallel_for(0, (rows + chunk - 1) / chunk, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) body(i * chunk, std::min((i + 1) * chunk, rows));
   });
+}
+
+/// What body(first, last, piece) adds to `piece` [width] for 16 of the rows [begin, end) at a time is added
+/// to `sum`: the rounding of a sum grows with the numbers that follow one another in it.
+template <class F, class Body>
+void add_in_pieces(int64_t begin, int64_t end, int64_t width, F* sum, const Body& body) {
+  constexpr int64_t kPieceRows = 16;
+  std::vector<F> piece(static_cast<size_t>(width));
+  for (int64_t first = begin; first < end; first += kPieceRows) {
+    std::fill(piece.begin(), piece.end(), F{0});
+    body(first, std::min(first + kPieceRows, end), piece.data());
+    for (int64_t c = 0; c < width; ++c) sum[c] += piece[static_cast<size_t>(c)];
+  }
 }
 
 /// Sums rows 0 … count−1 of parts [count, width] into row 0, as a tree.
