@@ -2,13 +2,17 @@
 
 The plain model (plain_hot.py) runs eagerly and under torch.compile, modewise as the program bin/block_step, in
 turns, so that a busy machine disturbs all alike. A training step is forward, mean of squares, backward and AdamW.
-Prints a Markdown table of medians and of ratios against the plain model.
+Prints a Markdown table of medians and of ratios against the plain model, with the rate of the products, its share of
+the CPU's peak (of all threads), and `bound`: the time of the bare products at the rate of our tile. With --against,
+another build of modewise is the peer instead.
 
     python benchmarks/block_step.py [--build build] [--threads N] [--rounds R] [--shapes 21x24 ...] [--processor-time]
+                                    [--against OTHER/build]
 """
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -16,12 +20,23 @@ import subprocess
 import sys
 import time
 
+import machine
+
 SHAPES = {  # name: (batch, sizes, blocks, rotary modes)
     "21x24": (32, (21, 24), 2, (1,)),
     "7x7x7": (32, (7, 7, 7), 6, (0, 1, 2)),
     "321x24": (8, (321, 24), 2, (1,)),
 }
 WIDTH, HIDDEN, HEADS, DROPOUT = 128, 512, 8, 0.1
+
+
+def products(name, work):
+    """Floating point operations of the products of a step: maps, those on pooled queries and keys, scores, mode products
+    and feed-forward; a training step has two more of each."""
+    batch, sizes, blocks, _ = SHAPES[name]
+    tokens = batch * math.prod(sizes)
+    attention = 2 * tokens * WIDTH**2 + sum(2 * batch * n * WIDTH**2 + batch * n * n * WIDTH + tokens * n * WIDTH for n in sizes)
+    return 2 * blocks * (attention + 3 * tokens * WIDTH * HIDDEN) * (3 if work == "train" else 1)
 
 
 def plain_steps(name, precision, compiled):
@@ -84,50 +99,75 @@ def main():
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=list(SHAPES))
     parser.add_argument("--precisions", nargs="+", default=["float32", "bf16"])
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
+    parser.add_argument("--against", type=pathlib.Path, help="a build folder of modewise to compare with, in place of PyTorch")
     parser.add_argument("--processor-time", action="store_true", help="time of one thread on its processor, for a machine that does other work")
     options = parser.parse_args()
     if options.processor_time and options.threads != 1:
         parser.error("--processor-time is that of one thread: --threads 1")
 
-    import torch
+    info = machine.told(options.build, "--rates")
+    measured = f"{options.threads} threads, medians of {options.rounds * options.repeats} steps"
+    if options.against:
+        print(f"{machine.line(info)}; {measured}; before: {options.against}\n")
+        columns = ["before ms", "after ms", "before / after"]
+    else:
+        import torch
 
-    torch.set_num_threads(options.threads)
-    print(f"torch {torch.__version__}, {options.threads} threads, medians of {options.rounds * options.repeats} steps\n")
-    print("| blocks on | precision | work | eager ms | compile ms | modewise ms | against eager | against compile |")
-    print("|---|---|---|---|---|---|---|---|")
+        torch.set_num_threads(options.threads)
+        print(f"{machine.line(info)}; torch {torch.__version__}, {measured}\n")
+        columns = ["eager ms", "compile ms", "modewise ms", "against eager", "against compile"]
+    columns = ["blocks on", "precision", "work", *columns, "GF/s", "of the peak", "bound ms"]
+    print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     for name in options.shapes:
         for precision in options.precisions:
-            rows(name, precision, options)
+            rows(name, precision, options, info)
 
 
-def rows(name, precision, options):
+def plain_peers(name, precision, options):
+    """{"eager" …: {work: action}}, warm and compiled."""
     import torch
 
-    clock = time.thread_time if options.processor_time else time.perf_counter
     torch._dynamo.reset()  # past its limit of recompilations it would quietly run eagerly
     peers = {"eager": plain_steps(name, precision, False)}
     if not options.no_compile:
         peers["compile"] = plain_steps(name, precision, True)
-    for actions in peers.values():  # warm up, and compile
+    for actions in peers.values():
         for action in actions.values():
             seconds(action, 2)
+    return peers
+
+
+def times_in_turns(name, precision, options):
+    """{(who, work): seconds}"""
+    clock = time.thread_time if options.processor_time else time.perf_counter
+    peers = {} if options.against else plain_peers(name, precision, options)
+    builds = {"before": options.against, "modewise": options.build} if options.against else {"modewise": options.build}
     times = {}
     for _ in range(options.rounds):
         for peer, actions in peers.items():
             for work, action in actions.items():
                 action()
                 times.setdefault((peer, work), []).extend(seconds(action, options.repeats, clock))
-        ours = modewise_seconds(options.build, name, precision, options.threads, options.repeats, options.processor_time)
-        for work, values in ours.items():
-            times.setdefault(("modewise", work), []).extend(values)
+        for who, build in builds.items():
+            told = modewise_seconds(build, name, precision, options.threads, options.repeats, options.processor_time)
+            for work, values in told.items():
+                times.setdefault((who, work), []).extend(values)
+    return times
+
+
+def rows(name, precision, options, info):
+    times = times_in_turns(name, precision, options)
+    tile = info["rates"]["bf16_tile_gflops" if precision == "bf16" else "float32_tile_gflops"]
     for work in ("train", "inference"):
-        median = {peer: 1e3 * statistics.median(times[peer, work]) for peer in (*peers, "modewise")}
-        compiled = median.get("compile", float("nan"))
-        print(
-            f"| {name} | {precision} | {work} | {median['eager']:.0f} | {compiled:.0f} | {median['modewise']:.0f} "
-            f"| {median['eager'] / median['modewise']:.2f}× | {compiled / median['modewise']:.2f}× |",
-            flush=True,
-        )
+        median = {who: 1e3 * statistics.median(values) for (who, w), values in times.items() if w == work}
+        ours, peers = median.pop("modewise"), list(median.values())
+        if not options.against and options.no_compile:
+            peers.append(math.nan)
+        gflop = products(name, work) / 1e9
+        rate = 1e3 * gflop / ours
+        cells = [name, precision, work, *(f"{ms:.0f}" for ms in (*peers, ours)), *(f"{ms / ours:.2f}×" for ms in peers), f"{rate:.0f}",
+                 f"{100 * rate / machine.peak(info, precision) / options.threads:.0f} %", f"{1e3 * gflop / tile / options.threads:.0f}"]
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

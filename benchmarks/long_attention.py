@@ -17,6 +17,8 @@ import subprocess
 import sys
 import time
 
+import machine
+
 HEADS, WIDTH = 8, 64
 CHUNK = 32  # tokens in the finest block, blocks in the next, and so on
 
@@ -138,7 +140,8 @@ def main():
     options = parser.parse_args()
     if options.case:
         return case(options)
-    print(f"{HEADS} heads of {WIDTH}, window {options.window}, {options.threads} threads, medians of {options.repeats} runs")
+    print(f"{machine.line(machine.told(options.build))}; {HEADS} heads of {WIDTH}, window {options.window}, {options.threads} threads, "
+          f"medians of {options.repeats} runs")
     for precision in options.precisions:
         for work in options.works:
             table(options, precision, work)
