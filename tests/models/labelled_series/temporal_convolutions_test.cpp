@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <ostream>
 
 #include "modewise/models/labelled_series/config.h"
 #include "modewise/models/labelled_series/convolutions.h"
@@ -70,6 +71,13 @@ struct TemporalCase {
   std::vector<int64_t> lengths;
   int64_t steps;
 };
+
+void PrintTo(const TemporalCase& c, std::ostream* out) {
+  for (const std::string& setting : c.settings) *out << setting << " ";
+  *out << c.variables << " variables, lengths";
+  for (const int64_t length : c.lengths) *out << " " << length;
+  *out << " of " << c.steps;
+}
 
 class TemporalConvolutionsOf : public testing::TestWithParam<TemporalCase> {};
 
