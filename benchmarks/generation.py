@@ -17,20 +17,18 @@ import subprocess
 import sys
 import time
 
+import decoders
+
 SIZES = {"width": 768, "layers": 12, "heads": 12, "hidden": 2048, "vocabulary": 32000}
 KINDS, PRECISIONS = ("llama", "full", "causal"), ("float32", "bf16")
 PROMPT = 16
 
 
 def peer(dtype):
-    import torch
     import transformers
 
-    config = transformers.LlamaConfig(
-        vocab_size=SIZES["vocabulary"], hidden_size=SIZES["width"], intermediate_size=SIZES["hidden"], num_hidden_layers=SIZES["layers"],
-        num_attention_heads=SIZES["heads"], num_key_value_heads=SIZES["heads"], tie_word_embeddings=True)  # fmt: skip
-    model = transformers.LlamaForCausalLM._from_config(config, attn_implementation="sdpa").to(dtype).eval()
-    cache = transformers.DynamicCache(config=config)
+    model = decoders.llama(SIZES).to(dtype).eval()
+    cache = transformers.DynamicCache(config=model.config)
 
     def step(tokens):
         return model(tokens, past_key_values=cache, use_cache=True, logits_to_keep=1).logits[:, -1]
@@ -39,15 +37,7 @@ def peer(dtype):
 
 
 def own(kind, dtype):
-    from modewise.models.language import LanguageModel
-
-    attention = {"form": kind, "fold": [0, 32, 32] if kind == "causal" else [], "window": 64, "sinks": 0, "density": 0.1, "slots": 1,
-                 "latent_deviation": 0.02}  # fmt: skip
-    rope = {"base": 10000.0, "scaling": "none", "factor": 1.0, "scaled_level": -1}
-    model = LanguageModel({
-        **{key: SIZES[key] for key in ("width", "layers", "heads", "hidden", "vocabulary")}, "kv_heads": SIZES["heads"],
-        "head_width": SIZES["width"] // SIZES["heads"], "context": 2048, "norm_epsilon": 1e-6, "dropout": 0.0, "deviation": 0.02,
-        "tied": True, "precision": "float32", "attention": attention, "rope": rope}).to(dtype).eval()  # fmt: skip
+    model = decoders.modewise(SIZES, kind, 2048).to(dtype).eval()
     caches = model.new_cache()
     return model, lambda tokens: model.step(tokens, caches)
 

@@ -1,8 +1,7 @@
 """Times a training step of a decoder: modewise's language model against transformers' Llama with SDPA, in one run.
 
-Both have the same sizes (width 512, 8 layers, 8 heads, tied embedding, one text), run from Python and take one step of AdamW on the
-loss of the next token; the peer's optimizer is torch's fused one, ours modewise's. Kinds take turns, each a process of its own;
-medians of seconds, as Markdown.
+Both have the same sizes (width 512, 8 layers, 8 heads, tied embedding, one text), run from Python and take one step of torch's fused
+AdamW on the loss of the next token. Kinds take turns, each a process of its own; medians of seconds, as Markdown.
 
     python benchmarks/language_step.py [--build build] [--threads N] [--tokens 2048] [--processor-time]
 """
@@ -16,20 +15,16 @@ import subprocess
 import sys
 import time
 
+import decoders
+
 SIZES = {"width": 512, "layers": 8, "heads": 8, "hidden": 1376, "vocabulary": 4096}
 KINDS = ("llama", "full", "causal")
-FOLD = [0, 32, 32]
 
 
 def peer(tokens):
     import torch
-    import transformers
 
-    config = transformers.LlamaConfig(
-        vocab_size=SIZES["vocabulary"], hidden_size=SIZES["width"], intermediate_size=SIZES["hidden"], num_hidden_layers=SIZES["layers"],
-        num_attention_heads=SIZES["heads"], num_key_value_heads=SIZES["heads"], max_position_embeddings=tokens,
-        tie_word_embeddings=True, use_cache=False)  # fmt: skip
-    model = transformers.LlamaForCausalLM._from_config(config, attn_implementation="sdpa")
+    model = decoders.llama(SIZES, max_position_embeddings=tokens, use_cache=False)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-4, fused=True)
 
     def step(text):
@@ -45,20 +40,12 @@ def own(kind, tokens):
     import torch
 
     from modewise import ops
-    from modewise.models.language import LanguageModel
 
-    attention = {"form": kind, "fold": FOLD if kind == "causal" else [], "window": 64, "sinks": 0, "density": 0.1, "slots": 1,
-                 "latent_deviation": 0.02}  # fmt: skip
-    rope = {"base": 10000.0, "scaling": "none", "factor": 1.0, "scaled_level": -1}
-    model = LanguageModel({
-        **{key: SIZES[key] for key in ("width", "layers", "heads", "hidden", "vocabulary")}, "kv_heads": SIZES["heads"],
-        "head_width": SIZES["width"] // SIZES["heads"], "context": tokens, "norm_epsilon": 1e-6, "dropout": 0.0, "deviation": 0.02,
-        "tied": True, "precision": "float32", "attention": attention, "rope": rope})  # fmt: skip
+    model = decoders.modewise(SIZES, kind, tokens)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-4, fused=True)
 
     def step(text):
-        hidden = model.hidden(text[:, :-1])
-        ops.language_loss(hidden, model.head_weight, text[:, 1:]).backward()
+        ops.language_loss(model.hidden(text[:, :-1]), model.head_weight, text[:, 1:]).backward()
         optimizer.step()
         optimizer.zero_grad()
 
@@ -115,7 +102,7 @@ def main():
     median = {kind: statistics.median(values) for kind, values in times.items()}
     print(f"{options.threads} threads, {options.tokens} tokens, medians of {options.rounds * options.repeats} steps\n")
     print("| decoder | step s | of Llama's speed |\n|---|---|---|")
-    names = {"llama": "transformers' Llama, SDPA", "full": "modewise, full", "causal": "modewise, causal " + "·".join(map(str, FOLD))}
+    names = {"llama": "transformers' Llama, SDPA", "full": "modewise, full", "causal": "modewise, causal " + "·".join(map(str, decoders.FOLD))}
     for kind, seconds in median.items():
         print(f"| {names[kind]} | {seconds:.3f} | {median['llama'] / seconds:.2f}× |")
     return 0
