@@ -108,7 +108,7 @@ class TensorAttention(TensorModule):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "TensorAttention":
         """As nn.Module's, but the frequencies stay float64: .to(torch.bfloat16) is for weights."""
         exact = self.frequencies
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         if exact is not None and self.frequencies is not None:
             self.frequencies = exact.to(self.frequencies.device)
         return self
