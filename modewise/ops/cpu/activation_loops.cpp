@@ -36,7 +36,8 @@ void swiglu(const T* x, T* out, int64_t begin, int64_t end, int64_t m) {
     T* to = out + row * m;
     for_vectors<T>(m, [&](int64_t c, const auto& read, const auto& write) {
       const auto gate = read(gates + c), up = read(gates + m + c);
-      write(to + c, gate / under_sigmoid(gate) * up);
+      const auto open = 1 / under_sigmoid(gate);  // as the gradient has it, which makes these values again
+      write(to + c, gate * open * up);
     });
   }
 }
