@@ -1,4 +1,4 @@
-// Loops whose cost is memory: dropout with the residual sum, layer and RMS norm, Adam. One pass each;
+// Dropout with the residual sum, layer and RMS norm, Adam: what lies between products;
 // rows or groups of 64 elements are independent of each other.
 
 #include "modewise/ops/cpu/philox.h"
