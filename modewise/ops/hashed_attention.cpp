@@ -121,7 +121,8 @@ at::Tensor hashed_attention_op(const at::Tensor& q, const at::Tensor& v, const a
   };
   const auto queries = heads_first(q), values = heads_first(v);
   const auto width = static_cast<double>(known_size(q, -1));
-  const auto keys = queries / ops::elementary(queries.square().sum(-1, true) + kLengthEpsilon * width, "sqrt");
+  const auto keys =
+      queries / ops::elementary(queries.square().sum(-1, true) + kLengthEpsilon * width, "sqrt");
   const Order order(queries.detach(), rotations.detach(), kept.some);
   const Sight sight = sight_of(order, chunk, 2 * known_size(rotations, -1));
   const auto in_chunks = [&](const at::Tensor& x) {
