@@ -2,9 +2,9 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
 
-#include <algorithm>
 #include <tuple>
 
 #include "modewise/nn/linear.h"
@@ -26,22 +26,19 @@ at::Tensor BatchNorm::forward(const at::Tensor& x, const std::optional<at::Tenso
   }
   // Statistics in the parameters' precision.
   const at::Tensor rows = x.reshape({-1, x.size(-1)}).to(weight_.scalar_type());
-  const double n = static_cast<double>(rows.size(0));
   at::Tensor mean, var, count;
   if (mask)
     std::tie(mean, var, count) = ops::masked_moments(rows, mask->reshape({-1}));
   else
     mean = rows.mean(0);
   const at::Tensor centred = rows - mean;
-  if (!mask) var = centred.square().mean(0);
+  if (!mask) {
+    var = centred.square().mean(0);
+    count = at::scalar_tensor(static_cast<double>(rows.size(0)), rows.options().dtype(at::kDouble));
+  }
   {
     at::NoGradGuard no_grad;
-    if (mask) {
-      ops::update_moments(running_mean_, running_var_, mean, var, count, momentum_);
-    } else {
-      running_mean_.mul_(1 - momentum_).add_(mean, momentum_);
-      running_var_.mul_(1 - momentum_).add_(var, momentum_ * n / std::max(1.0, n - 1));
-    }
+    ops::update_moments(running_mean_, running_var_, mean, var, count, momentum_);
   }
   return (centred * ((var + eps_).rsqrt() * weight_) + bias_).to(x.scalar_type()).view(x.sizes());
 }

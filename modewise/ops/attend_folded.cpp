@@ -16,7 +16,6 @@
 #include "modewise/ops/arguments.h"
 #include "modewise/ops/attention_form_parts.h"
 #include "modewise/ops/dropout_add.h"
-#include "modewise/ops/matmul.h"
 #include "modewise/ops/mode_product.h"
 #include "modewise/ops/rotary.h"
 #include "modewise/ops/softmax.h"
@@ -137,17 +136,17 @@ at::Tensor attend_shared(const SequenceTensors& t, const TensorAttentionOptions&
   const auto type = accumulate_type(t.q.scalar_type());
   for (size_t mode = fold.first; mode < fold.sizes.size(); ++mode) {
     const auto at_mode = static_cast<int64_t>(mode) + 1;
-    const auto rows = [&](const at::Tensor& x) {  // [B, …, H, d] -> [B, H, n_i, rest·d]
-      const auto moved = x.movedim({at_mode, -2}, {1, 2}).flatten(3, -2);  // [B, n_i, H, rest, d]
-      return turned_along(moved.flatten(2, 3), t.rotary, fold.sizes[mode], fold.level(mode))
-          .unflatten(2, {heads, moved.size(3)})
+    const auto rows = [&](const at::Tensor& x) {  // [B, …, H, d] -> [B, n_i, rest, H·d]
+      const auto moved = x.movedim(at_mode, 1).reshape({batch, fold.sizes[mode], -1, known_size(x, -1)});
+      return turned_along(moved, t.rotary, fold.sizes[mode], fold.level(mode))
+          .unflatten(2, {-1, heads})
           .flatten(-2)
-          .transpose(1, 2);
+          .to(type);
     };
     const double compared =
         static_cast<double>(known_size(t.q, -1)) * static_cast<double>(fold.cells / fold.sizes[mode]);
     const double scale = options.scale != 0 ? options.scale : 1 / std::sqrt(compared);
-    const auto logits = ops::matmul(rows(queries).to(type), rows(keys).to(type).transpose(-1, -2));
+    const auto logits = mode_contract(rows(queries), rows(keys), 0, heads);
     const auto weights = ops::softmax(logits * scale).to(t.q.scalar_type());
     const auto mixed = options.dropout == 0
                            ? weights

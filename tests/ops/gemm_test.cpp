@@ -52,14 +52,14 @@ F add_product(F sum, F a, F b, bool fused) {
   return sum + product;
 }
 
-/// One element by the stated order: pieces of kGemmPiece, each from 0, added in order.
+/// One element by the stated order: pieces of 256 of chains of 64, each from 0, added in order.
 template <class F>
 F element(const std::vector<F>& a, const std::vector<F>& b, bool fused, bool pairs) {
-  F total = 0;
+  F total = 0, piece = 0;
   const auto depth = static_cast<int64_t>(a.size());
-  for (int64_t begin = 0; begin < depth; begin += kGemmPiece) {
+  for (int64_t begin = 0; begin < depth; begin += 64) {
     F sum = 0;
-    const int64_t end = std::min(begin + kGemmPiece, depth);
+    const int64_t end = std::min<int64_t>(begin + 64, depth);
     const auto at = [&](int64_t k) { return static_cast<size_t>(k); };
     for (int64_t k = begin; k < end; ++k) {
       // The instruction for pairs adds the second product first.
@@ -67,7 +67,9 @@ F element(const std::vector<F>& a, const std::vector<F>& b, bool fused, bool pai
       if (other < end) sum = add_product(sum, a[at(other)], b[at(other)], fused);
       if (pairs && other == end) sum = add_product(sum, a[at(k)], b[at(k)], fused);
     }
-    total = begin == 0 ? sum : total + sum;
+    piece = begin % 256 == 0 ? sum : piece + sum;
+    if (end % 256 != 0 && end != depth) continue;
+    total = end <= 256 ? piece : total + piece;
   }
   return total;
 }

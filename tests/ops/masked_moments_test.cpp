@@ -1,4 +1,4 @@
-// Moments of the rows that count have the bits that libtorch makes of these rows alone, gradients too.
+// Moments of the rows that count have the bits of float64 moments of these rows alone, rounded once.
 
 #include "modewise/ops/masked_moments.h"
 
@@ -9,7 +9,9 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <vector>
 
 #include "tests/ops/tensors.h"
 
@@ -23,21 +25,25 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   return at::equal(bits(a), bits(b));
 }
 
-struct Outcome {
-  at::Tensor normed, mean, var, grad;
+struct Moments {
+  at::Tensor mean, var;
 };
 
-/// Batch normalisation of `rows` with the moments that `moments` makes, and the gradient of a weighted sum.
-Outcome outcome(const at::Tensor& rows,
-                const std::function<std::pair<at::Tensor, at::Tensor>(const at::Tensor&)>& moments) {
+struct Outcome {
+  at::Tensor mean, var, grad;
+};
+
+/// The moments that `moments` makes of rows, and the gradient that batch normalisation by them gives to a
+/// weighted sum.
+Outcome outcome(const at::Tensor& rows, const std::function<Moments(const at::Tensor&)>& moments) {
   const at::Tensor x = rows.clone().requires_grad_();
   const auto [mean, var] = moments(x);
   const at::Tensor normed = (x - mean) * (var + 1e-5).rsqrt();
   (normed * at::arange(rows.numel(), rows.options()).sin().view(rows.sizes())).sum().backward();
-  return {normed.detach(), mean.detach(), var.detach(), x.grad()};
+  return {mean.detach(), var.detach(), x.grad()};
 }
 
-TEST(MaskedMoments, HaveTheBitsOfTheRowsThatCount) {
+TEST(MaskedMoments, AreThoseOfTheRowsThatCountRoundedOnce) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble})
     for (const int64_t n : {1, 2, 33, 1000})
       for (const int64_t channels : {1, 17, 65})
@@ -47,16 +53,22 @@ TEST(MaskedMoments, HaveTheBitsOfTheRowsThatCount) {
           const Outcome ours = outcome(rows, [&](const at::Tensor& x) {
             const auto [mean, var, count] = masked_moments(x, mask);
             EXPECT_EQ(count.item<double>(), mask.sum().item<double>());
-            return std::pair(mean, var);
+            return Moments{mean, var};
           });
-          const Outcome wanted = outcome(rows, [&](const at::Tensor& x) {
+          const Outcome wanted = outcome(rows.to(at::kDouble), [&](const at::Tensor& x) {
             const at::Tensor counted = x.index_select(0, at::nonzero(mask).squeeze(-1)),
                              mean = counted.mean(0);
-            return std::pair(mean, (counted - mean).square().mean(0));
+            return Moments{mean, (counted - mean).square().mean(0)};
           });
-          EXPECT_TRUE(same_bits(ours.mean, wanted.mean) && same_bits(ours.var, wanted.var)) << n;
-          EXPECT_TRUE(same_bits(ours.normed, wanted.normed)) << n;
-          EXPECT_TRUE(same_bits(ours.grad, wanted.grad)) << n << " " << channels << " " << every;
+          EXPECT_TRUE(same_bits(ours.mean, wanted.mean.to(type))) << n;
+          EXPECT_TRUE(same_bits(ours.var, wanted.var.to(type))) << n;
+          const double far = (ours.grad.to(at::kDouble) - wanted.grad).abs().max().item<double>();
+          if (type == at::kDouble) {
+            EXPECT_TRUE(same_bits(ours.grad, wanted.grad)) << n << " " << channels << " " << every;
+          } else if (n >= 33 && every < n) {  // of few rows the variance may be as small as it is rounded
+            EXPECT_LT(far, 2e-6 * wanted.grad.abs().max().item<double>())
+                << n << " " << channels << " " << every;
+          }
         }
 }
 
@@ -68,16 +80,24 @@ TEST(MaskedMoments, CountAllRowsWhereNoneIsKept) {
   EXPECT_EQ(count.item<double>(), 7);
 }
 
-TEST(UpdateMoments, HasTheBitsOfAddWithTheUnbiasedShare) {
+TEST(UpdateMoments, MovesByTheUnbiasedShareRoundedOnce) {
   for (const double n : {1.0, 2.0, 777.0}) {
     const at::Tensor mean = random_tensor({33}, at::kFloat, 2),
                      var = random_tensor({33}, at::kFloat, 3).square();
     const at::Tensor running_mean = random_tensor({33}, at::kFloat, 4),
                      running_var = random_tensor({33}, at::kFloat, 5).square();
-    const at::Tensor wanted_mean = running_mean.clone().mul_(1 - 0.1).add_(mean, 0.1);
-    const at::Tensor wanted_var = running_var.clone().mul_(1 - 0.1).add_(var, 0.1 * n / std::max(1.0, n - 1));
+    std::vector<float> wanted_mean, wanted_var;
+    for (int64_t i = 0; i < 33; ++i) {
+      const auto number = [&](const at::Tensor& x) { return x[i].item<double>(); };
+      wanted_mean.push_back(static_cast<float>(number(running_mean) * (1 - 0.1) + 0.1 * number(mean)));
+      wanted_var.push_back(
+          static_cast<float>(number(running_var) * (1 - 0.1) + 0.1 * n / std::max(1.0, n - 1) * number(var)));
+    }
     update_moments(running_mean, running_var, mean, var, at::zeros({}, at::kDouble) + n, 0.1);
-    EXPECT_TRUE(same_bits(running_mean, wanted_mean) && same_bits(running_var, wanted_var)) << n;
+    for (int64_t i = 0; i < 33; ++i) {
+      EXPECT_EQ(running_mean[i].item<float>(), wanted_mean[static_cast<size_t>(i)]) << n;
+      EXPECT_EQ(running_var[i].item<float>(), wanted_var[static_cast<size_t>(i)]) << n;
+    }
   }
 }
 

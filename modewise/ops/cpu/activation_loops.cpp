@@ -36,8 +36,7 @@ void swiglu(const T* x, T* out, int64_t begin, int64_t end, int64_t m) {
     T* to = out + row * m;
     for_vectors<T>(m, [&](int64_t c, const auto& read, const auto& write) {
       const auto gate = read(gates + c), up = read(gates + m + c);
-      const auto open = 1 / under_sigmoid(gate);  // as the gradient has it, which makes these values again
-      write(to + c, gate * open * up);
+      write(to + c, gate / under_sigmoid(gate) * up);
     });
   }
 }
@@ -52,7 +51,7 @@ void swiglu_backward(const T* grad, const T* x, T* grad_x, T* out, int64_t begin
       __builtin_prefetch(gates + 4 * m + c);
       __builtin_prefetch(gates + 5 * m + c);
       const auto gate = read(gates + c), up = read(gates + m + c), above = read(from + c);
-      const auto open = 1 / under_sigmoid(gate), silu = gate * open;
+      const auto under = under_sigmoid(gate), open = 1 / under, silu = gate / under;
       write(to + c, above * up * fused(silu, 1 - open, open));
       write(to + m + c, above * silu);
       if (out != nullptr) write(out + row * m + c, silu * up);

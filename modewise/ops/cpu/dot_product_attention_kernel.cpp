@@ -1,20 +1,20 @@
 // Blocks of rows whose number the sizes decide: the scores of a block for all samples and heads are one list
-// of products (cpu/gemm.h), then softmax over dense rows, then another list. Gradients of keys and values are
-// added up block by block, and head by head where heads share them.
+// of products (cpu/gemm.h), then exponentials of dense rows, then another list. Gradients of keys and values
+// are added up block by block, and head by head where heads share them.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/gemm.h"
+#include "modewise/ops/cpu/loops.h"
+#include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/dot_product_attention_checks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
@@ -69,38 +69,58 @@ void multiply_heads(const Attention& a, int64_t first_head, int64_t step, const 
   gemm(a.q.scalar_type(), plans);
 }
 
-/// softmax(scale · q kᵀ) of a block, [B, H, rows, keys], in the type of sums.
-at::Tensor weights_of(const Attention& a, const Block& block) {
+/// exp(scale · q kᵀ − the largest of the row) of a block, [B, H, rows, keys], and the sums of the rows.
+struct Weights {
+  at::Tensor of_keys, sums;
+};
+
+/// Weights of `type`, sums in the type of sums.
+Weights weights_of(const Attention& a, const Block& block, at::ScalarType type) {
   const auto scores = at::empty({a.batch(), a.heads(), block.rows, block.keys}, a.wide());
   const auto queries = a.q.narrow(1, block.first, block.rows), keys = a.k.narrow(1, 0, block.keys);
   multiply_heads(a, 0, 1, [&](int64_t b, int64_t h) {
     return gemm_plan(a.matrix(queries, b, h), a.matrix(keys, b, h).t(), {}, scores[b][h]);
   });
-  scores.mul_(a.scale);
-  constexpr double kHidden = -std::numeric_limits<double>::infinity();
-  if (a.mask) {
-    const auto all = a.mask->expand({a.batch(), a.heads(), a.q.size(1), a.k.size(1)});
-    scores.masked_fill_(all.narrow(2, block.first, block.rows).narrow(3, 0, block.keys).logical_not(),
-                        kHidden);
-  }
-  if (a.causal) {
-    const auto own = at::arange(block.first, block.first + block.rows).unsqueeze(1);
-    scores.masked_fill_(at::arange(block.keys).gt(own), kHidden);
-  }
-  return at::softmax(scores, -1);
+  const auto weights = type == scores.scalar_type() ? scores : at::empty(scores.sizes(), a.q.options());
+  const auto sums = at::empty({a.batch(), a.heads(), block.rows}, a.wide());
+  const WeightPlan plan{scores.mutable_data_ptr(), weights.mutable_data_ptr(), sums.mutable_data_ptr(),
+                        block.keys, a.scale};
+  at::Tensor mask;
+  if (a.mask) mask = a.mask->expand({a.batch(), a.heads(), a.q.size(1), a.k.size(1)});
+  dispatch_floating(type, "dot_product_attention", [&]<class T>() {
+    const auto& loops = *ops::loops().of<T>().score;
+    for_tasks(sums.numel(), block.keys, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t place = block.first + row % block.rows, head = row / block.rows;
+        SeenKeys seen{a.causal ? place + 1 : block.keys, nullptr, 0};
+        if (mask.defined()) {
+          seen.mask = static_cast<const uint8_t*>(mask.const_data_ptr()) + head / a.heads() * mask.stride(0) +
+                      head % a.heads() * mask.stride(1) + place * mask.stride(2);
+          seen.step = mask.stride(3);
+        }
+        loops.weigh(plan, row, seen);
+      }
+    });
+  });
+  return {weights, sums};
 }
 
+/// Weights are divided by their sums in the results: in bfloat16 they are rounded whole.
 at::Tensor attention_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
                             bool causal, double scale) {
   const Attention a{q, k, v, mask, causal, scale};
   const auto out = at::empty({q.size(0), q.size(1), q.size(2), v.size(3)}, q.options());
   if (out.numel() == 0) return out;
+  if (k.size(1) == 0) return out.zero_();
   for_blocks(a, [&](const Block& block) {
-    const auto weights = weights_of(a, block).to(q.scalar_type());
+    const auto [weights, sums] = weights_of(a, block, q.scalar_type());
     const auto rows = out.narrow(1, block.first, block.rows), values = v.narrow(1, 0, block.keys);
+    const auto sum = q.scalar_type() == sums.scalar_type() ? rows : at::empty(rows.sizes(), a.wide());
     multiply_heads(a, 0, 1, [&](int64_t b, int64_t h) {
-      return gemm_plan(weights[b][h], a.matrix(values, b, h), {}, a.matrix(rows, b, h));
+      return gemm_plan(weights[b][h], a.matrix(values, b, h), {}, a.matrix(sum, b, h));
     });
+    sum.div_(sums.transpose(1, 2).unsqueeze(-1));
+    if (!sum.is_same(rows)) rows.copy_(sum);
   });
   return out;
 }
@@ -144,7 +164,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward_cpu(const at::
   if (grad.numel() == 0) grad_q.zero_();
   for_blocks(a, [&](const Block& block) {
     if (grad.numel() == 0 || block.keys == 0) return;
-    const auto weights = weights_of(a, block);
+    const auto [weights, sums] = weights_of(a, block, grad_k.scalar_type());
+    weights.div_(sums.unsqueeze(-1));
     const auto upstream = grad.narrow(1, block.first, block.rows), values = v.narrow(1, 0, block.keys);
     auto slope = at::empty(weights.sizes(), weights.options());
     multiply_heads(a, 0, 1, [&](int64_t b, int64_t h) {

@@ -38,6 +38,8 @@ template <class P>
 constexpr int64_t kLineCells = 64 / sizeof(typename P::Cell);
 template <class P>
 constexpr int64_t kPieceCells = kGemmPiece / P::kDepth;
+template <class P>
+constexpr int64_t kChainCells = kGemmChain / P::kDepth;
 
 /// Rows of cells, by strides in bytes; from one tile of rows to the next it is `tile` bytes.
 struct CellRows {
@@ -52,34 +54,53 @@ inline Cell load_cell(const char* at) {
   return cell;
 }
 
-/// sums [Rows, Vectors · lanes] = a · panel, or added to it.
+/// sums [Rows, Vectors · lanes] = a · panel of at most one piece of depth, or added to it.
 template <class P, int Rows, int Vectors>
 void gemm_tile(CellRows a, const typename P::Cell* panel, int64_t cells, typename P::Sum* sums,
                int64_t sums_row, bool add) {
   using Sum = typename P::Sum;
   using Cell = typename P::Cell;
-  Vector<Sum> sum[Rows][Vectors] = {};
+  Vector<Sum> sum[Rows][Vectors] = {}, piece[Rows][Vectors];
   // Rows are addressed from two pointers by one, two and three times the stride: eight pointers would not
   // stay in registers.
   const int64_t row3 = 3 * a.row;
   const char* low = a.at;
   const char* high = a.at + (Rows > 4 ? 4 * a.row : 0);
-  for (int64_t i = 0; i < cells; ++i, low += a.step, high += a.step, panel += Vectors * kCells<P>) {
-    const auto of_row = [&](int m) {
-      const int64_t offset = m % 4 == 0 ? 0 : m % 4 == 1 ? a.row : m % 4 == 2 ? 2 * a.row : row3;
-      return (m < 4 ? low : high) + offset;
-    };
-    if (i % kLineCells<P> == 0)  // the next tile's lines arrive while these are multiplied
+  for (bool first = true;; first = false) {
+    const int64_t count = cells < kChainCells<P> ? cells : kChainCells<P>;
+    for (int64_t i = 0; i < count; ++i, low += a.step, high += a.step, panel += Vectors * kCells<P>) {
+      const auto of_row = [&](int m) {
+        const int64_t offset = m % 4 == 0 ? 0 : m % 4 == 1 ? a.row : m % 4 == 2 ? 2 * a.row : row3;
+        return (m < 4 ? low : high) + offset;
+      };
+      if (i % kLineCells<P> == 0)  // the next tile's lines arrive while these are multiplied
 #pragma GCC unroll 8
-      for (int m = 0; m < Rows; ++m) __builtin_prefetch(of_row(m) + a.tile);
-    Vector<Cell> x[Vectors];
+        for (int m = 0; m < Rows; ++m) __builtin_prefetch(of_row(m) + a.tile);
+      Vector<Cell> x[Vectors];
 #pragma GCC unroll 4
-    for (int j = 0; j < Vectors; ++j) x[j] = load(panel + j * kCells<P>);
+      for (int j = 0; j < Vectors; ++j) x[j] = load(panel + j * kCells<P>);
+#pragma GCC unroll 8
+      for (int m = 0; m < Rows; ++m) {
+        const Cell factor = load_cell<Cell>(of_row(m));
+#pragma GCC unroll 4
+        for (int j = 0; j < Vectors; ++j) sum[m][j] = P::add_product(sum[m][j], factor, x[j]);
+      }
+    }
+    cells -= count;
+    if (!first)
+#pragma GCC unroll 8
+      for (int m = 0; m < Rows; ++m) {
+#pragma GCC unroll 4
+        for (int j = 0; j < Vectors; ++j) sum[m][j] = piece[m][j] + sum[m][j];
+      }
+    if (cells == 0) break;
 #pragma GCC unroll 8
     for (int m = 0; m < Rows; ++m) {
-      const Cell factor = load_cell<Cell>(of_row(m));
 #pragma GCC unroll 4
-      for (int j = 0; j < Vectors; ++j) sum[m][j] = P::add_product(sum[m][j], factor, x[j]);
+      for (int j = 0; j < Vectors; ++j) {
+        piece[m][j] = sum[m][j];
+        sum[m][j] = Vector<Sum>{};
+      }
     }
   }
 #pragma GCC unroll 8
@@ -326,7 +347,7 @@ void thin_blocks(const GemmPlan& plan, CellRows a, int64_t column, int64_t count
   // Behind the end of its columns, a block asks for the begin of those that come next.
   const int64_t ahead = kPackAhead / static_cast<int64_t>(sizeof(Memory)),
                 next_columns = ahead - plan.depth + Blocks * block_step;
-  Vector<Sum> total[Rows][Blocks] = {}, sum[Rows][Blocks] = {};
+  Vector<Sum> total[Rows][Blocks] = {}, piece[Rows][Blocks] = {}, sum[Rows][Blocks] = {};
   const auto add = [&](int64_t cell, int block, Vector<Cell> columns) {
 #pragma GCC unroll 4
     for (int m = 0; m < Rows; ++m)
@@ -356,11 +377,15 @@ void thin_blocks(const GemmPlan& plan, CellRows a, int64_t column, int64_t count
       }
     }
     i += cells;
-    if (i % kPieceCells<P> != 0 && i < all) continue;
+    if (i % kChainCells<P> != 0 && i < all) continue;
+    const bool first_chain = (i - 1) % kPieceCells<P> < kChainCells<P>;
+    const bool ends_piece = i % kPieceCells<P> == 0 || i == all;
     for (int m = 0; m < Rows; ++m)
       for (int block = 0; block < Blocks; ++block) {
-        total[m][block] = i <= kPieceCells<P> ? sum[m][block] : total[m][block] + sum[m][block];
+        piece[m][block] = first_chain ? sum[m][block] : piece[m][block] + sum[m][block];
         sum[m][block] = Vector<Sum>{};
+        if (ends_piece)
+          total[m][block] = i <= kPieceCells<P> ? piece[m][block] : total[m][block] + piece[m][block];
       }
   }
   for (int m = 0; m < Rows; ++m)

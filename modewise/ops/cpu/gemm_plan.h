@@ -6,9 +6,10 @@
 namespace modewise::ops {
 
 /// out [M, N] = a [M, K] · b [K, N] + bias [N], each operand by its strides, in elements. Depth is cut into
-/// pieces of kGemmPiece: within one, the products are added to 0 in ascending order of k (in bfloat16, where
-/// the machine multiplies pairs, pair by pair); the pieces are added in order, the bias last. So an element
-/// depends on K and its own row and column alone, whatever the tiles, the tasks and the other rows are.
+/// pieces of kGemmPiece, and each of these into chains of kGemmChain: within a chain, the products are added
+/// to 0 in ascending order of k (in bfloat16, where the machine multiplies pairs, pair by pair); the chains
+/// of a piece are added in order, then the pieces, the bias last. So an element depends on K and its own row
+/// and column alone, whatever the tiles, the tasks and the other rows are.
 struct GemmPlan {
   int64_t rows, columns, depth;
   const void* a;
@@ -22,7 +23,8 @@ struct GemmPlan {
   bool add = false;  // to what out holds, instead of the bias
 };
 
-constexpr int64_t kGemmPiece = 256;
+/// A piece of a panel stays in a core's first cache; the error of a sum grows with its longest chain.
+constexpr int64_t kGemmPiece = 256, kGemmChain = 64;
 
 /// b is packed into panels of `panel` columns. T is the type in memory.
 template <class T>

@@ -84,6 +84,22 @@ struct ScorePlan {
   void* grad_k;      // [B, m, H·d] dense
 };
 
+/// Weights exp(scale · s − t) of rows of scores s, t the largest scale · s of a row, and their sums.
+struct WeightPlan {
+  void* scores;   // accumulate type [rows, keys] dense, changed
+  void* weights;  // as scores; those themselves where the types are the same
+  void* sums;     // accumulate type [rows]
+  int64_t keys;
+  double scale;
+};
+/// Keys that a row sees: the first `count`, of these where a mask keeps them (every `step`-th byte; null:
+/// all).
+struct SeenKeys {
+  int64_t count;
+  const uint8_t* mask;
+  int64_t step;
+};
+
 struct DropoutPlan {
   uint32_t key[2], step, site, threshold;
   double scale;
@@ -145,6 +161,8 @@ struct ScoreLoops {
   int64_t (*scratch)(const ScorePlan&, bool backward);
   void (*forward)(const ScorePlan&, int64_t b, int64_t h, void* scratch);
   void (*backward)(const ScorePlan&, int64_t b, int64_t h, void* scratch);
+  /// Weights of one row; of keys that are not seen 0. A row without any becomes NaN.
+  void (*weigh)(const WeightPlan&, int64_t row, const SeenKeys&);
 };
 template <class T>
 struct ElementLoops {

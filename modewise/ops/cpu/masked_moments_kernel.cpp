@@ -1,4 +1,5 @@
-// The rows that count are gathered, so that their sums do not depend on the places of the others.
+// The rows that count are gathered, so that their sums do not depend on the places of the others. Moments are
+// taken in float64 and rounded once.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -23,16 +24,15 @@ struct CountedRows {
   at::Tensor rows, places;
 };
 
-CountedRows counted_rows(const at::Tensor& rows, const at::Tensor& mask) {
-  const auto wide = rows.to(accumulate_type(rows.scalar_type()));
+CountedRows counted_rows(const at::Tensor& rows, const at::Tensor& mask, at::ScalarType type) {
   const auto places = at::nonzero(mask).squeeze(-1);
-  if (places.numel() == 0) return {wide, {}};
-  return {wide.index_select(0, places), places};
+  if (places.numel() == 0) return {rows.to(type), {}};
+  return {rows.index_select(0, places).to(type), places};
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> masked_moments_gathered(const at::Tensor& rows,
                                                                        const at::Tensor& mask) {
-  const auto counted = counted_rows(rows, mask).rows;
+  const auto counted = counted_rows(rows, mask, at::kDouble).rows;
   const auto mean = counted.mean(0);
   const auto var = (counted - mean).square().mean(0);
   return {mean.to(rows.scalar_type()), var.to(rows.scalar_type()),
@@ -55,7 +55,7 @@ at::Tensor masked_moments_backward_cpu(const at::Tensor& grad_mean, const at::Te
                                        const at::Tensor& rows, const at::Tensor& mask,
                                        const at::Tensor& mean) {
   check_masked_moments_backward_args(grad_mean, grad_var, rows, mask, mean);
-  const CountedRows counted = counted_rows(rows, mask);
+  const CountedRows counted = counted_rows(rows, mask, accumulate_type(rows.scalar_type()));
   const auto type = counted.rows.scalar_type();
   const int64_t count = counted.rows.size(0);
   const auto each = [&](const at::Tensor& grad) { return grad.to(type).expand_as(counted.rows) / count; };
@@ -67,12 +67,17 @@ at::Tensor masked_moments_backward_cpu(const at::Tensor& grad_mean, const at::Te
       .to(rows.scalar_type());
 }
 
+/// running ← (1 − μ) running + weight · value.
+void move_average(const at::Tensor& running, const at::Tensor& value, double momentum, double weight) {
+  running.copy_(running.to(at::kDouble).mul_(1 - momentum).add_(value.to(at::kDouble), weight));
+}
+
 void update_moments_exact(const at::Tensor& running_mean, const at::Tensor& running_var,
                           const at::Tensor& mean, const at::Tensor& var, const at::Tensor& count,
                           double momentum) {
   const double n = *count.const_data_ptr<double>();
-  running_mean.mul_(1 - momentum).add_(mean, momentum);
-  running_var.mul_(1 - momentum).add_(var, momentum * n / std::max(1.0, n - 1));
+  move_average(running_mean, mean, momentum, momentum);
+  move_average(running_var, var, momentum, momentum * n / std::max(1.0, n - 1));
 }
 
 const KernelList<void(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,

@@ -1,6 +1,7 @@
 // Pooling onto every mode in one pass. For a fixed position of the outer modes, the sum over the last mode is
 // taken in registers and added once to the accumulators of all outer modes; each cell is added to the last
-// mode's own. Cells are visited in order, so sums do not depend on threads; invalid cells are never read.
+// mode's own. Both add in runs of eight places, so that no chain is long. Cells are visited in order, so sums
+// do not depend on threads; invalid cells are never read.
 
 #include "modewise/ops/cpu/vector.h"
 
@@ -8,12 +9,11 @@ namespace modewise::ops::MODEWISE_ISA {
 
 namespace {
 
-template <class F>
-constexpr int kChunkVectors = static_cast<int>(kPoolChannels) / kLanes<F>;
+constexpr int64_t kRun = 8;
 
 template <class T>
 int64_t pool_scratch(const PoolPlan& plan) {
-  int64_t rows = 0;
+  int64_t rows = plan.size[plan.modes - 1];  // of the run
   for (int i = 0; i < plan.modes; ++i) rows += plan.size[i];
   return rows * kPoolChannels * static_cast<int64_t>(sizeof(Accumulate<T>)) + 64;
 }
@@ -45,27 +45,44 @@ inline bool next_position(const int64_t* size, int outer, int64_t* index) {
   return false;
 }
 
+/// sums += run [count], which becomes 0.
+template <class F>
+inline void end_run(F* run, int64_t count, F* sums) {
+  for (int64_t i = 0; i < count; ++i) {
+    sums[i] += run[i];
+    run[i] = 0;
+  }
+}
+
+/// `last` [inner, kPoolChannels] is 0: the run of the last mode.
 template <class T, bool Full>
 void add_cells(const PoolPlan& plan, const T* x, const uint8_t* mask, int64_t width,
-               Accumulate<T>* const* sums) {
+               Accumulate<T>* const* sums, Accumulate<T>* last) {
   using F = Accumulate<T>;
   const int outer = plan.modes - 1;
   const int64_t inner = plan.size[outer], step = plan.stride[outer];
-  int64_t index[kMaxModes] = {};
+  int64_t index[kMaxModes] = {}, position = 0;
   do {
     const T* row = x;
     for (int i = 0; i < outer; ++i) row += index[i] * plan.stride[i];
     F line[kPoolChannels] = {};
-    for (int64_t j = 0; j < inner; ++j) {
-      if (mask != nullptr && mask[j] == 0) continue;
-      add_cell<Full>(row + j * step, plan.x_channel, width, line, sums[outer] + j * kPoolChannels);
+    for (int64_t begin = 0; begin < inner; begin += kRun) {
+      F run[kPoolChannels] = {};
+      const int64_t end = begin + kRun < inner ? begin + kRun : inner;
+      for (int64_t j = begin; j < end; ++j) {
+        if (mask != nullptr && mask[j] == 0) continue;
+        add_cell<Full>(row + j * step, plan.x_channel, width, run, last + j * kPoolChannels);
+      }
+      end_run(run, kPoolChannels, line);
     }
+    if (++position % kRun == 0) end_run(last, inner * kPoolChannels, sums[outer]);
     if (mask != nullptr) mask += inner;
     for (int i = 0; i < outer; ++i) {
       F* sum = sums[i] + index[i] * kPoolChannels;
       for (int c = 0; c < kPoolChannels; ++c) sum[c] += line[c];
     }
   } while (next_position(plan.size, outer, index));
+  end_run(last, inner * kPoolChannels, sums[outer]);
 }
 
 template <class T>
@@ -77,15 +94,17 @@ void pool(const PoolPlan& plan, int64_t b, int64_t begin, int64_t end, void* scr
     sums[i] = next;
     next += plan.size[i] * kPoolChannels;
   }
+  F* last = next;
+  next += plan.size[plan.modes - 1] * kPoolChannels;
   for (F* sum = sums[0]; sum < next; ++sum) *sum = 0;
   const int64_t width = end - begin;
   const T* x = as<T>(plan.x) + b * plan.x_batch + begin * plan.x_channel;
   const uint8_t* mask = plan.mask == nullptr ? nullptr : plan.mask + b * plan.cells;
   if (plan.cells > 0) {
     if (width == kPoolChannels && plan.x_channel == 1)
-      add_cells<T, true>(plan, x, mask, width, sums);
+      add_cells<T, true>(plan, x, mask, width, sums, last);
     else
-      add_cells<T, false>(plan, x, mask, width, sums);
+      add_cells<T, false>(plan, x, mask, width, sums, last);
   }
   for (int i = 0; i < plan.modes; ++i) {
     const F* scale = as<F>(plan.scale[i]);

@@ -1,5 +1,6 @@
 // Scores of one (sample, head): S = softmax(q kᵀ · scale) [n, m] from n and m rows of d numbers, and its
-// backward. Everything of one (sample, head) is computed by one thread in a fixed order.
+// backward. Everything of one (sample, head) is computed by one thread in a fixed order. And weights of rows
+// of scores that others made.
 
 #include "modewise/ops/cpu/panel.h"
 #include "modewise/ops/cpu/vector_math.h"
@@ -80,6 +81,71 @@ void softmax_row(F* row, int64_t n, F scale) {
   for (int64_t j = 0; j < n; ++j) row[j] *= inverse;
 }
 
+/// Sum of row[0 … n), whose padding up to whole lines is overwritten.
+template <class F>
+F row_sum(F* row, int64_t n) {
+  for (int64_t j = n; j % kWideLanes<F> != 0; ++j) row[j] = 0;
+  Wide<F> sum = {};
+  for (int64_t j = 0; j < n; j += kWideLanes<F>)
+    for (int i = 0; i < kWideParts; ++i) sum.part[i] += load(row + j + i * kLanes<F>);
+  return lane_sum(sum);
+}
+
+/// The largest of row[0 … n); NaN is passed over.
+template <class F>
+F largest(const F* row, int64_t n) {
+  constexpr int64_t kLane = kLanes<F>;
+  F top = kLowest<F>;
+  int64_t j = 0;
+  if (n >= kLane) {
+    Vector<F> high = load(row);
+    for (j = kLane; j + kLane <= n; j += kLane) {
+      const Vector<F> value = load(row + j);
+      high = high < value ? value : high;
+    }
+    for (int lane = 0; lane < kLane; ++lane) top = high[lane] > top ? high[lane] : top;
+  }
+  for (; j < n; ++j) top = row[j] > top ? row[j] : top;
+  return top;
+}
+
+template <class T>
+void weigh(const WeightPlan& plan, int64_t row, const SeenKeys& seen) {
+  using F = Accumulate<T>;
+  constexpr int64_t kLane = kLanes<F>, kWide = kWideLanes<F>;
+  F* x = as<F>(plan.scores) + row * plan.keys;
+  T* out = as<T>(plan.weights) + row * plan.keys;
+  const F scale = static_cast<F>(plan.scale);
+  const int64_t n = seen.count;
+  if (seen.mask == nullptr)
+    for (int64_t j = 0; j < n; ++j) x[j] *= scale;
+  else
+    for (int64_t j = 0; j < n; ++j) x[j] = seen.mask[j * seen.step] != 0 ? x[j] * scale : kLowest<F>;
+  const F top = largest(x, n);
+  Wide<F> sum = {};
+  int64_t j = 0;
+  for (; j + kWide <= n; j += kWide) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kWideParts; ++i) {
+      const Vector<F> value = exp_lanes(load(x + j + i * kLane) - top);
+      store_narrow<T>(out + j + i * kLane, value);
+      sum.part[i] += value;
+    }
+  }
+  if (j < n) {
+    F lanes[kWide];
+    for (int64_t i = 0; i < kWide; ++i) lanes[i] = j + i < n ? x[j + i] : kLowest<F>;
+    for (int i = 0; i < kWideParts; ++i) {
+      const Vector<F> value = exp_lanes(load(lanes + i * kLane) - top);
+      store(lanes + i * kLane, value);
+      sum.part[i] += value;
+    }
+    for (int64_t i = 0; j + i < n; ++i) out[j + i] = narrow<T>(lanes[i]);
+  }
+  for (j = n; j < plan.keys; ++j) out[j] = narrow<T>(F{0});
+  as<F>(plan.sums)[row] = lane_sum(sum);
+}
+
 template <class T>
 void forward(const ScorePlan& plan, int64_t b, int64_t h, void* scratch) {
   using F = Accumulate<T>;
@@ -142,11 +208,8 @@ void backward(const ScorePlan& plan, int64_t b, int64_t h, void* scratch) {
   const T* grad = as<T>(plan.grad) + (b * plan.heads + h) * n * m;
   for (int64_t i = 0; i < n; ++i, scores += m, grad += m) {
     F* row = logits + i * wide;
-    F dot = 0;
-    for (int64_t j = 0; j < m; ++j) {
-      row[j] = widen(scores[j]) * widen(grad[j]);
-      dot += row[j];
-    }
+    for (int64_t j = 0; j < m; ++j) row[j] = widen(scores[j]) * widen(grad[j]);
+    const F dot = row_sum(row, m);
     for (int64_t j = 0; j < m; ++j)
       row[j] = fused(-widen(scores[j]), dot, row[j]) * static_cast<F>(plan.scale);
   }
@@ -168,7 +231,7 @@ void backward(const ScorePlan& plan, int64_t b, int64_t h, void* scratch) {
 
 template <class T>
 constexpr ScoreLoops<T> loops_of() {
-  return {score_scratch<T>, forward<T>, backward<T>};
+  return {score_scratch<T>, forward<T>, backward<T>, weigh<T>};
 }
 
 }  // namespace

@@ -23,13 +23,17 @@ const Accumulate<T>* wide_row(const T* from, int64_t width, Accumulate<T>* room)
   }
 }
 
-template <class F>
-F dot(const F* a, const F* b, int64_t width) {
+template <class T, class F = Accumulate<T>>
+F dot(const F* a, const T* b, int64_t width) {
   Wide<F> sum = {};
   int64_t i = 0;
-  for (; i + kWideLanes<F> <= width; i += kWideLanes<F>) sum.add_products(a + i, b + i);
+  for (; i + kWideLanes<F> <= width; i += kWideLanes<F>)
+    for (int part = 0; part < kWideParts; ++part) {
+      const int64_t at = i + part * kLanes<F>;
+      sum.part[part] = fused(load(a + at), load_wide<T>(b + at), sum.part[part]);
+    }
   F rest = 0;
-  for (; i < width; ++i) rest = fused(a[i], b[i], rest);
+  for (; i < width; ++i) rest = fused(a[i], widen(b[i]), rest);
   return lane_sum(sum) + rest;
 }
 
@@ -142,8 +146,7 @@ void join(const OpenPlan& plan, int64_t b, int64_t g, int64_t row) {
     const F* latent = as<F>(plan.latents) + (g * plan.slots + s) * d;
     F* high = as<F>(plan.high) + first + s;
     F* total = as<F>(plan.total) + first + s;
-    F logit = 0;
-    for (int64_t i = 0; i < d; ++i) logit = fused(latent[i], widen(key[i]), logit);
+    const F logit = dot(latent, key, d);
     const F above = logit > *high ? logit : *high;
     const F keep = exp_of(*high - above), weight = exp_of(logit - above);
     *high = above;

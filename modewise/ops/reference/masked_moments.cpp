@@ -4,27 +4,28 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
-#include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops::reference {
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> masked_moments(const at::Tensor& rows,
                                                               const at::Tensor& mask) {
-  const auto wide = rows.to(accumulate_type(rows.scalar_type()));
+  const auto wide = rows.to(at::kDouble);
   const auto kept = mask.logical_or(mask.any().logical_not()).unsqueeze(1);
-  const auto count = kept.sum().to(at::kDouble), divisor = count.to(wide.scalar_type());
+  const auto count = kept.sum().to(at::kDouble);
   const auto zero = at::zeros({}, wide.options());
-  const auto mean = at::where(kept, wide, zero).sum(0) / divisor;
-  const auto var = at::where(kept, (wide - mean).square(), zero).sum(0) / divisor;
+  const auto mean = at::where(kept, wide, zero).sum(0) / count;
+  const auto var = at::where(kept, (wide - mean).square(), zero).sum(0) / count;
   return {mean.to(rows.scalar_type()), var.to(rows.scalar_type()), count};
 }
 
 void update_moments(const at::Tensor& running_mean, const at::Tensor& running_var, const at::Tensor& mean,
                     const at::Tensor& var, const at::Tensor& count, double momentum) {
-  running_mean.mul_(1 - momentum).add_(mean, momentum);
-  const auto unbiased = (count / (count - 1).clamp_min(1)).to(var.scalar_type());
-  running_var.mul_(1 - momentum).add_(var * unbiased, momentum);
+  const auto move = [&](const at::Tensor& running, const at::Tensor& value) {
+    running.copy_(running.to(at::kDouble) * (1 - momentum) + value * momentum);
+  };
+  move(running_mean, mean.to(at::kDouble));
+  move(running_var, var.to(at::kDouble) * (count / (count - 1).clamp_min(1)));
 }
 
 }  // namespace modewise::ops::reference
