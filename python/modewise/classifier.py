@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from modewise import tasks
-from modewise.errors import DataError, ModewiseError, UsageError
+from modewise.errors import DataError, UsageError
 from modewise.estimator import Array, Estimator
-from modewise.run_folder import RunFolder
+from modewise.run_folder import RunFolder, setting
 
 
 def checked_labels(y: Any, count: int) -> tuple[list[str], Array]:
@@ -37,19 +37,9 @@ class Classifier(Estimator):
     settings: Mapping[str, Any] | None
     classes_: Array
 
-    def _train(self, folder: pathlib.Path, settings: dict[str, Any], files: list[pathlib.Path]) -> None:
+    def _train_classes(self, folder: pathlib.Path, settings: dict[str, Any], files: list[pathlib.Path]) -> None:
         common = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed}
-        self.run_ = str(folder.absolute())
-        try:
-            self.metrics_ = tasks.train(self.TASK, common | settings | dict(self.settings or {}), out=folder, exist_ok=self.exist_ok,
-                                        verbosity=self.verbosity)  # fmt: skip
-        except ModewiseError:
-            if not (folder / "config.toml").is_file():  # the run did not begin: nothing stays of it
-                for file in files:
-                    file.unlink()
-                if folder.is_dir() and not any(folder.iterdir()):
-                    folder.rmdir()
-            raise
+        self._train(self.TASK, common | settings | dict(self.settings or {}), folder, files)
 
     @classmethod
     def _of_run(cls, run: str | os.PathLike[str], own: Mapping[str, str]) -> Self:
@@ -58,7 +48,7 @@ class Classifier(Estimator):
         if folder.task != cls.TASK:
             raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of '{cls.TASK}'")
         config = folder.config()
-        made = cls(**{name: _setting(config, key) for name, key in own.items()}, run=run)  # type: ignore[call-arg]
+        made = cls(**{name: setting(config, key) for name, key in own.items()}, run=run)  # type: ignore[call-arg]
         made.run_, made.classes_ = os.path.abspath(run), np.array(folder.read_json("data.json")["classes"])
         return made
 
@@ -79,9 +69,3 @@ class Classifier(Estimator):
         """AUC, accuracy, … over a part of what was fitted -> the program's `evaluate --json`."""
         return tasks.evaluate(self._run(), split=split, detail=detail)
 
-
-def _setting(config: Mapping[str, Any], key: str) -> Any:
-    value: Any = config
-    for part in key.split("."):
-        value = value[part]
-    return value

@@ -3,6 +3,8 @@
 import inspect
 import os
 import pathlib
+import shutil
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy.typing as npt
 import torch
 
 from modewise import tasks
-from modewise.errors import CannotCreateError, DataError, UsageError
+from modewise.errors import CannotCreateError, DataError, ModewiseError, UsageError
 
 Array = npt.NDArray[Any]
 
@@ -59,6 +61,11 @@ def free_folder(stem: str) -> pathlib.Path:
     raise UsageError(f"runs/{stem} and all of its numbers are taken")
 
 
+def remove_if_empty(folder: pathlib.Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
 class Estimator:
     """The arguments of the constructor are attributes of the same names; after `fit`, `run_` is the run's folder and
     `metrics_` its metrics.json."""
@@ -97,6 +104,11 @@ class Estimator:
         self.metrics_ = tasks.resume(self._run(), verbosity=self.verbosity)
         return self
 
+    def explain(self, split: str = "test", *, samples: int = 32) -> dict[str, Any]:
+        """What the model attends to and what moves its output, over samples of a part of what was fitted -> the program's
+        `explain --json`; "report" is the page, in the run's folder. UsageError for a task that explains nothing."""
+        return tasks.explain(self._run(), split=split, samples=samples)
+
     def _stem(self) -> str:
         """What a folder under runs/ is named by."""
         return self.model
@@ -105,6 +117,18 @@ class Estimator:
         folder = free_folder(self._stem()) if self.run is None else pathlib.Path(self.run)
         require_free(folder, self.exist_ok)
         return folder
+
+    def _train(self, task: str, settings: Mapping[str, Any], folder: pathlib.Path, written: Sequence[pathlib.Path]) -> None:
+        """Trains a run in `folder`. Where it does not begin, nothing stays of it, nor of what was `written` for it."""
+        self.run_ = str(folder.absolute())
+        try:
+            self.metrics_ = tasks.train(task, settings, out=folder, exist_ok=self.exist_ok, verbosity=self.verbosity)
+        except ModewiseError:
+            if not (folder / "config.toml").is_file():
+                for path in written:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+                remove_if_empty(folder)
+            raise
 
     def _run(self) -> str:
         if not hasattr(self, "run_"):

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modewise import tasks
-from modewise.errors import DataError, ModewiseError, UsageError
-from modewise.estimator import Estimator
+from modewise.errors import DataError, UsageError
+from modewise.estimator import Estimator, remove_if_empty
 from modewise.loading import LoadedLanguageModel
 from modewise.run_folder import RunFolder
 
@@ -93,23 +93,10 @@ class LanguageModel(Estimator):
         try:
             path, written = written_texts(texts, folder)
         except DataError:
-            self._leave(folder)
+            remove_if_empty(folder)
             raise
-        self.run_ = str(folder.absolute())
-        try:
-            self.metrics_ = tasks.train("language", self._settings(path), out=folder, exist_ok=self.exist_ok, verbosity=self.verbosity)
-        except ModewiseError:
-            if not (folder / "config.toml").is_file():  # the run did not begin: nothing stays of it
-                if written:
-                    os.remove(path)
-                self._leave(folder)
-            raise
+        self._train("language", self._settings(path), folder, [pathlib.Path(path)] if written else [])
         return self
-
-    @staticmethod
-    def _leave(folder: pathlib.Path) -> None:
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
 
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> "LanguageModel":

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import tomllib
+from collections.abc import Mapping
 from typing import Any
 
 import safetensors
@@ -14,6 +15,14 @@ from modewise._native import BUILD
 from modewise.errors import DataError, NoInputError
 
 CHECKPOINT_FORMAT = 1
+
+
+def setting(config: Mapping[str, Any], key: str) -> Any:
+    """train.epochs of a config as `RunFolder.config` reads it."""
+    value: Any = config
+    for part in key.split("."):
+        value = value[part]
+    return value
 
 
 def version_numbers(version: str) -> list[int]:

@@ -90,7 +90,7 @@ class SeriesClassifier(Classifier):
         folder.parent.mkdir(parents=True, exist_ok=True)
         file = folder.with_name(folder.name + ".ts")
         write_cases(file, cases, names if words else [f"c{place}" for place in range(len(names))], places)
-        self._train(folder, {"data.train": file.absolute(), "data.protocol": "paper"}, [file])
+        self._train_classes(folder, {"data.train": file.absolute(), "data.protocol": "paper"}, [file])
         self.classes_ = np.unique(np.asarray(y).reshape(-1))
         return self
 

@@ -60,7 +60,7 @@ class VolumeClassifier(Classifier):
         files = [folder.with_name(folder.name + ending) for ending in (".npy", "_labels.npy")]
         for file, array in zip(files, (samples, places), strict=True):
             np.save(file, array, allow_pickle=False)
-        self._train(folder, {"data.path": files[0].absolute(), "data.channels": self.channels, "data.classes": names}, files)
+        self._train_classes(folder, {"data.path": files[0].absolute(), "data.channels": self.channels, "data.classes": names}, files)
         self.classes_ = np.unique(np.asarray(y).reshape(-1))
         return self
 

@@ -49,6 +49,6 @@ def test_the_page_lists_every_exception():
 
 
 def test_the_page_names_every_part():
-    parts = {"ops", "nn", "load", "Forecaster", "VolumeClassifier", "SeriesClassifier", "LanguageModel", "tasks"}
+    parts = {"ops", "nn", "load", "Forecaster", "VolumeClassifier", "SeriesClassifier", "Segmenter", "LanguageModel", "tasks"}
     assert set(re.findall(r"^\| `modewise\.(\w+)", PAGE, re.M)) == parts | {"transformers"}
     assert parts <= set(modewise.__all__)

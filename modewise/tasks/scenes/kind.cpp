@@ -115,8 +115,9 @@ Result predict(const PredictRequest& options) {
   const std::string root = options.data.empty() ? run.config.data.path : options.data;
   const std::vector<std::string> scenes = scenes_of(run, options.data);
   const bool single = !fs::is_directory(root);
-  require(!single || options.out.empty() || options.out.ends_with(".tif") || options.out.ends_with(".tiff"),
-          ErrorKind::usage, "--out of a class map must end in .tif, got '{}'", options.out);
+  const std::string ending = fs::path(options.out).extension();
+  require(!single || options.out.empty() || ending == ".tif" || ending == ".tiff" || ending == ".npy",
+          ErrorKind::usage, "--out of a class map must end in .tif or .npy, got '{}'", options.out);
   for (const std::string& scene : scenes) {
     const fs::path map = map_path(options, root, scene, single);
     for (const fs::path& file : {map, fs::path(map).replace_extension(".png")})
@@ -127,7 +128,7 @@ Result predict(const PredictRequest& options) {
   for (const std::string& scene : scenes) {
     const fs::path map = map_path(options, root, scene, single);
     std::error_code error;
-    fs::create_directories(map.parent_path(), error);
+    if (map.has_parent_path()) fs::create_directories(map.parent_path(), error);
     require(!error, ErrorKind::cannot_create, "cannot make the folder {}: {}", map.parent_path().string(),
             error.message());
     results.push_back(predict_scene(run, scene, map));

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/output_file.h"
 #include "modewise/core/progress.h"
+#include "modewise/io/arrays/npy_header.h"
 #include "modewise/io/images/tiff.h"
 #include "modewise/tasks/scenes/tiles.h"
 
@@ -68,6 +71,38 @@ io::TiffInfo map_info(const data::RasterInfo& scene, const data::ClassMap& class
   for (size_t c = 0; c < ids.of_class.size(); ++c) info.palette[ids.of_class[c]] = classes.classes()[c].color;
   return info;
 }
+
+/// A class map on its way to a file, from top to bottom: GeoTIFF, or NPY [h, w] where its name ends so.
+class MapFile {
+ public:
+  MapFile(const fs::path& path, const io::TiffInfo& info) {
+    if (path.extension() != ".npy") {
+      tiff_.emplace(path, info);
+      return;
+    }
+    npy_.emplace(path);
+    const std::string header = io::format_npy_header({io::Array::u8, {info.height, info.width}, {}});
+    npy_->write(std::as_bytes(std::span(header)));
+  }
+
+  void write_rows(int64_t first, std::span<const uint8_t> values) {
+    if (tiff_)
+      tiff_->write_rows(first, values);
+    else
+      npy_->write(std::as_bytes(values));
+  }
+
+  void close() {
+    if (tiff_)
+      tiff_->close();
+    else
+      npy_->finish();
+  }
+
+ private:
+  std::optional<io::TiffWriter> tiff_;
+  std::optional<OutputFile> npy_;
+};
 
 /// Every `step`-th pixel of the map, for the picture.
 class Thumbnail {
@@ -193,7 +228,7 @@ nlohmann::ordered_json predict_scene(const SegmentRun& run, const std::string& s
   const MapIds ids = map_ids(classes);
   std::vector<int64_t> pixels(static_cast<size_t>(classes.size()));
   int64_t without_data = 0;
-  io::TiffWriter writer(map, map_info(info, classes, ids));
+  MapFile writer(map, map_info(info, classes, ids));
   Thumbnail thumbnail(info.height, info.width);
   Progress progress("predict", info.height, "rows");
   const auto take = [&](const FinishedRows& rows) {

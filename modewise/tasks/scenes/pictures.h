@@ -24,12 +24,12 @@ struct AreaPictures {
 AreaPictures area_pictures(const SegmentRun& run, const data::SceneSet& set, const data::SceneArea& area,
                            int64_t most);
 
-/// Classifies the image (GeoTIFF or NPY) at `scene` and writes `map`, a GeoTIFF of class ids (u8), and beside
-/// it a PNG with legend, of at most 1,600 pixels a side before the legend. Where ids do not fit into 0 … 255
-/// the map holds places in the list of classes, from 1. Returns {"scene", "map", "picture", "height",
-/// "width", "crs", "classes": [{"id", "name", "pixels", "share"}], "without_data", "nodata": what the map
-/// holds there}. Errors: no_input and data for the scene; cannot_create and io for the files, which appear
-/// whole or not at all.
+/// Classifies the image (GeoTIFF or NPY) at `scene` and writes `map`, a GeoTIFF of class ids (u8), or an NPY
+/// array [h, w] where its name ends so, and beside it a PNG with legend, of at most 1,600 pixels a side
+/// before the legend. Where ids do not fit into 0 … 255 the map holds places in the list of classes, from 1.
+/// Returns {"scene", "map", "picture", "height", "width", "crs", "classes": [{"id", "name", "pixels",
+/// "share"}], "without_data", "nodata": what the map holds there}. Errors: no_input and data for the scene;
+/// cannot_create and io for the files, which appear whole or not at all.
 nlohmann::ordered_json predict_scene(const SegmentRun& run, const std::string& scene,
                                      const std::filesystem::path& map);
 
