@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/explain_run.h"
 #include "modewise/tasks/forecast/data.h"
 #include "modewise/tasks/forecast/predict.h"
 #include "modewise/tasks/forecast/run.h"
@@ -79,6 +80,20 @@ Result predict(const json& request) {
   return kind.predict(asked);
 }
 
+Result explain(const json& request) {
+  tasks::ExplainRequest asked;
+  take(request, "run", asked.run);
+  take(request, "data", asked.data);
+  take(request, "masks", asked.masks);
+  take(request, "split", asked.options.split);
+  take(request, "samples", asked.options.samples);
+  take(request, "singles", asked.options.singles);
+  take(request, "places", asked.options.places);
+  bool force = false;
+  take(request, "force", force);
+  return tasks::explain_run(asked, string_of(request, "out"), force);
+}
+
 Result backtest(const json& request) {
   int64_t stride = 0;
   take(request, "stride", stride);
@@ -125,8 +140,9 @@ Result decode(const json& request) {
 
 Result answer(const json& request) {
   static const std::map<std::string, Result (*)(const json&)> commands = {
-      {"train", train}, {"evaluate", evaluate}, {"predict", predict}, {"backtest", backtest},
-      {"show", show},   {"config", config},     {"encode", encode},   {"decode", decode}};
+      {"train", train},     {"evaluate", evaluate}, {"predict", predict},
+      {"explain", explain}, {"backtest", backtest}, {"show", show},
+      {"config", config},   {"encode", encode},     {"decode", decode}};
   const auto found = commands.find(string_of(request, "command"));
   require(found != commands.end(), ErrorKind::usage, "there is no command '{}'",
           string_of(request, "command"));

@@ -5,18 +5,22 @@ import os
 import pathlib
 import shutil
 import tempfile
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from modewise import tasks
 from modewise.errors import DataError, ModewiseError, UsageError
 from modewise.estimator import Array, Estimator, checked_array
-from modewise.frames import Table, forecast_frame, table_of, write_table
+from modewise.frames import Table, forecast_frame, forecast_times, table_of, write_table
 from modewise.labelled_arrays import Grid, grid_of, is_labelled
 from modewise.loading import LoadedForecaster, load_forecaster
+from modewise.plots import Past, figure_class, forecast_figure
 from modewise.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    import matplotlib.figure
 
 Checked = str | Array | Table | Grid
 
@@ -161,6 +165,19 @@ class Forecaster(Estimator):
             path = written_data(checked, pathlib.Path(folder) / "data")
             given = checked if isinstance(checked, (Table, Grid)) else None
             return forecast_of(tasks.predict(self._run(), data=path, steps=steps), given)
+
+    def plot(self, steps: int = 0, *, series: Sequence[str] | None = None, past: int = 0) -> "matplotlib.figure.Figure":
+        """The forecast as a figure of matplotlib: a picture for each of `series` (their names in the program; None: the first
+        four), a band between each pair of quantiles, and before it the last `past` rows of the frame or array that was
+        fitted (0: three times as many as follow). `figure.savefig(path)` keeps it."""
+        figure_class()
+        result = tasks.predict(self._run(), steps=steps)
+        given, rows = self.given_, past or 3 * len(result["series"][0]["forecast"])
+        if isinstance(given, Grid):
+            times, index, values = given.times_behind(len(result["series"][0]["forecast"])), given.times, given.values.reshape(len(given.values), -1)
+            return forecast_figure(result, times, Past(index[-rows:], values[-rows:]), series)
+        before = None if given is None else Past(given.values.index[-rows:], given.values.to_numpy()[-rows:])
+        return forecast_figure(result, forecast_times(result, given), before, series)
 
     def evaluate(self, data: Any = None, *, split: str = "test", detail: bool = False) -> dict[str, Any]:
         """Errors over "test", "validation" or "train" rows, or over "all" of other `data` -> the program's

@@ -41,12 +41,16 @@ class Grid:
         np.save(path, self.values if self.values.ndim > 1 else self.values[:, None], allow_pickle=False)
         return path
 
+    def times_behind(self, steps: int) -> list[Any]:
+        """Of the rows that follow the last."""
+        return [self.times[-1] + self.following * (i + 1) for i in range(steps)]
+
     def forecast(self, result: dict[str, Any]) -> Any:
         """The program's `predict --json` as a DataArray of the same dimensions behind the last time; quantiles are
         coordinates q0.025, q0.1, … of its own shape."""
         series = result["series"]
         steps = len(series[0]["forecast"])
-        times = [self.times[-1] + self.following * (i + 1) for i in range(steps)]
+        times = self.times_behind(steps)
         dims = (self.time, *(name for name in self.given.dims if name != self.time))
 
         def shaped(rows: list[list[float]]) -> tuple[tuple[Any, ...], Array]:

@@ -113,6 +113,32 @@ def predict(
     return dict(reply["result"])
 
 
+def explain(
+    run: PathLike,
+    *,
+    data: PathLike = "",
+    masks: PathLike = "",
+    split: str = "test",
+    samples: int = 32,
+    singles: int = 2,
+    places: int = 128,
+    out: PathLike = "",
+    force: bool = False,
+    verbosity: int = -1,
+) -> Result:
+    """What a run's model attends to over `samples` samples of a split (test, validation, train), and what moves its output
+    when one of at most `places` places of a mode is taken away -> the program's `explain --json`; writes explain.html,
+    explain.json and explain.npz into the folder `out`, RUN/explain where empty."""
+    if split not in ("test", "validation", "train"):
+        raise error_of(2, f"split must be test, validation or train, got '{split}'")
+    for name, value, least in (("samples", samples, 1), ("singles", singles, 0), ("places", places, 1)):
+        if value < least:
+            raise error_of(2, f"{name} must be at least {least}, got {value}")
+    reply = call("explain", run=os.fspath(run), data=os.fspath(data), masks=os.fspath(masks), split=split, samples=samples,
+                 singles=singles, places=places, out=os.fspath(out), force=force, verbosity=verbosity)  # fmt: skip
+    return dict(reply["result"])
+
+
 def backtest(run: PathLike, *, data: PathLike = "", stride: int = 0, verbosity: int = -1) -> Result:
     """Forecasts from origins every `stride` rows (0: the horizon) over the test rows, each judged on its own -> the
     program's `backtest --json`."""

@@ -49,6 +49,9 @@ void ForecastOutput::fields(Fields& f) {
 }
 
 void ForecastConfig::fields(Fields& f) {
+  f.add("init", init,
+        "weights to start from: a .safetensors file or a run with the tensors of this model and these sizes",
+        {.is_path = always});
   f.group("data", data);
   f.group("model", model);
   f.group("forecast", forecast);

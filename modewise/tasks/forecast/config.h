@@ -48,6 +48,7 @@ struct ForecastOutput {
 struct ForecastConfig {
   ForecastConfig() { train.epochs = train::TrainConfig::kOpenEpochs; }
 
+  std::string init;  // weights to start from; "": none
   data::SeriesConfig data;
   models::ForecasterConfig model;
   ForecastOptions forecast;

@@ -138,6 +138,7 @@ const Kind forecast_kind = {
     .example = "modewise train forecast --data ETTh1.csv",
     .data_help = "data file or folder: CSV, numeric text, NPY, NPZ (data.path)",
     .model_help = "model (model.name): hot, dlinear, patchtst, repeat, …, or auto to let validation choose",
+    .options = {{"--init", "init", "weights to start from: a .safetensors file, or a run of the same model"}},
     .validation = {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}},
     .defaults = default_config<ForecastConfig>,
     .config = any_config<load_config<ForecastConfig>>,

@@ -8,6 +8,8 @@
 #include "modewise/tasks/forecast/task.h"
 #include "modewise/tasks/load_config.h"
 #include "modewise/tasks/test_part.h"
+#include "modewise/train/checkpoint.h"
+#include "modewise/train/tensor_file.h"
 
 namespace modewise::tasks {
 namespace {
@@ -35,11 +37,24 @@ nlohmann::ordered_json judge(const CalibratedForecaster& forecaster, const Forec
   return evaluation_json(split, errors, config.forecast, data.series);
 }
 
+/// Takes the weights of `init`, a file or a run.
+void start_from(const models::Forecaster& model, const fs::path& init) {
+  const std::vector<train::NamedTensor> tensors = train::module_tensors(model);
+  require(!tensors.empty(), ErrorKind::config, "init: this model has no weights that {} could hold",
+          init.string());
+  if (fs::is_directory(init))
+    train::load_weights(model, train::RunFolder::open(init));
+  else
+    train::load_tensors(init, tensors);
+}
+
 }  // namespace
 
 TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data, train::RunFolder& run,
                           bool resume, bool accept_changes) {
   ForecastTask task(config, data);
+  const bool begun = resume && !train::CheckpointStore(run.checkpoints()).empty();
+  if (!config.init.empty() && !begun) start_from(task.model(), config.init);
   TrainedRun result;
   result.training = train::train(task, config.train, run, resume, accept_changes);
   if (!result.training.to_be_judged()) return result;
