@@ -7,6 +7,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/sweep/slurm_job.h"
 #include "modewise/sweep/sweep_table.h"
 #include "modewise/tasks/kinds.h"
 
@@ -16,9 +17,10 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SweepCommandOptions {
-  std::string file, out, format = "text";
+  std::string file, out, format = "text", launcher = "local";
   sweep::SweepOverrides overrides;
-  int64_t jobs = 0;
+  std::vector<std::string> only, sbatch;
+  int64_t jobs = 0, lease = 60;
   bool dry_run = false, table_only = false;
 };
 
@@ -44,7 +46,41 @@ sweep::SweepOptions budget(const Program& program, const SweepCommandOptions& op
   const auto [jobs, threads] = program.share_cores(options.jobs);
   out.jobs = jobs;
   out.threads = threads;
+  out.only = options.only;
+  out.lease = std::chrono::seconds(options.lease);
   return out;
+}
+
+/// Hands the runs that are left to Slurm. Each array task is this program again, on one run, called as we
+/// were.
+void submit_to_slurm(const Program& program, const SweepCommandOptions& options, const sweep::SweepPlan& plan,
+                     const sweep::SweepOptions& sweep_options) {
+  sweep::SlurmJob job;
+  job.name = plan.name;
+  job.folder = sweep_options.out.string();
+  job.threads = std::max(program.asked_threads(), 1);
+  job.at_once = options.jobs;
+  job.options = options.sbatch;
+  const sweep::SweepOutcome found = sweep::look_at_sweep(plan, sweep_options);
+  for (size_t i = 0; i < plan.runs.size(); ++i)
+    if (found.runs[i].state == sweep::RunState::waiting) job.runs.push_back(plan.runs[i].name);
+  job.command = {fs::read_symlink("/proc/self/exe").string(), "sweep", fs::absolute(options.file).string()};
+  const sweep::SweepOverrides& over = options.overrides;
+  const auto add = [&](const std::string& option, const std::string& value) {
+    job.command.insert(job.command.end(), {option, value});
+  };
+  if (!over.data.empty()) add("--data", fs::absolute(over.data).string());
+  for (const int64_t seed : over.seeds) add("--seeds", std::to_string(seed));
+  for (const std::string& setting : over.settings) add("--set", setting);
+  for (const std::string& metric : over.metrics) add("--metric", metric);
+  add("--out", job.folder);
+  add("--jobs", "1");
+  add("--threads", std::to_string(job.threads));
+  add("--lease", std::to_string(options.lease));
+  const std::string printed = sweep::submit(job);
+  program.print(
+      tasks::Result({{"sweep", plan.name}, {"runs", job.runs}, {"slurm", printed}},
+                    fmt::format("{}: {} runs; --table shows what is finished", printed, job.runs.size())));
 }
 
 std::vector<sweep::SweepTask> sweep_tasks() {
@@ -60,13 +96,19 @@ std::vector<sweep::SweepTask> sweep_tasks() {
 
 void run(const Program& program, const SweepCommandOptions& options) {
   install_stop_handlers();
+  require(options.launcher != "ray", ErrorKind::usage,
+          "Ray is reached from Python: python -m modewise sweep {} --launcher ray", options.file);
   const sweep::SweepPlan plan = sweep::read_sweep_plan(options.file, sweep_tasks(), options.overrides);
   const sweep::SweepOptions sweep_options = budget(program, options, plan);
   if (options.dry_run) return list_runs(program, plan, sweep_options);
   fs::create_directories(sweep_options.out);
   write_file_atomically(sweep_options.out / "sweep.toml", read_file(options.file));
-  const sweep::SweepOutcome outcome =
+  if (options.launcher == "slurm" && !options.table_only)
+    return submit_to_slurm(program, options, plan, sweep_options);
+  sweep::SweepOutcome outcome =
       options.table_only ? sweep::look_at_sweep(plan, sweep_options) : sweep::run_sweep(plan, sweep_options);
+  const auto alone = sweep::lock_results(sweep_options);
+  sweep::look_again(plan, sweep_options, outcome);
   const auto rows = sweep::sweep_rows(plan, outcome);
   sweep::write_sweep_results(plan, outcome, rows, sweep_options.out);
   if (outcome.signal != 0) throw Stopped{outcome.signal};
@@ -91,6 +133,18 @@ void add_sweep(Program& program) {
   command->add_option("--out", options.out, "folder; runs/sweep-NAME without it. A sweep there goes on");
   add_positive(*command, "--jobs", options.jobs,
                "runs at once; as many as there are cores for --threads each");
+  command
+      ->add_option("--launcher", options.launcher,
+                   "where runs are started: local, slurm (an array of sbatch) or ray (python -m modewise)")
+      ->check(CLI::IsMember({"local", "slurm", "ray"}));
+  command
+      ->add_option("--sbatch", options.sbatch,
+                   "with --launcher slurm: an option of sbatch, as in --sbatch=--partition=long")
+      ->allow_extra_args(false);
+  command->add_option("--only", options.only, "start this run alone; may be repeated")
+      ->allow_extra_args(false);
+  add_positive(*command, "--lease", options.lease,
+               "seconds without a sign of life after which another sweep's run is taken over");
   command->add_option("--seeds", options.overrides.seeds, "instead of the sweep's")->delimiter(',');
   command->add_option("--set", options.overrides.settings, "one key for all runs, as in --set train.epochs=5")
       ->allow_extra_args(false);

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <thread>
 
+#include "modewise/core/claims.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
@@ -29,8 +30,16 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 /// Starts `arguments` with stdout and stderr going to the end of `log`. The child has a process group of its
-/// own, so that Ctrl-C on the terminal reaches it once, through us; if we are killed, it is asked to stop.
-pid_t start(const std::string& program, const std::vector<std::string>& arguments, const fs::path& log) {
+/// own, so that Ctrl-C on the terminal reaches it once, through us; if we are killed, it is asked to stop. It
+/// works under the claim of `ticket`.
+pid_t start(const std::string& program, const std::vector<std::string>& arguments, const fs::path& log,
+            const std::string& ticket) {
+  std::string claim = fmt::format("{}={}", kClaimVariable, ticket);
+  std::vector<char*> environment = {claim.data()};
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (!std::string_view(*entry).starts_with(fmt::format("{}=", kClaimVariable)))
+      environment.push_back(*entry);
+  environment.push_back(nullptr);
   std::vector<char*> argv = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -48,7 +57,7 @@ pid_t start(const std::string& program, const std::vector<std::string>& argument
     if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);
-    ::execv(program.c_str(), argv.data());
+    ::execve(program.c_str(), argv.data(), environment.data());
     ::_exit(127);
   }
   const int reason = errno;
@@ -65,19 +74,31 @@ void make_folder(const fs::path& path) {
 
 struct Child {
   size_t run = 0;
+  std::unique_ptr<Claim> claim;
   Clock::time_point begin;
   bool timed_out = false;
+  bool lost = false;  // its run was taken over
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 };
 
+/// How often runs that others are at are looked at again.
+constexpr std::chrono::seconds kLookAgain{1};
+
 class Runner {
  public:
-  Runner(const SweepPlan& plan, const SweepOptions& options) : plan_(plan), options_(options) {
+  Runner(const SweepPlan& plan, const SweepOptions& options)
+      : plan_(plan), options_(options), claims_(options.out / "claims", options.lease) {
     if (options_.program.empty()) options_.program = fs::read_symlink("/proc/self/exe").string();
     for (const char* name : {"runs", "logs", "done"}) make_folder(options_.out / name);
     outcome_.runs.resize(plan_.runs.size());
+    again_.resize(plan_.runs.size());
+    yield_until_.resize(plan_.runs.size());
     for (size_t i = 0; i < plan_.runs.size(); ++i) look_at(i);
+    for (const std::string& name : options_.only)
+      require(std::any_of(plan_.runs.begin(), plan_.runs.end(),
+                          [&](const SweepRun& run) { return run.name == name; }),
+              ErrorKind::config, "{} has no run {}; --dry-run lists them", plan_.name, name);
   }
 
   SweepOutcome found() { return std::move(outcome_); }
@@ -87,15 +108,17 @@ class Runner {
     spdlog::info("{}: {} runs, {} finished earlier; {} at once with {} thread{} each; in {}", plan_.name,
                  plan_.runs.size(), done, options_.jobs, options_.threads, options_.threads == 1 ? "" : "s",
                  options_.out.string());
+    if (!claims_.guarded())
+      spdlog::warn(
+          "the file system of {} has no locks: start no second sweep in it, which might train the "
+          "same runs",
+          options_.out.string());
     Progress progress(plan_.name, std::ssize(plan_.runs), "runs", done);
-    size_t next = 0;
     while (true) {
       forward_signal();
-      while (outcome_.signal == 0 && std::ssize(children_) < options_.jobs && next < plan_.runs.size()) {
-        if (outcome_.runs[next].state == RunState::waiting) start_run(next, progress);
-        ++next;
-      }
-      if (children_.empty() && (outcome_.signal != 0 || next == plan_.runs.size())) break;
+      beat();
+      const bool more = outcome_.signal == 0 && start_runs(progress);
+      if (children_.empty() && !more) break;
       if (!collect(progress)) std::this_thread::sleep_for(std::chrono::milliseconds(50));
       progress.update(count(RunState::finished) + count(RunState::failed), note());
     }
@@ -126,18 +149,63 @@ class Runner {
     run.seconds = done.is_object() ? done.value("seconds", 0.0) : 0.0;
   }
 
-  void start_run(size_t i, Progress& progress) {
+  bool wanted(size_t i) const {
+    return options_.only.empty() ||
+           std::find(options_.only.begin(), options_.only.end(), plan_.runs[i].name) != options_.only.end();
+  }
+
+  bool running(size_t i) const {
+    return std::any_of(children_.begin(), children_.end(),
+                       [&](const auto& entry) { return entry.second.run == i; });
+  }
+
+  /// Starts what is free, as far as there are jobs; whether runs are left that are neither settled nor ours.
+  bool start_runs(Progress& progress) {
+    bool left = false;
+    for (size_t i = 0; i < plan_.runs.size(); ++i) {
+      if (!wanted(i) || outcome_.runs[i].state != RunState::waiting || running(i)) continue;
+      left = true;
+      if (std::ssize(children_) >= options_.jobs) break;
+      if (Clock::now() < again_[i]) continue;
+      progress.clear();
+      start_run(i);
+    }
+    return left;
+  }
+
+  void start_run(size_t i) {
     const SweepRun& run = plan_.runs[i];
+    const bool waited = again_[i] != Clock::time_point();
+    again_[i] = Clock::now() + kLookAgain;
+    std::unique_ptr<Claim> claim = claims_.take(run.name);
+    if (!claim) {
+      if (!waited) spdlog::info("{} is trained elsewhere ({})", run.name, claims_.owner(run.name));
+      return;
+    }
+    look_at(i);  // its owner may have finished it
+    if (outcome_.runs[i].state == RunState::finished) return;
+    if (claim->taken_over()) yield_until_[i] = Clock::now() + options_.lease;
     const fs::path& folder = outcome_.runs[i].folder;
     const bool resume =
         fs::exists(started(i)) && fs::exists(folder / "config.toml") && fs::exists(folder / "manifest.json");
     write_file_atomically(started(i), nlohmann::json{{"settings", description(plan_, run)}}.dump(1) + "\n");
     const pid_t pid =
         start(options_.program, training_arguments(plan_, run, folder.string(), options_.threads, resume),
-              outcome_.runs[i].log);
-    children_[pid] = {i, Clock::now()};
-    progress.clear();
+              outcome_.runs[i].log, claim->ticket());
     spdlog::info("{} {}", resume ? "resumed" : "started", run.name);
+    children_[pid] = {i, std::move(claim), Clock::now()};
+  }
+
+  /// Signs of life for what is ours. A run that another has taken over is given up: its process is killed, as
+  /// it would save nothing anyway.
+  void beat() {
+    if (Clock::now() - beaten_ < options_.lease / 4) return;
+    beaten_ = Clock::now();
+    for (auto& [pid, child] : children_)
+      if (!child.lost && !child.claim->beat()) {
+        child.lost = true;
+        ::kill(pid, SIGKILL);
+      }
   }
 
   /// Takes the children that have ended; whether there were any.
@@ -172,6 +240,12 @@ class Runner {
       run.state = RunState::finished;
       write_file_atomically(marker(child.run), nlohmann::json{{"seconds", run.seconds}}.dump() + "\n");
       spdlog::info("finished {} in {}", name, duration_text(run.seconds));
+    } else if (child.lost || (exit_code == static_cast<int>(ErrorKind::cannot_create) &&
+                              Clock::now() < yield_until_[child.run])) {
+      // Another's run by now; or ours, whose slow owner is still in the folder and will leave at its next
+      // save.
+      spdlog::info("{} is trained elsewhere too: looking at it again", name);
+      again_[child.run] = Clock::now() + kLookAgain;
     } else if (outcome_.signal != 0 && exit_code >= 128) {
       run.state = RunState::stopped;
       spdlog::info("stopped {}", name);
@@ -205,6 +279,10 @@ class Runner {
   const SweepPlan& plan_;
   SweepOptions options_;
   SweepOutcome outcome_;
+  Claims claims_;
+  Clock::time_point beaten_;
+  std::vector<Clock::time_point> again_;        // when a run that was not free is looked at again
+  std::vector<Clock::time_point> yield_until_;  // how long the owner before may still be in its folder
   std::map<pid_t, Child> children_;
 };
 
@@ -220,6 +298,17 @@ std::string last_line(const fs::path& log) {
 
 SweepOutcome look_at_sweep(const SweepPlan& plan, const SweepOptions& options) {
   return Runner(plan, options).found();
+}
+
+void look_again(const SweepPlan& plan, const SweepOptions& options, SweepOutcome& outcome) {
+  SweepOutcome now = look_at_sweep(plan, options);
+  for (size_t i = 0; i < now.runs.size(); ++i)
+    if (now.runs[i].state == RunState::finished && outcome.runs[i].state != RunState::finished)
+      outcome.runs[i] = std::move(now.runs[i]);
+}
+
+std::unique_ptr<FileLock> lock_results(const SweepOptions& options) {
+  return std::make_unique<FileLock>(options.out / "claims" / "lock", FileLock::Mode::wait);
 }
 
 SweepOutcome run_sweep(const SweepPlan& plan, const SweepOptions& options) {

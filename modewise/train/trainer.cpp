@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "modewise/core/claims.h"
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
@@ -410,6 +411,7 @@ void Trainer::save() {
   saved_ = now;
   saved_at_ = Clock::now();
   if (!workers_.leads()) return;
+  require_own_claim();
   metric_log_->sync();
   if (events_) events_->sync();
   Json json = state_.to_json();

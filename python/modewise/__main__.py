@@ -1,4 +1,5 @@
-"""`python -m modewise …` is the program `modewise …`; under torchrun its processes train one model together."""
+"""`python -m modewise …` is the program `modewise …`; under torchrun its processes train one model together, and
+`sweep --launcher ray` hands the runs of a sweep to Ray."""
 
 import datetime
 import os
@@ -10,6 +11,7 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import PrefixStore
 from torch.distributed.rendezvous import rendezvous
 
+from modewise import ray_sweep
 from modewise._native import NATIVE, load_library
 
 
@@ -51,5 +53,7 @@ def run_in_group() -> None:
 
 if int(os.environ.get("WORLD_SIZE", "1")) > 1 and "RANK" in os.environ:
     run_in_group()
+elif ray_sweep.wanted(sys.argv[1:]):
+    sys.exit(ray_sweep.main(sys.argv[1:]))
 else:
     replace_process()

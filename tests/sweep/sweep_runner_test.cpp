@@ -24,7 +24,8 @@ namespace {
 using testing::HasSubstr;
 
 /// Takes --out or --resume, --seed and model.heads; writes what a training would. It counts its starts in
-/// FOLDER/starts. heads=13 fails; heads=99 sleeps until it is stopped, the first time.
+/// FOLDER/starts. heads=13 fails; heads=73 finds another process in its folder, twice; heads=99 sleeps until
+/// it is stopped, the first time.
 constexpr const char* kTraining = R"(#!/bin/bash
 while (($#)); do
   case $1 in
@@ -39,7 +40,9 @@ mkdir -p "$folder"
 echo $mode >> "$folder/starts"
 if [[ $mode = new ]]; then echo "$heads $seed" > "$folder/what"; fi
 read heads seed < "$folder/what"
+echo "$MODEWISE_CLAIM" > "$folder/claim"
 touch "$folder/config.toml" "$folder/manifest.json"
+if [[ $heads = 73 && $(wc -l < "$folder/starts") -lt 3 ]]; then echo "error: another process is here" >&2; exit 73; fi
 if [[ $heads = 13 ]]; then echo "error: thirteen brings no luck" >&2; exit 78; fi
 if [[ $heads = 99 && $mode = new ]]; then
   trap 'echo saved >> "$folder/starts"; exit 143' TERM
@@ -151,6 +154,98 @@ TEST_F(Sweep, KeepsToItsJobs) {
   options.jobs = 1;
   const SweepOutcome outcome = run_sweep(plan("[2]"), options);
   for (const RunOutcome& run : outcome.runs) EXPECT_EQ(run.state, RunState::finished);
+}
+
+/// What another sweep's claim on `run` says, which nobody refreshes.
+void claim_elsewhere(const SweepOptions& options, const std::string& run) {
+  std::filesystem::create_directories(options.out / "claims");
+  write_file_atomically(
+      options.out / "claims" / (run + ".json"),
+      R"({"token": "t", "host": "far", "machine": "m", "process": 1, "start": "1", "beats": 3})");
+}
+
+TEST_F(Sweep, TwoOnOneFolderTrainEachRunOnce) {
+  const SweepPlan grid = plan("[2, 3, 4, 5]");
+  SweepOutcome outcomes[2];
+  {
+    std::jthread other([&] { outcomes[0] = run_sweep(grid, options); });
+    outcomes[1] = run_sweep(grid, options);
+  }
+  for (const SweepOutcome& outcome : outcomes)
+    for (const RunOutcome& run : outcome.runs) EXPECT_EQ(run.state, RunState::finished);
+  for (const SweepRun& run : grid.runs) EXPECT_EQ(starts(run.name), "new\n") << run.name;
+  // Each worked under the claim on its own run.
+  EXPECT_THAT(read_file(options.out / "runs/2_s1/claim"), testing::EndsWith("/claims/2_s1.json\n"));
+  EXPECT_THAT(read_file(options.out / "runs/5_s4/claim"), testing::EndsWith("/claims/5_s4.json\n"));
+  const std::filesystem::directory_iterator left(options.out / "claims");
+  EXPECT_EQ(std::distance(left, {}), 1);  // the folder's lock
+}
+
+TEST_F(Sweep, TakesOverWhatGivesNoSignOfLife) {
+  options.lease = std::chrono::milliseconds(1500);
+  claim_elsewhere(options, "2_s1");
+  const auto begin = std::chrono::steady_clock::now();
+  const SweepOutcome outcome = run_sweep(plan("[2]"), options);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, options.lease);
+  for (const RunOutcome& run : outcome.runs) EXPECT_EQ(run.state, RunState::finished);
+  EXPECT_EQ(starts("2_s1"), "new\n");
+}
+
+TEST_F(Sweep, WaitsForWhatOthersFinish) {
+  claim_elsewhere(options, "2_s1");
+  std::thread other([&] {
+    while (!std::filesystem::exists(options.out / "done" / "2_s4.json"))
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    SweepOptions theirs = options;
+    theirs.lease = std::chrono::milliseconds(0);  // they think that the claim is dead
+    theirs.only = {"2_s1"};
+    run_sweep(plan("[2]"), theirs);
+  });
+  const SweepOutcome outcome = run_sweep(plan("[2]"), options);
+  other.join();
+  EXPECT_EQ(outcome.runs[0].state, RunState::finished);
+  EXPECT_EQ(starts("2_s1"), "new\n");
+}
+
+TEST_F(Sweep, GivesUpARunThatAnotherHasTakenOver) {
+  options.lease = std::chrono::milliseconds(2000);
+  options.only = {"99_s1"};
+  std::thread other([&] {
+    while (!std::filesystem::exists(options.out / "runs" / "99_s1" / "what"))
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    claim_elsewhere(options, "99_s1");
+  });
+  const SweepOutcome outcome = run_sweep(plan("[99]"), options);
+  other.join();
+  EXPECT_EQ(outcome.runs[0].state, RunState::finished);
+  EXPECT_EQ(outcome.runs[1].state, RunState::waiting);
+  // Killed, so that nothing was saved in between; gone on with once the other was dead.
+  EXPECT_EQ(starts("99_s1"), "new\nresumed\n");
+}
+
+TEST_F(Sweep, LooksAgainAtAFolderThatItsSlowOwnerHasNotLeft) {
+  options.lease = std::chrono::milliseconds(3000);
+  options.only = {"73_s1"};  // says twice that another process is in the folder
+  claim_elsewhere(options, "73_s1");
+  const SweepOutcome outcome = run_sweep(plan("[73]"), options);
+  EXPECT_EQ(outcome.runs[0].state, RunState::finished);
+  EXPECT_EQ(starts("73_s1"), "new\nresumed\nresumed\n");
+  options.only = {"73_s2"};  // not taken over: the same is a failure
+  EXPECT_EQ(run_sweep(plan("[73]"), options).runs[1].state, RunState::failed);
+}
+
+TEST_F(Sweep, RunsOnlyTheNamedOnes) {
+  options.only = {"2_s2"};
+  const SweepOutcome outcome = run_sweep(plan("[2]"), options);
+  EXPECT_EQ(outcome.runs[0].state, RunState::waiting);
+  EXPECT_EQ(outcome.runs[1].state, RunState::finished);
+  options.only = {"2_s9"};
+  try {
+    run_sweep(plan("[2]"), options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has no run 2_s9; --dry-run lists them"));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+#pragma once
+// A lock on a file or folder among processes. The system drops it when its holder ends, however it ends.
+
+#include <filesystem>
+
+namespace modewise {
+
+class FileLock {
+ public:
+  enum class State {
+    held,
+    taken,       // another process has it
+    unsupported  // the file system has no locks
+  };
+  enum class Mode {
+    wait,    // until nobody else has it
+    attempt  // or be `taken`
+  };
+
+  /// Locks a folder, or a file, which is made where there is none. Throws no_input (folder), cannot_create
+  /// (file) when it cannot be opened.
+  FileLock(const std::filesystem::path& path, Mode mode);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+  State state() const { return state_; }
+
+ private:
+  int descriptor_ = -1;
+  State state_ = State::held;
+};
+
+}  // namespace modewise

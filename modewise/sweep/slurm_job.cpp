@@ -1,0 +1,67 @@
+#include "modewise/sweep/slurm_job.h"
+
+#include <fmt/ranges.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+
+namespace modewise::sweep {
+namespace {
+
+std::string shell_words(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + shell_word(word);
+  return out;
+}
+
+}  // namespace
+
+std::string shell_word(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+std::string slurm_script(const SlurmJob& job) {
+  require(!job.runs.empty(), ErrorKind::usage, "{} has no runs left to submit", job.name);
+  const std::string at_once = job.at_once > 0 ? fmt::format("%{}", job.at_once) : "";
+  std::string out = "#!/bin/bash\n";
+  out += fmt::format("#SBATCH --job-name=\"{}\"\n", job.name);
+  out += fmt::format("#SBATCH --array=0-{}{}\n", job.runs.size() - 1, at_once);
+  out += fmt::format("#SBATCH --cpus-per-task={}\n", job.threads);
+  out += fmt::format("#SBATCH --output=\"{}/logs/slurm-%A_%a.log\"\n#SBATCH --requeue\n", job.folder);
+  for (const std::string& option : job.options) {
+    require(option.find('\n') == std::string::npos, ErrorKind::usage,
+            "--sbatch takes one option of sbatch, got one with a line break: {}", shell_word(option));
+    out += "#SBATCH " + option + "\n";
+  }
+  // A task that is told to make room is queued again by Slurm; the run saves, and goes on where it was.
+  out += fmt::format("runs=({})\nexec {} --only \"${{runs[$SLURM_ARRAY_TASK_ID]}}\"\n", shell_words(job.runs),
+                     shell_words(job.command));
+  return out;
+}
+
+std::string submit(const SlurmJob& job) {
+  const std::filesystem::path script = std::filesystem::path(job.folder) / "slurm.sh";
+  write_file_atomically(script, slurm_script(job));
+  const std::string command = "sbatch " + shell_word(script.string()) + " 2>&1";
+  FILE* pipe = ::popen(command.c_str(), "r");
+  require(pipe != nullptr, ErrorKind::io, "cannot start a process for sbatch");
+  std::string printed;
+  std::array<char, 256> part{};
+  while (std::fgets(part.data(), part.size(), pipe) != nullptr) printed += part.data();
+  while (!printed.empty() && printed.back() == '\n') printed.pop_back();
+  const int status = ::pclose(pipe);
+  require(
+      status != -1 && WIFEXITED(status) && WEXITSTATUS(status) != 127, ErrorKind::no_input,
+      "there is no sbatch in PATH: --launcher slurm wants to be called where jobs of Slurm are submitted");
+  require(WEXITSTATUS(status) == 0, ErrorKind::general, "sbatch refused {}: {}", script.string(), printed);
+  return printed;
+}
+
+}  // namespace modewise::sweep

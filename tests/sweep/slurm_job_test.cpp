@@ -1,0 +1,90 @@
+#include "modewise/sweep/slurm_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "tests/scratch_folder.h"
+
+namespace modewise::sweep {
+namespace {
+
+using testing::HasSubstr;
+
+/// In place of sbatch: runs the array's tasks one after another, as Slurm's manual describes their variable.
+constexpr const char* kSbatch = R"(#!/bin/bash
+if grep -q refuse "$1"; then echo "sbatch: error: invalid partition specified" >&2; exit 1; fi
+last=$(sed -n 's/^#SBATCH --array=0-\([0-9]*\).*/\1/p' "$1")
+for ((i = 0; i <= last; ++i)); do SLURM_ARRAY_TASK_ID=$i bash "$1" || exit 1; done
+echo "Submitted batch job 12"
+)";
+
+class Slurm : public testing::Test {
+ protected:
+  Slurm() : path_(std::getenv("PATH")) {
+    const std::string program = folder.write("bin/sbatch", kSbatch);
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    ::setenv("PATH", (folder.path("bin") + ":" + path_).c_str(), 1);
+    // Writes each of its arguments as a line.
+    const std::string worker =
+        folder.write("it's a program", "#!/bin/bash\nprintf '%s\\n' \"$@\" >> \"$0.said\"\n");
+    std::filesystem::permissions(worker, std::filesystem::perms::owner_all);
+    job = {"grid", folder.path().string(), {worker, "--set", "a=\"b c\"$x"}, {"one_s1", "two_s1"}, {}, 3, 0};
+  }
+  ~Slurm() override { ::setenv("PATH", path_.c_str(), 1); }
+
+  std::string message() const {
+    try {
+      submit(job);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  ScratchFolder folder;
+  SlurmJob job;
+
+ private:
+  std::string path_;
+};
+
+TEST_F(Slurm, AnArrayTaskIsOneRun) {
+  EXPECT_EQ(submit(job), "Submitted batch job 12");
+  EXPECT_EQ(read_file(folder / "it's a program.said"),
+            "--set\na=\"b c\"$x\n--only\none_s1\n--set\na=\"b c\"$x\n--only\ntwo_s1\n");
+}
+
+TEST_F(Slurm, TheScriptSaysWhatARunNeeds) {
+  job.at_once = 4;
+  job.options = {"--partition=long", "--time=2:00:00"};
+  const std::string script = slurm_script(job);
+  EXPECT_THAT(script, HasSubstr("#SBATCH --array=0-1%4\n#SBATCH --cpus-per-task=3\n"));
+  EXPECT_THAT(script, HasSubstr("#SBATCH --requeue\n#SBATCH --partition=long\n#SBATCH --time=2:00:00\n"));
+  EXPECT_THAT(script, HasSubstr("/logs/slurm-%A_%a.log\"\n"));
+}
+
+TEST_F(Slurm, ErrorsAreSentences) {
+  job.options = {"--comment=refuse"};
+  EXPECT_THAT(message(), HasSubstr("slurm.sh: sbatch: error: invalid partition specified"));
+  job.options = {"--comment=a\nrm -rf"};
+  EXPECT_THAT(message(), HasSubstr("one with a line break"));
+  job.options.clear();
+  job.runs.clear();
+  EXPECT_EQ(message(), "grid has no runs left to submit");
+  job.runs = {"one_s1"};
+  std::filesystem::remove(folder / "bin/sbatch");
+  EXPECT_THAT(message(), HasSubstr("there is no sbatch in PATH"));
+}
+
+TEST(ShellWord, IsReadBackByAShell) {
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
+}  // namespace
+}  // namespace modewise::sweep
