@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 import modewise
-from modewise import ops
+from modewise import nn, ops
 from modewise.ops import autocast, gradients, kernels
 
 SCHEMAS = {schema.name.removeprefix("modewise::"): schema for schema in torch._C._jit_get_all_schemas()
@@ -124,6 +124,51 @@ def test_compiles_as_one_graph(sample):
     model.zero_grad()
     model(sample)[0].sum().backward()
     same(grads, [p.grad for p in model.parameters()])
+
+
+class Dropping(torch.nn.Module):
+    """A block and a network with dropout of one probability."""
+
+    def __init__(self, p):
+        super().__init__()
+        feed_forward = nn.GELUNetwork(8, 12, p)
+        self.block = nn.Block(8, nn.KroneckerAttention(8, 2, 2), feed_forward, dropout=p)
+
+    def forward(self, x):
+        return self.block(x)
+
+
+def test_dropout_is_drawn_anew_in_each_call_of_one_graph(sample):
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    model = Dropping(0.3)
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    results = []
+    for seed in (1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11):  # more than the recompilations that torch allows
+        torch.manual_seed(seed)
+        results.append(compiled(sample))
+    assert torch.equal(results[0], results[1]) and not torch.equal(results[0], results[2])
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
+    results[-1].sum().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+
+
+def test_dropout_of_a_graph_drops_what_it_says(sample):
+    torch._dynamo.reset()
+    whole = Dropping(1.0)
+    assert torch.equal(torch.compile(whole, fullgraph=True, backend="aot_eager")(sample), sample)  # both branches are gone
+    single = nn.Dropout(0.3)
+    compiled = torch.compile(single, fullgraph=True, backend="aot_eager")
+    torch.manual_seed(5)
+    got = compiled(sample)
+    torch.manual_seed(5)
+    assert torch.equal(got, torch.nn.functional.dropout(sample, 0.3))
+    wide = torch.ones(1000, 100)
+    dropped = torch.compile(single.add_to, fullgraph=True, backend="aot_eager")(2 * wide, wide)
+    assert torch.equal(dropped.unique(), torch.tensor([2.0, 2 + 1 / 0.7]))
+    assert abs((dropped == 2).double().mean().item() - 0.3) < 0.006  # four deviations of a mean of 1e5 draws
+    network = nn.GELUNetwork(8, 12, 1.0)
+    assert torch.equal(torch.compile(network, fullgraph=True, backend="aot_eager")(sample), network.linear2.bias.expand_as(sample))
 
 
 def test_exports(sample):

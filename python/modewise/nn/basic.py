@@ -117,7 +117,8 @@ class BatchNorm(TensorModule):
 
 class Dropout(TensorModule):
     """Dropout in training. Its random numbers are torch's, or, once `set_dropout_step` has set a seed and a step,
-    keyed by seed, step and `site`, the place in the model, as those of the program's training."""
+    keyed by seed, step and `site`, the place in the model, as those of the program's training. Under torch.compile the
+    latter are constants of a graph, so that each step would be compiled anew: leave them unset there."""
 
     def __init__(self, probability: float = 0.0, site: int = 16) -> None:
         super().__init__()
@@ -138,11 +139,20 @@ class Dropout(TensorModule):
             return int(torch.randint(2**62, ())), 0, self.site
         return self.seed, self.step, self.site
 
+    def drawn_by_graph(self) -> bool:
+        """Whether a graph is being made whose dropout draws by itself: torch's own, as a number that is drawn here would
+        break it."""
+        return self.active() > 0 and self.seed is None and torch.compiler.is_compiling()
+
     def forward(self, x: Tensor) -> Tensor:
+        if self.drawn_by_graph():
+            return nn.functional.dropout(x, self.probability)
         return ops.dropout_add(None, x, self.active(), *self.key()) if self.active() > 0 else x
 
     def add_to(self, residual: Tensor, x: Tensor) -> Tensor:
         """residual + dropout(x)."""
+        if self.drawn_by_graph():
+            return residual + nn.functional.dropout(x, self.probability)
         return ops.dropout_add(residual, x, self.active(), *self.key())
 
 
@@ -184,5 +194,7 @@ class GELUNetwork(TensorModule):
 
     def forward(self, x: Tensor) -> Tensor:
         first, second = self.linear1, self.linear2
+        if self.dropout.drawn_by_graph():
+            return second(self.dropout(ops.elementary(first(x), "gelu")))
         dropout = self.dropout.active()
         return ops.feed_forward(x, first.weight, second.weight, None, first.bias, second.bias, dropout, *self.dropout.key())

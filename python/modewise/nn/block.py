@@ -46,6 +46,9 @@ class Block(TensorModule):
         attended = scaled(self.attention(self.norm1(x), mask), self.scale1)
         if self.norm2 is None:
             return self.dropout1.add_to(x, attended)
+        if self.dropout1.drawn_by_graph():
+            total = self.dropout1.add_to(x, attended)
+            return self.dropout2.add_to(total, self._fed(self.norm2(total)))
         total, normed = ops.dropout_add_norm(x, attended, self.dropout1.active(), *self.dropout1.key(),
                                              self.norm2.weight, self.norm2.bias, self.norm2.eps)  # fmt: skip
         return self.dropout2.add_to(total, self._fed(normed))
