@@ -107,7 +107,7 @@ Claim::Claim(fs::path folder, std::string name, std::string token, bool taken_ov
 
 Claim::~Claim() {
   try {
-    const FileLock lock(lock_of(folder_), FileLock::Mode::wait);
+    const FileLock lock = FileLock::of_file(lock_of(folder_), FileLock::Mode::wait);
     const fs::path file = file_of(folder_, name_);
     if (token_in(file) == token_) fs::remove(file);
   } catch (const std::exception&) {  // it ends by its lease
@@ -115,7 +115,7 @@ Claim::~Claim() {
 }
 
 bool Claim::beat() {
-  const FileLock lock(lock_of(folder_), FileLock::Mode::wait);
+  const FileLock lock = FileLock::of_file(lock_of(folder_), FileLock::Mode::wait);
   const fs::path file = file_of(folder_, name_);
   if (token_in(file) != token_) return false;
   write_claim(file, token_, ++beats_);
@@ -130,7 +130,8 @@ Claims::Claims(fs::path folder, std::chrono::milliseconds lease) : folder_(std::
   std::error_code error;
   fs::create_directories(folder_, error);
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", folder_.string(), error.message());
-  guarded_ = FileLock(lock_of(folder_), FileLock::Mode::attempt).state() != FileLock::State::unsupported;
+  guarded_ =
+      FileLock::of_file(lock_of(folder_), FileLock::Mode::attempt).state() != FileLock::State::unsupported;
 }
 
 bool Claims::dead(const std::string& name, const std::string& content) {
@@ -147,7 +148,7 @@ bool Claims::dead(const std::string& name, const std::string& content) {
 }
 
 std::unique_ptr<Claim> Claims::take(const std::string& name) {
-  const FileLock lock(lock_of(folder_), FileLock::Mode::wait);
+  const FileLock lock = FileLock::of_file(lock_of(folder_), FileLock::Mode::wait);
   const fs::path file = file_of(folder_, name);
   const bool there = fs::exists(file);
   if (there && !dead(name, read_file(file))) return nullptr;

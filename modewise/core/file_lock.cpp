@@ -10,14 +10,20 @@
 
 namespace modewise {
 
-FileLock::FileLock(const std::filesystem::path& path, Mode mode) {
-  if (std::filesystem::is_directory(path)) {
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    require_call(descriptor_ >= 0, ErrorKind::no_input, "cannot open folder", path.native());
-  } else {  // open for writing: network file systems lock nothing else
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    require_call(descriptor_ >= 0, ErrorKind::cannot_create, "cannot create", path.native());
-  }
+FileLock FileLock::of_folder(const std::filesystem::path& folder, Mode mode) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  require_call(descriptor >= 0, ErrorKind::no_input, "cannot open folder", folder.native());
+  return FileLock(descriptor, mode);
+}
+
+FileLock FileLock::of_file(const std::filesystem::path& file, Mode mode) {
+  // Open for writing: network file systems lock nothing else.
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  require_call(descriptor >= 0, ErrorKind::cannot_create, "cannot create", file.native());
+  return FileLock(descriptor, mode);
+}
+
+FileLock::FileLock(int descriptor, Mode mode) : descriptor_(descriptor) {
   const int operation = mode == Mode::wait ? LOCK_EX : LOCK_EX | LOCK_NB;
   while (::flock(descriptor_, operation) != 0) {
     if (errno == EINTR) continue;

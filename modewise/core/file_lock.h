@@ -17,9 +17,10 @@ class FileLock {
     attempt  // or be `taken`
   };
 
-  /// Locks a folder, or a file, which is made where there is none. Throws no_input (folder), cannot_create
-  /// (file) when it cannot be opened.
-  FileLock(const std::filesystem::path& path, Mode mode);
+  /// Locks a folder. Throws no_input when it cannot be opened.
+  static FileLock of_folder(const std::filesystem::path& folder, Mode mode);
+  /// Locks a file, which is made where there is none. Throws cannot_create when it cannot be opened.
+  static FileLock of_file(const std::filesystem::path& file, Mode mode);
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
@@ -27,6 +28,8 @@ class FileLock {
   State state() const { return state_; }
 
  private:
+  FileLock(int descriptor, Mode mode);
+
   int descriptor_ = -1;
   State state_ = State::held;
 };

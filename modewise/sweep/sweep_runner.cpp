@@ -308,7 +308,8 @@ void look_again(const SweepPlan& plan, const SweepOptions& options, SweepOutcome
 }
 
 std::unique_ptr<FileLock> lock_results(const SweepOptions& options) {
-  return std::make_unique<FileLock>(options.out / "claims" / "lock", FileLock::Mode::wait);
+  return std::unique_ptr<FileLock>(
+      new FileLock(FileLock::of_file(options.out / "claims" / "lock", FileLock::Mode::wait)));
 }
 
 SweepOutcome run_sweep(const SweepPlan& plan, const SweepOptions& options) {

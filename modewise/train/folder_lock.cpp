@@ -4,7 +4,8 @@
 
 namespace modewise::train {
 
-FolderLock::FolderLock(const std::filesystem::path& folder) : lock_(folder, FileLock::Mode::attempt) {
+FolderLock::FolderLock(const std::filesystem::path& folder)
+    : lock_(FileLock::of_folder(folder, FileLock::Mode::attempt)) {
   require(lock_.state() != FileLock::State::taken, ErrorKind::cannot_create,
           "another process is training in {}", folder.string());
 }

@@ -160,14 +160,24 @@ TEST_F(ClaimTest, WorkUnderATicketAsksWhetherItIsStillItsOwn) {
 }
 
 TEST(FileLock, IsHeldByOneAndFreeAfterIt) {
+  using Mode = FileLock::Mode;
+  using State = FileLock::State;
   const ScratchFolder folder;
-  auto lock = std::make_unique<FileLock>(folder / "lock", FileLock::Mode::attempt);
-  EXPECT_EQ(lock->state(), FileLock::State::held);
-  EXPECT_EQ(FileLock(folder / "lock", FileLock::Mode::attempt).state(), FileLock::State::taken);
-  lock.reset();
-  EXPECT_EQ(FileLock(folder / "lock", FileLock::Mode::attempt).state(), FileLock::State::held);
-  EXPECT_EQ(FileLock(folder.path(), FileLock::Mode::attempt).state(), FileLock::State::held);
-  EXPECT_THROW(FileLock(folder / "none/lock", FileLock::Mode::attempt), Error);
+  const auto file_state = [&] { return FileLock::of_file(folder / "lock", Mode::attempt).state(); };
+  const auto folder_state = [&] { return FileLock::of_folder(folder.path(), Mode::attempt).state(); };
+  {
+    const FileLock file = FileLock::of_file(folder / "lock", Mode::attempt);
+    const FileLock whole = FileLock::of_folder(folder.path(), Mode::attempt);
+    EXPECT_EQ(file.state(), State::held);
+    EXPECT_EQ(whole.state(), State::held);
+    EXPECT_EQ(file_state(), State::taken);
+    EXPECT_EQ(folder_state(), State::taken);
+  }
+  EXPECT_EQ(file_state(), State::held);
+  EXPECT_EQ(folder_state(), State::held);
+  EXPECT_THROW(FileLock::of_file(folder / "none/lock", Mode::attempt), Error);
+  EXPECT_THROW(FileLock::of_folder(folder / "none", Mode::attempt), Error);
+  EXPECT_FALSE(std::filesystem::exists(folder / "none"));
 }
 
 }  // namespace
