@@ -338,6 +338,19 @@ def nystroem_attention(draw):
             lambda *t: sequence_formulas.nystroem_attention(*t, None, landmarks=8))
 
 
+def plain_hashed(q, v, normal, chunk):
+    """One round of two buckets: softmax over the tokens of the own bucket in the own chunk and the one before, as products of
+    whole matrices with a mask."""
+    x, n = heads_first(q), q.size(1)
+    keys = x / (x.square().sum(-1, keepdim=True) + 1e-6 * x.size(-1)).sqrt()
+    bucket = torch.einsum("bhnd,hd->bhn", x, normal.to(x.dtype)) < 0
+    chunks = (bucket * n + torch.arange(n)).argsort(-1).argsort(-1) // chunk
+    back = chunks.unsqueeze(-1) - chunks.unsqueeze(-2)
+    seen = (bucket.unsqueeze(-1) == bucket.unsqueeze(-2)) & ((back == 0) | (back == 1))
+    logits = (x @ keys.mT).masked_fill(~seen, -math.inf) - 1e5 * torch.eye(n, dtype=x.dtype)
+    return heads_first(torch.softmax(logits, -1) @ heads_first(v))
+
+
 @case("hashed_attention")
 def hashed_attention(draw):
     """Two buckets, and queries so far from their border that no rounding moves one."""
@@ -346,7 +359,7 @@ def hashed_attention(draw):
     along = torch.einsum("bnhd,hd->bnh", q, normal[0, :, :, 0]).unsqueeze(-1)
     q = q + normal[0, :, :, 0] * (2 * along.sign() - along)
     return ({"q": q, "v": draw(2, 64, 2, 16)}, lambda q, v: ops.hashed_attention(q, v, normal.to(q.dtype), chunk=16),
-            lambda q, v: sequence_formulas.hashed_attention(q, v, normal, chunk=16))
+            lambda q, v: plain_hashed(q, v, normal[0, :, :, 0], 16))
 
 
 @case("synthesized_attention, dense")
@@ -386,9 +399,15 @@ def summary_step(draw):
 
 @case("summary_join")
 def summary_join(draw):
+    """Tokens join a summary in their turn, as a text is read or written: so do those of the plain form."""
+    def plain(keys, values, latents, *sums):
+        for token in range(keys.size(1)):
+            sums = sequence_formulas.joined(keys[:, token : token + 1], values[:, token : token + 1], latents, *sums)
+        return sums
+
     tensors = {"keys": draw(8, 32, 4, 32), "values": draw(8, 32, 4, 32), "latents": draw(4, 2, 32) / 4, "high": draw(8, 4, 2, 1),
                "total": 1 + draw(8, 4, 2, 1).square(), "sum_keys": draw(8, 4, 2, 32), "sum_values": draw(8, 4, 2, 32)}
-    return tensors, changed(ops.summary_join, (3, 4, 5, 6)), sequence_formulas.joined
+    return tensors, changed(ops.summary_join, (3, 4, 5, 6)), plain
 
 
 # ---- language
