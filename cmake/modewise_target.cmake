@@ -24,7 +24,8 @@ target_link_libraries(modewise_torch INTERFACE torch)
 # take most of a file's time, are then read once for all of them. The names in anonymous namespaces of one target must
 # differ for that.
 function(modewise_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${MODEWISE_UNITY} UNITY_BUILD_BATCH_SIZE 16)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${MODEWISE_UNITY} UNITY_BUILD_BATCH_SIZE 16
+    UNITY_BUILD_RELOCATABLE ON)
 endfunction()
 
 # For code that is never in a hot loop: compiled in about two thirds of the time.
