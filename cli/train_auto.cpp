@@ -40,9 +40,10 @@ sweep::SearchRequest request_of(const Program& program, const tasks::Kind& kind,
   const auto [jobs, threads] = program.share_cores(options.jobs);
   request.jobs = jobs;
   request.threads = threads;
-  std::vector<std::string> assignments = options.settings;
+  std::vector<std::string> assignments = request.settings;
   if (!options.data.empty()) assignments.insert(assignments.begin(), "data.path=" + options.data);
   request.ensemble = kind.ensemble;
+  if (kind.splits != nullptr) request.splits = kind.splits(options.config, assignments);
   for (const tasks::Candidate& one : kind.candidates(options.config, assignments))
     request.candidates.push_back({one.name, one.settings, one.fitted});
   return request;

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <numeric>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -24,8 +26,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kTrialSteps = 10;
 constexpr int64_t kEnsembleMembers = 8;
-constexpr double kShareOfOne = 0.25;    // of the budget that one baseline or one trial may take
-constexpr double kShareOfRounds = 0.9;  // of what is left after the trial
+constexpr const char* kSplits = "splits";  // the stage of several splits
+constexpr double kShareOfOne = 0.25;       // of the budget that one baseline or one trial may take
+constexpr double kShareOfRounds = 0.9;     // of what is left after the trial
 
 fs::path folder_of(const fs::path& out) {
   return out / "auto";
@@ -73,13 +76,16 @@ class Search {
       : request_(request), out_(std::move(out)), program_(std::move(program)) {}
 
   SearchOutcome run(const std::function<void(const SearchOutcome&)>& look) {
-    const auto stage = [&](const std::string& name, const std::vector<SweepRun>& runs) {
-      if (runs.empty()) return true;
-      run_stage(name, runs);
+    const auto show = [&] {
       if (outcome_.signal != 0) return false;
       write_file_atomically(folder_of(out_) / "leaderboard.json", standings_json().dump(1) + "\n");
       if (look) look(outcome_);
       return true;
+    };
+    const auto stage = [&](const std::string& name, const std::vector<SweepRun>& runs) {
+      if (runs.empty()) return true;
+      run_stage(name, runs);
+      return show();
     };
     std::vector<SweepRun> fitted;
     for (const SearchCandidate& one : request_.candidates)
@@ -100,6 +106,7 @@ class Search {
       if (!stage(name, runs)) break;
       kept = best_of(name, r + 1 < plan->rounds.size() ? plan->rounds[r + 1].kept : 1);
     }
+    if (outcome_.signal == 0 && judge_on_splits()) show();
     if (outcome_.signal == 0) stage("ensemble", ensemble_runs());
     return std::move(outcome_);
   }
@@ -121,17 +128,54 @@ class Search {
     return run;
   }
 
+  /// The best run of each of the `most` best candidates.
+  std::vector<Standing> best_candidates(int64_t most) const {
+    std::vector<Standing> out;
+    for (const Standing& one : outcome_.standings)
+      if (one.failure.empty() && std::ssize(out) < most &&
+          std::none_of(out.begin(), out.end(), [&](const Standing& other) { return other.name == one.name; }))
+        out.push_back(one);
+    return out;
+  }
+
+  /// Trains the best candidates on the other splits, for as many steps; those that end well on each stand by
+  /// the mean over all splits, before what was judged on one. False where there is nothing to do.
+  bool judge_on_splits() {
+    const std::vector<Standing> best = best_candidates(kJudgedAgain);
+    if (request_.splits.empty() || best.size() < 2) return false;
+    std::vector<SweepRun> runs;
+    for (const Standing& one : best)
+      for (size_t i = 0; i < request_.splits.size(); ++i) {
+        SweepRun run = made_.at(one.folder);
+        run.name = fmt::format("{}-{}", one.name, i + 2);
+        run.settings.push_back(request_.splits[i]);
+        runs.push_back(std::move(run));
+      }
+    const SweepOutcome done = run_sweep_of(kSplits, runs);
+    outcome_.signal = done.signal;
+    if (done.signal != 0) return false;
+    const std::vector<SweepRow> rows = sweep_rows(plan_, done);  // one a candidate
+    std::vector<Standing> judged;
+    for (size_t b = 0; b < best.size(); ++b) {
+      const std::vector<double>& values = rows[b].values[0];
+      if (values.size() < request_.splits.size()) continue;
+      Standing mean = best[b];
+      mean.stage = kSplits;
+      mean.value =
+          std::accumulate(values.begin(), values.end(), mean.value) / static_cast<double>(values.size() + 1);
+      for (const size_t run : rows[b].runs) mean.seconds += done.runs[run].seconds;
+      if (std::isfinite(mean.value)) judged.push_back(std::move(mean));
+    }
+    add(std::move(judged));
+    return true;
+  }
+
   /// The run that puts the best candidates together, each by its best run; none where there are not two.
   std::vector<SweepRun> ensemble_runs() const {
-    std::vector<std::string> names, folders;
-    for (const Standing& one : outcome_.standings) {
-      if (!one.failure.empty() || std::ssize(names) == kEnsembleMembers ||
-          std::find(names.begin(), names.end(), one.name) != names.end())
-        continue;
-      names.push_back(one.name);
+    std::vector<std::string> folders;
+    for (const Standing& one : best_candidates(kEnsembleMembers))
       folders.push_back(fs::absolute(one.folder).lexically_normal().string());
-    }
-    if (request_.ensemble.empty() || names.size() < 2) return {};
+    if (request_.ensemble.empty() || folders.size() < 2) return {};
     SweepRun run = run_of({"ensemble", {}, true}, 0);
     for (std::string setting : request_.ensemble) {
       if (const size_t at = setting.find("{runs}"); at != std::string::npos)
@@ -169,17 +213,22 @@ class Search {
         if (!std::isfinite(standing.value))
           standing.failure = fmt::format("it has no {}", request_.metric.name);
       }
+      made_[run.folder] = runs[i];
       now.push_back(std::move(standing));
     }
+    add(std::move(now));
+  }
+
+  void add(std::vector<Standing> now) {
     outcome_.standings.insert(outcome_.standings.begin(), now.begin(), now.end());
     std::stable_sort(outcome_.standings.begin(), outcome_.standings.end(),
                      [&](const Standing& a, const Standing& b) { return rank(a) < rank(b); });
   }
 
-  /// The less the better.
-  double rank(const Standing& standing) const {
-    if (!standing.failure.empty()) return std::numeric_limits<double>::infinity();
-    return request_.metric.best == "highest" ? -standing.value : standing.value;
+  /// The less the better; what was judged on several splits before the rest.
+  std::pair<bool, double> rank(const Standing& standing) const {
+    if (!standing.failure.empty()) return {true, std::numeric_limits<double>::infinity()};
+    return {standing.stage != kSplits, request_.metric.best == "highest" ? -standing.value : standing.value};
   }
 
   std::vector<std::string> best_of(const std::string& stage, int64_t count) const {
@@ -217,8 +266,11 @@ class Search {
                           {"full_steps", cost.full_steps}});
     }
     const double spent = std::chrono::duration<double>(Clock::now() - begin_).count();
-    const double left = (request_.budget - spent) * kShareOfRounds * static_cast<double>(request_.jobs);
-    const SearchPlan plan = plan_search(costs, left);
+    double left = (request_.budget - spent) * kShareOfRounds * static_cast<double>(request_.jobs);
+    // The best baseline is fitted again for each split.
+    if (const Standing* best = outcome_.best())
+      left -= static_cast<double>(request_.splits.size()) * best->seconds;
+    const SearchPlan plan = plan_search(costs, left, std::ssize(request_.splits));
     if (plan.rounds.empty())
       spdlog::warn("{} leaves no time to train any of {} models: give a larger --budget",
                    duration_text(request_.budget), trials.size());
@@ -273,6 +325,7 @@ class Search {
   const Clock::time_point begin_ = Clock::now();
   double limit_ = 0;
   SweepPlan plan_;
+  std::map<fs::path, SweepRun> made_;  // what was asked of the run in a folder
   SearchOutcome outcome_;
 };
 
@@ -297,6 +350,7 @@ Json SearchRequest::to_json() const {
           {"jobs", jobs},
           {"threads", threads},
           {"ensemble", ensemble},
+          {"splits", splits},
           {"candidates", all}};
 }
 
@@ -315,6 +369,7 @@ SearchRequest SearchRequest::from_json(const nlohmann::json& json, const std::st
   out.jobs = member<int64_t>(json, "jobs", source);
   out.threads = member<int64_t>(json, "threads", source);
   out.ensemble = member<std::vector<std::string>>(json, "ensemble", source);
+  out.splits = member<std::vector<std::string>>(json, "splits", source);
   const auto all = member<nlohmann::json>(json, "candidates", source);
   for (const nlohmann::json& one : all)
     out.candidates.push_back({member<std::string>(one, "name", source),

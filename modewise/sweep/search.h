@@ -2,11 +2,12 @@
 // Chooses among ways to train a task (`train --model auto`) by validation alone, within a time. What needs no
 // steps is fitted first; the others are trained for a few steps each, the better half of them for twice as
 // many, and so on (successive halving, Jamieson and Talwalkar 2016). Each round trains anew, with a schedule
-// of its own length.
+// of its own length. Where the validation part is small, the best are trained once more on other splits of
+// the same samples, and judged by the mean over all of them.
 //
-// OUT/auto holds request.json (what was asked), baselines/, trial/, round1/ … (a sweep's folder each),
-// plan.json (how many steps in which round, from the times of the trial) and leaderboard.json. A search that
-// was stopped or killed goes on with the plan that it made, to the same bits.
+// OUT/auto holds request.json (what was asked), baselines/, trial/, round1/ …, splits/ (a sweep's folder
+// each), plan.json (how many steps in which round, from the times of the trial) and leaderboard.json. A
+// search that was stopped or killed goes on with the plan that it made, to the same bits.
 
 #include <filesystem>
 #include <functional>
@@ -34,6 +35,9 @@ struct SearchRequest {
   /// Of a run made of the best candidates at the end, with their folders as a list in the place of {runs};
   /// empty: none.
   std::vector<std::string> ensemble;
+  /// Settings that part the samples into training and validation anew, one a split; empty: the config's split
+  /// alone.
+  std::vector<std::string> splits;
   double budget = 300;            // seconds on the clock
   int64_t jobs = 1, threads = 1;  // processes at once, and threads of each
 
@@ -42,7 +46,7 @@ struct SearchRequest {
   static SearchRequest from_json(const nlohmann::json& json, const std::string& source);
 };
 
-/// A run of a candidate.
+/// A run of a candidate, or in the stage "splits" its mean over all splits.
 struct Standing {
   std::string name, stage;  // stage: baselines, round1, …
   double value = 0;         // the metric; NaN for a run that failed
@@ -53,7 +57,7 @@ struct Standing {
 };
 
 struct SearchOutcome {
-  std::vector<Standing> standings;  // the best first, failures last
+  std::vector<Standing> standings;  // those judged on several splits, then the best first, failures last
   int signal = 0;                   // that stopped the search, or 0
 
   const Standing* best() const;  // nullptr when no run ended well
@@ -84,8 +88,8 @@ struct TrialCost {
 
 /// Steps of each candidate in each round. Rounds halve what is left and double the steps; the last has those
 /// of a full training where they fit into `seconds` (of all processes together) even if the slowest were
-/// kept, else the same share less for all. Where a round would have fewer than kFewestSteps steps, the last
-/// candidates are left out.
+/// kept, and kJudgedAgain of them trained on `splits` more splits, else the same share less for all. Where a
+/// round would have fewer than kFewestSteps steps, the last candidates are left out.
 struct SearchPlan {
   struct Round {
     int64_t kept = 0;                                    // candidates
@@ -95,6 +99,7 @@ struct SearchPlan {
   std::vector<Round> rounds;
 };
 inline constexpr int64_t kFewestSteps = 20;
-SearchPlan plan_search(std::vector<TrialCost> costs, double seconds);
+inline constexpr int64_t kJudgedAgain = 4;
+SearchPlan plan_search(std::vector<TrialCost> costs, double seconds, int64_t splits = 0);
 
 }  // namespace modewise::sweep

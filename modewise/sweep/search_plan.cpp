@@ -24,16 +24,20 @@ double share_of_round(size_t round, size_t rounds, double last) {
   return std::ldexp(last, static_cast<int>(round) - static_cast<int>(rounds) + 1);
 }
 
-/// Seconds of all rounds if each kept its slowest candidates.
-double longest(const std::vector<TrialCost>& costs, const std::vector<int64_t>& kept, double last) {
-  double sum = 0;
-  for (size_t r = 0; r < kept.size(); ++r) {
-    std::vector<double> seconds;
-    for (const TrialCost& cost : costs)
-      seconds.push_back(cost.seconds(steps_at(cost, share_of_round(r, kept.size(), last))));
-    std::sort(seconds.rbegin(), seconds.rend());
-    sum = std::accumulate(seconds.begin(), seconds.begin() + kept[r], sum);
-  }
+/// Seconds of the `count` slowest candidates at a share of their full trainings.
+double slowest(const std::vector<TrialCost>& costs, int64_t count, double share) {
+  std::vector<double> seconds;
+  for (const TrialCost& cost : costs) seconds.push_back(cost.seconds(steps_at(cost, share)));
+  std::sort(seconds.rbegin(), seconds.rend());
+  return std::accumulate(seconds.begin(), seconds.begin() + std::min(count, std::ssize(seconds)), 0.0);
+}
+
+/// Seconds of all rounds and splits if each kept its slowest candidates.
+double longest(const std::vector<TrialCost>& costs, const std::vector<int64_t>& kept, double last,
+               int64_t splits) {
+  double sum = static_cast<double>(splits) * slowest(costs, kJudgedAgain, last);
+  for (size_t r = 0; r < kept.size(); ++r)
+    sum += slowest(costs, kept[r], share_of_round(r, kept.size(), last));
   return sum;
 }
 
@@ -44,19 +48,19 @@ double TrialCost::seconds(int64_t steps) const {
   return start + static_cast<double>(steps) * step + static_cast<double>(evaluations) * evaluation;
 }
 
-SearchPlan plan_search(std::vector<TrialCost> costs, double seconds) {
+SearchPlan plan_search(std::vector<TrialCost> costs, double seconds, int64_t splits) {
   SearchPlan plan;
-  while (!costs.empty() && longest(costs, kept_in_rounds(std::ssize(costs)), 0) > seconds) {
+  while (!costs.empty() && longest(costs, kept_in_rounds(std::ssize(costs)), 0, splits) > seconds) {
     plan.left_out.push_back(costs.back().name);
     costs.pop_back();
   }
   if (costs.empty()) return plan;
   const std::vector<int64_t> kept = kept_in_rounds(std::ssize(costs));
   double low = 0, high = 1;
-  if (longest(costs, kept, high) <= seconds) low = high;
+  if (longest(costs, kept, high, splits) <= seconds) low = high;
   for (int i = 0; i < 40 && low < high; ++i) {
     const double middle = (low + high) / 2;
-    (longest(costs, kept, middle) <= seconds ? low : high) = middle;
+    (longest(costs, kept, middle, splits) <= seconds ? low : high) = middle;
   }
   for (size_t r = 0; r < kept.size(); ++r) {
     SearchPlan::Round round{kept[r], {}};

@@ -103,6 +103,11 @@ struct Kind {
   /// The settings of a model that puts runs together, whose folders, as a list, stand where these hold
   /// {runs}.
   std::vector<std::string> ensemble = {};
+  /// Where the validation part is small: settings that part the same samples into training and validation
+  /// anew, one a split, on which --model auto judges its best candidates too. None of them changes the test
+  /// part.
+  std::vector<std::string> (*splits)(const std::string& file,
+                                     const std::vector<std::string>& assignments) = nullptr;
   /// What a training brings to run_job.
   std::unique_ptr<Job> (*job)() = nullptr;
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cli_helpers import PROGRAM, fails, modewise, ok, write_csv
 from safetensors.numpy import load_file
+from test_series import write_ts
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "train.epochs=2", "--threads", "1"]
@@ -187,3 +188,19 @@ def test_refusals(tmp_path):
     (tmp_path / "c" / "auto").mkdir(parents=True)
     (tmp_path / "c" / "auto" / "request.json").write_text("{}")
     fails(65, "request.json", arguments=["train", "--resume", tmp_path / "c"])
+
+
+def test_the_chosen_classifier_has_room_for_longer_test_cases(tmp_path):
+    """Candidates do not read the test part, whose longest case is longer than those of training."""
+    write_ts(tmp_path / "Ramps_TRAIN.ts", 40, 1)
+    test = write_ts(tmp_path / "Ramps_TEST.ts", 20, 2)
+    longer = ",".join(["0.5"] * 23)
+    test.write_text(test.read_text() + f"{longer}:{longer}:up\n")
+    told = ok("train", "series", "--data", tmp_path, "--model", "auto", "--budget", "10s", "--out", tmp_path / "run",
+              "--set", "train.epochs=2", "--threads", "1", "--json")  # fmt: skip
+    assert sum(map(sum, json.loads(told.stdout)["test"]["confusion"])) == 21
+    assert tomllib.loads((tmp_path / "run" / "config.toml").read_text())["data"]["length"] == 23
+    ok("train", "series", "--data", tmp_path, "--model", "auto", "--budget", "10s", "--out", tmp_path / "unseen",
+       "--set", "train.epochs=2", "--threads", "1", "--no-test")  # fmt: skip
+    assert tomllib.loads((tmp_path / "unseen" / "config.toml").read_text())["data"]["length"] == 0
+    assert "test cases stay unread: any of more than 20 steps will need a larger data.length" in (tmp_path / "unseen" / "log.txt").read_text()

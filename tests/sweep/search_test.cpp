@@ -89,8 +89,18 @@ TEST(SearchPlan, AFullTrainingOfFewStepsIsNotMadeLonger) {
   EXPECT_EQ(plan.rounds[1].steps[0].second, 6);
 }
 
-/// Takes --out or --resume, model.name and train.max_steps. "quick" and "late" get better with steps, "bad"
-/// fails, "nan" has no number, "slow" sleeps.
+TEST(SearchPlan, KeepsTimeForFurtherSplits) {
+  const SearchPlan plan = plan_search({cost("a", 0.5, 400)}, 200, 3);
+  EXPECT_EQ(plan.rounds[0].steps, (Steps{{"a", 100}}));
+  // Of five candidates four: s · (1/4 · 5 + 1/2 · 3 + 2 + 4) · 1000 steps = 3,500 s.
+  const SearchPlan five = plan_search(
+      {cost("a", 1, 1000), cost("b", 1, 1000), cost("c", 1, 1000), cost("d", 1, 1000), cost("e", 1, 1000)},
+      3500, 1);
+  EXPECT_EQ(five.rounds.back().steps.front().second, 400);
+}
+
+/// Takes --out or --resume, model.name, train.max_steps and data.split_seed. "quick" and "late" get better
+/// with steps, "lucky" is good on one split alone, "bad" fails, "nan" has no number, "slow" sleeps.
 constexpr const char* kTraining = R"(#!/bin/bash
 steps=0
 while (($#)); do
@@ -99,13 +109,14 @@ while (($#)); do
     --resume) folder=$2 ;;
     model.name=*) name=${1#*=} ;;
     train.max_steps=*) steps=${1#*=} ;;
+    data.split_seed=*) split=${1#*=} ;;
   esac
   shift
 done
 mkdir -p "$folder"
 echo start >> "$folder/starts"
-if [[ $new ]]; then echo "$name $steps" > "$folder/what"; fi
-read name steps < "$folder/what"
+if [[ $new ]]; then echo "$name $steps $split" > "$folder/what"; fi
+read name steps split < "$folder/what"
 printf '[train]\nepochs = 4\n' > "$folder/config.toml"
 touch "$folder/manifest.json"
 case $name in
@@ -113,6 +124,7 @@ case $name in
   slow) sleep 30 ;;
   quick) value=$((900 - steps)) ;;
   late) if ((steps > 100)); then value=1; else value=$((800 - steps)); fi ;;
+  lucky) value=1; if [[ $split ]]; then value=2000; fi ;;
   *) value=850 ;;
 esac
 if [[ $name = nan ]]; then value=null; fi
@@ -194,6 +206,26 @@ TEST_F(Searching, GoesOnWithThePlanThatItMade) {
     EXPECT_EQ(again.standings[i].name, whole.standings[i].name);
     EXPECT_EQ(again.standings[i].stage, whole.standings[i].stage);
   }
+}
+
+TEST_F(Searching, JudgesTheBestOnFurtherSplits) {
+  for (SearchCandidate& one : request.candidates)
+    if (one.name == "nan") one = {"lucky", {"model.name=lucky"}, false};
+  EXPECT_EQ(run().best()->name, "lucky");
+  fs::remove_all(folder / "out");
+  request.splits = {"data.split_seed=8", "data.split_seed=9"};
+  const SearchOutcome outcome = run();
+  EXPECT_EQ(outcome.best()->name, "late");
+  EXPECT_EQ(outcome.best()->stage, "splits");
+  EXPECT_EQ(outcome.best()->folder, folder / "out" / "auto" / "round2" / "runs" / "late");
+  const std::string table = leaderboard(outcome, request.metric).to_csv();
+  EXPECT_THAT(table, HasSubstr("lucky,1333.6666"));  // (1 + 2 · 2000) / 3
+  EXPECT_EQ(of_run("splits", "late-3", "what"), "late " + std::to_string(outcome.best()->steps) + " 9\n");
+  EXPECT_EQ(of_run("splits", "base-2", "what"), "base 0 8\n");
+  fs::remove(folder / "out" / "auto" / "splits" / "done" / "quick-2.json");
+  const SearchOutcome again = run();
+  EXPECT_EQ(again.best()->name, "late");
+  EXPECT_EQ(of_run("splits", "quick-2", "starts"), "start\nstart\n");
 }
 
 TEST_F(Searching, HasATimeForEachBaseline) {

@@ -48,10 +48,32 @@ bool owns(const std::filesystem::path& data) {
          (part && (ending == ".tsv" || ending == ".csv" || ending == ".txt"));
 }
 
+/// data.length for the longest case of all where cases differ in length and the test part will be read: the
+/// candidates train without it, and the one that is chosen must have room. "" where nothing has to be set.
+std::string room_for_test(const std::string& file, const std::vector<std::string>& assignments) {
+  const auto config = load_config<LabelledSeriesConfig>(file, assignments);
+  if (config.data.length > 0 || !config.train.test) return "";
+  const data::SeriesCollection set = data::load_collection(config.data);
+  return set.padded() ? fmt::format("data.length={}", set.length) : "";
+}
+
+constexpr int64_t kEnoughToChoose = 200;  // validation cases of which one split is enough
+constexpr int64_t kFurtherSplits = 4;
+
+std::vector<std::string> splits(const std::string& file, const std::vector<std::string>& assignments) {
+  const data::CollectionConfig config = load_config<LabelledSeriesConfig>(file, assignments).data;
+  // Other protocols deal the test cases out, too, and a simulation draws its series by that seed.
+  if (config.protocol != "official" || config.is_simulated()) return {};
+  if (std::ssize(data::load_collection(config, false).validation) >= kEnoughToChoose) return {};
+  std::vector<std::string> all;
+  for (int64_t i = 1; i <= kFurtherSplits; ++i)
+    all.push_back(fmt::format("data.split_seed={}", config.split_seed + i));
+  return all;
+}
+
 /// Of transformers those that experiments/series found on small sets: noise, shifts and mixup, two lengths of
 /// patches.
-std::vector<Candidate> candidates(const std::string& /*file*/,
-                                  const std::vector<std::string>& /*assignments*/) {
+std::vector<Candidate> candidates(const std::string& file, const std::vector<std::string>& assignments) {
   const std::vector<std::string> varied = {"vary.noise=0.1", "vary.scale=0.1", "series.mixup=0.3",
                                            "model.dropout=0.2", "model.head.dropout=0.3"};
   const auto patchtst = [&](const std::vector<std::string>& further) {
@@ -60,15 +82,19 @@ std::vector<Candidate> candidates(const std::string& /*file*/,
     all.insert(all.end(), further.begin(), further.end());
     return all;
   };
-  return {{"minirocket", {"model.name=minirocket"}, true},
-          {"nearest", {"model.name=nearest"}, true},
-          {"shapelet-forest", {"model.name=shapelet-forest"}, true},
-          {"resnet", {"model.name=resnet"}},
-          {"patchtst-short", patchtst({"model.patch.length=3", "model.patch.stride=1"})},
-          {"patchtst", patchtst({})},
-          {"resnet-varied", {"model.name=resnet", "vary.noise=0.1", "vary.scale=0.1", "series.mixup=0.3"}},
-          {"tcn", {"model.name=tcn"}},
-          {"dlinear", {"model.name=dlinear"}}};
+  std::vector<Candidate> all = {
+      {"minirocket", {"model.name=minirocket"}, true},
+      {"nearest", {"model.name=nearest"}, true},
+      {"shapelet-forest", {"model.name=shapelet-forest"}, true},
+      {"resnet", {"model.name=resnet"}},
+      {"patchtst-short", patchtst({"model.patch.length=3", "model.patch.stride=1"})},
+      {"patchtst", patchtst({})},
+      {"resnet-varied", {"model.name=resnet", "vary.noise=0.1", "vary.scale=0.1", "series.mixup=0.3"}},
+      {"tcn", {"model.name=tcn"}},
+      {"dlinear", {"model.name=dlinear"}}};
+  if (const std::string room = room_for_test(file, assignments); !room.empty())
+    for (Candidate& one : all) one.settings.push_back(room);
+  return all;
 }
 
 }  // namespace
@@ -91,6 +117,7 @@ const Kind labelled_series_kind = labelled_kind<make_run>({
                    {"/validation/loss", "validation loss", "lowest", 3}},
     .owns = owns,
     .candidates = candidates,
+    .splits = splits,
     .attention = series_attention,
     .describe_data = describe_data,
 });
