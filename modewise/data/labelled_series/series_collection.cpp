@@ -281,6 +281,9 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
   set.length = config.length > 0 ? config.length : longest(set);
   require(longest(set) <= set.length, ErrorKind::data, "{}: the longest case has {} steps, data.length = {}",
           set.source, longest(set), config.length);
+  if (!with_test && config.length == 0 && set.padded())
+    set.notes.push_back(fmt::format(
+        "test cases stay unread: any of more than {} steps will need a larger data.length", set.length));
   scale_by_protocol(set, config);
   return set;
 }
