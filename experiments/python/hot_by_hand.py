@@ -1,10 +1,12 @@
 """A HOT forecaster of modewise.nn on ETTh1, trained by a plain PyTorch loop under torch.compile, beside the program's training of the
 same recipe (experiments/forecasting/etth1.toml), by validation errors. The test part is not read.
 
-    python experiments/python/hot_by_hand.py ETTh1.csv [--out runs/hot-by-hand] [--seeds 1 2 3] [--threads 1] [--eager]
+    python experiments/python/hot_by_hand.py ETTh1.csv [--out runs/hot-by-hand] [--seeds 1 2 3] [--threads 1] [--eager] [--own-start]
 
-For each seed: the loop's weights go into a file that the program opens (train forecast --init FILE with 0 epochs makes a run of
-it), and the program's run is opened as a module here. Prints a Markdown table of both sides' errors by both judges.
+For each seed both begin with the program's first weights, so that they differ in the order of the windows and in dropout alone; with
+--own-start the loop begins with weights that torch draws, as far from them as those of another seed. The loop's weights go into a
+file that the program opens (train forecast --init FILE with 0 epochs makes a run of it), and the program's run is opened as a
+module here. Prints a Markdown table of both sides' errors by both judges.
 """
 
 import argparse
@@ -78,10 +80,12 @@ def validation_errors(model, rows):
     return squares / count, absolutes / count
 
 
-def train_by_hand(rows, seed, eager):
-    """The model with the weights of the best validation MAE."""
+def train_by_hand(rows, seed, eager, start):
+    """The model with the weights of the best validation MAE; `start`: its first weights, None for those that torch draws."""
     torch.manual_seed(seed)
     model = make_model(rows)
+    if start is not None:
+        model.load_state_dict(start)
     compiled = model if eager else torch.compile(model)
     decayed = [p for p in model.parameters() if p.dim() >= 2]
     others = [p for p in model.parameters() if p.dim() < 2]
@@ -127,6 +131,7 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--eager", action="store_true", help="without torch.compile")
+    parser.add_argument("--own-start", action="store_true", help="first weights of the loop that torch draws")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -135,7 +140,12 @@ def main():
     figures = {"loop": [], "program": []}
     for seed in options.seeds:
         file = options.out / f"loop-{seed}.safetensors"
-        model = train_by_hand(rows, seed, options.eager)
+        start = None
+        if not options.own_start:
+            untrained = options.out / f"untrained-{seed}"
+            train_by_program(untrained, options.data, seed, **{"train.epochs": 0})
+            start = modewise.load(untrained).module.state_dict()
+        model = train_by_hand(rows, seed, options.eager, start)
         safetensors.torch.save_file(model.state_dict(), file)
         opened = train_by_program(options.out / f"loop-{seed}", options.data, seed, init=str(file), **{"train.epochs": 0})
         run = options.out / f"program-{seed}"
