@@ -48,15 +48,15 @@ Pair feed_forward_kept_op(const at::Tensor& x, const at::Tensor& first, const at
   return op.call(x, first, second, gate, first_bias, second_bias, p, seed, step, site);
 }
 
-FeedForwardGradients feed_forward_backward_op(const at::Tensor& grad, const at::Tensor& x,
-                                              const at::Tensor& kept, const at::Tensor& first,
-                                              const at::Tensor& second, const Maybe& gate, double p,
+FeedForwardGradients feed_forward_backward_op(const at::Tensor& grad, const at::Tensor& x, const Maybe& kept,
+                                              const at::Tensor& first, const at::Tensor& second,
+                                              const Maybe& gate, const Maybe& first_bias, double p,
                                               int64_t seed, int64_t step, int64_t site,
                                               FeedForwardWanted wanted) {
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("modewise::feed_forward_backward", "")
                              .typed<decltype(feed_forward_backward_op)>();
-  return op.call(grad, x, kept, first, second, gate, p, seed, step, site, wanted);
+  return op.call(grad, x, kept, first, second, gate, first_bias, p, seed, step, site, wanted);
 }
 
 at::Tensor feed_forward_meta(const at::Tensor& x, const at::Tensor& first, const at::Tensor& second,
@@ -76,10 +76,12 @@ Pair feed_forward_kept_meta(const at::Tensor& x, const at::Tensor& first, const 
 }
 
 FeedForwardGradients feed_forward_backward_meta(const at::Tensor& grad, const at::Tensor& x,
-                                                const at::Tensor& kept, const at::Tensor& first,
-                                                const at::Tensor& second, const Maybe& gate, double p,
-                                                int64_t, int64_t, int64_t, FeedForwardWanted wanted) {
-  check_feed_forward_backward_args(grad, x, kept, feed_forward_weights(first, second, gate, {}, {}), p);
+                                                const Maybe& kept, const at::Tensor& first,
+                                                const at::Tensor& second, const Maybe& gate,
+                                                const Maybe& first_bias, double p, int64_t, int64_t, int64_t,
+                                                FeedForwardWanted wanted) {
+  check_feed_forward_backward_args(grad, x, kept, feed_forward_weights(first, second, gate, first_bias, {}),
+                                   p);
   const auto like = [&](int at, c10::SymIntArrayRef sizes, const at::Tensor& of) {
     if (!wanted[static_cast<size_t>(at)]) return at::empty({0}, of.options());
     return at::empty_symint(sizes, of.options());
@@ -121,7 +123,7 @@ void check_feed_forward_args(const at::Tensor& x, const FeedForwardWeights& weig
   check_dropout("feed_forward", p);
 }
 
-void check_feed_forward_backward_args(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& kept,
+void check_feed_forward_backward_args(const at::Tensor& grad, const at::Tensor& x, const Maybe& kept,
                                       const FeedForwardWeights& weights, double p) {
   check_feed_forward_args(x, weights, p);
   const auto check = [&](const char* name, const at::Tensor& tensor, const c10::SymDimVector& sizes) {
@@ -131,7 +133,7 @@ void check_feed_forward_backward_args(const at::Tensor& grad, const at::Tensor& 
                       tensor.sym_sizes());
   };
   check("grad", grad, ending_in(x.sym_sizes(), weights.second.sym_size(0)));
-  check("kept", kept, kept_sizes(x, weights));
+  if (kept) check("kept", *kept, kept_sizes(x, weights));
 }
 
 at::Tensor feed_forward(const at::Tensor& x, const FeedForwardWeights& weights, double p, DropoutKey key) {
@@ -149,7 +151,8 @@ Pair feed_forward_kept(const at::Tensor& x, const FeedForwardWeights& weights, d
 FeedForwardGradients feed_forward_backward(const at::Tensor& grad, const at::Tensor& x,
                                            const at::Tensor& kept, const FeedForwardWeights& weights,
                                            double p, DropoutKey key, FeedForwardWanted wanted) {
-  return feed_forward_backward_op(grad, x, kept, weights.first, weights.second, optional(weights.gate), p,
+  return feed_forward_backward_op(grad, x, optional(kept), weights.first, weights.second,
+                                  optional(weights.gate), optional(weights.first_bias), p,
                                   static_cast<int64_t>(key.seed), static_cast<int64_t>(key.step), key.site,
                                   wanted);
 }
@@ -162,8 +165,8 @@ TORCH_LIBRARY_FRAGMENT(modewise, m) {
       "feed_forward_kept(Tensor x, Tensor first, Tensor second, Tensor? gate, Tensor? first_bias, "
       "Tensor? second_bias, float p, int seed, int step, int site) -> (Tensor, Tensor)");
   m.def(
-      "feed_forward_backward(Tensor grad, Tensor x, Tensor kept, Tensor first, Tensor second, Tensor? gate, "
-      "float p, int seed, int step, int site, bool[6] wanted) -> "
+      "feed_forward_backward(Tensor grad, Tensor x, Tensor? kept, Tensor first, Tensor second, Tensor? gate, "
+      "Tensor? first_bias, float p, int seed, int step, int site, bool[6] wanted) -> "
       "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
 }
 

@@ -12,7 +12,8 @@
 namespace modewise::ops {
 
 void check_feed_forward_args(const at::Tensor& x, const FeedForwardWeights& weights, double p);
-void check_feed_forward_backward_args(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& kept,
+void check_feed_forward_backward_args(const at::Tensor& grad, const at::Tensor& x,
+                                      const std::optional<at::Tensor>& kept,
                                       const FeedForwardWeights& weights, double p);
 
 inline FeedForwardWeights feed_forward_weights(const at::Tensor& first, const at::Tensor& second,
@@ -33,7 +34,8 @@ using FeedForwardGradients =
     std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 using FeedForwardWanted = std::array<bool, 6>;
 
-/// Gradients from grad [..., N]; those not wanted are empty. Those of weights are as the weights.
+/// Gradients from grad [..., N]; those not wanted are empty. Those of weights are as the weights. Where
+/// `kept` is undefined, it is computed again, with the first bias; the second is never needed.
 FeedForwardGradients feed_forward_backward(const at::Tensor& grad, const at::Tensor& x,
                                            const at::Tensor& kept, const FeedForwardWeights& weights,
                                            double p, DropoutKey key, FeedForwardWanted wanted);

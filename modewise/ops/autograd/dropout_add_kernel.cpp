@@ -1,9 +1,11 @@
-// The gradient draws the same words again: nothing is kept for it.
+// The gradient draws the same words again: nothing is kept for it, but who made x where this can be made
+// again.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "modewise/ops/autograd/kept.h"
 #include "modewise/ops/dropout_add.h"
 #include "modewise/ops/dropout_add_checks.h"
 
@@ -26,6 +28,7 @@ struct DropoutAdd : torch::autograd::Function<DropoutAdd> {
     const at::AutoDispatchBelowADInplaceOrView below;
     context->saved_data["added"] = residual.has_value();
     context->saved_data["p"] = p;
+    if (!residual) keep(*context, "x", x);
     context->saved_data["residual"] = residual.has_value() && residual->defined();
     context->saved_data["key"] = std::vector<int64_t>{seed, step, site};
     return call(residual, x, p, dropout_key(seed, step, site));
@@ -40,7 +43,16 @@ struct DropoutAdd : torch::autograd::Function<DropoutAdd> {
         {},
         {}};
   }
+  static std::optional<int> products(AutogradContext& context, int64_t) {
+    return has_maker(context, "x") ? std::optional(products_of(context, "x")) : std::nullopt;
+  }
+  static at::Tensor make(AutogradContext& context) {
+    const auto key = context.saved_data["key"].toIntVector();
+    return dropout_add({}, kept(context, "x", {}), context.saved_data["p"].toDouble(),
+                       dropout_key(key[0], key[1], key[2]));
+  }
 };
+const MakesAgain<DropoutAdd> dropout_add_makes_again;
 
 at::Tensor dropout_add_autograd(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p,
                                 int64_t seed, int64_t step, int64_t site) {

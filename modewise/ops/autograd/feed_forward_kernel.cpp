@@ -1,4 +1,5 @@
-// First order only. What the two maps of x gave is kept; the hidden activations follow from it.
+// First order only. What the two maps of x gave is kept, or in recompute mode x alone; the hidden activations
+// follow from either.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -6,8 +7,10 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "modewise/ops/autograd/kept.h"
 #include "modewise/ops/dropout_add_checks.h"
 #include "modewise/ops/feed_forward_checks.h"
+#include "modewise/ops/recompute_mode.h"
 
 namespace modewise::ops {
 
@@ -23,9 +26,14 @@ struct FeedForward : torch::autograd::Function<FeedForward> {
                             const Maybe& second_bias, double p, int64_t seed, int64_t step, int64_t site) {
     const at::AutoDispatchBelowADInplaceOrView below;
     const auto weights = feed_forward_weights(first, second, gate, first_bias, second_bias);
-    const auto [out, kept] = feed_forward_kept(x, weights, p, dropout_key(seed, step, site));
-    context->save_for_backward({x, first, second, weights.gate, kept});
-    context->saved_data["first_bias"] = weights.first_bias.defined();
+    const auto key = dropout_key(seed, step, site);
+    at::Tensor out, maps;
+    if (recompute_mode())
+      out = feed_forward(x, weights, p, key);
+    else
+      std::tie(out, maps) = feed_forward_kept(x, weights, p, key);
+    context->save_for_backward(
+        {keep(*context, "x", x), first, second, weights.gate, maps, weights.first_bias});
     context->saved_data["second_bias"] = weights.second_bias.defined();
     context->saved_data["p"] = p;
     context->saved_data["key"] = std::vector<int64_t>{seed, step, site};
@@ -38,7 +46,7 @@ struct FeedForward : torch::autograd::Function<FeedForward> {
                           true,
                           true,
                           saved[3].defined(),
-                          context->saved_data["first_bias"].toBool(),
+                          saved[5].defined(),
                           context->saved_data["second_bias"].toBool()};
     FeedForwardWanted wanted = {};
     size_t edge = 0;  // tensors that were not given have none
@@ -46,7 +54,7 @@ struct FeedForward : torch::autograd::Function<FeedForward> {
       if (given[i]) wanted[i] = context->needs_input_grad(edge++);
     const auto key = context->saved_data["key"].toIntVector();
     auto [x, first, second, gate, first_bias, second_bias] = feed_forward_backward(
-        grads[0], saved[0], saved[4], {saved[1], saved[2], saved[3], {}, {}},
+        grads[0], kept(*context, "x", saved[0]), saved[4], {saved[1], saved[2], saved[3], saved[5], {}},
         context->saved_data["p"].toDouble(), dropout_key(key[0], key[1], key[2]), wanted);
     variable_list out = {x, first, second, gate, first_bias, second_bias, {}, {}, {}, {}};
     for (size_t i = 0; i < wanted.size(); ++i)

@@ -7,8 +7,10 @@
 #include <torch/library.h>
 
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/autograd/kept.h"
 #include "modewise/ops/dropout_add.h"
 #include "modewise/ops/dropout_add_checks.h"
+#include "modewise/ops/layer_norm.h"
 #include "modewise/ops/layer_norm_checks.h"
 
 namespace modewise::ops {
@@ -22,6 +24,12 @@ at::Tensor as_type_of(const at::Tensor& grad, const at::Tensor& parameter) {
   return parameter.defined() ? grad.to(parameter.scalar_type()) : at::Tensor();
 }
 
+/// The result again; saved are the rows that were normed, weight and bias.
+at::Tensor norm_of_saved(AutogradContext& context) {
+  const auto saved = context.get_saved_variables();
+  return layer_norm(saved[0], saved[1], saved[2], context.saved_data["eps"].toDouble());
+}
+
 struct LayerNorm : torch::autograd::Function<LayerNorm> {
   static variable_list forward(AutogradContext* context, const at::Tensor& x,
                                const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias,
@@ -29,6 +37,7 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
     const at::AutoDispatchBelowADInplaceOrView below;
     auto [out, mean, rstd] = layer_norm_stats(x, weight, bias, eps);
     context->save_for_backward({x, weight.value_or(at::Tensor()), bias.value_or(at::Tensor()), mean, rstd});
+    context->saved_data["eps"] = eps;
     context->mark_non_differentiable({mean, rstd});
     return {out, mean, rstd};
   }
@@ -39,7 +48,12 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
         layer_norm_backward(grads[0], saved[0], saved[3], saved[4], optional(saved[1]), {});
     return {grad_x, as_type_of(grad_weight, saved[1]), as_type_of(grad_bias, saved[2]), {}};
   }
+  static std::optional<int> products(AutogradContext&, int64_t output) {
+    return output == 0 ? std::optional(0) : std::nullopt;
+  }
+  static at::Tensor make(AutogradContext& context) { return norm_of_saved(context); }
 };
+const MakesAgain<LayerNorm> layer_norm_makes_again;
 
 struct DropoutAddNorm : torch::autograd::Function<DropoutAddNorm> {
   static variable_list forward(AutogradContext* context, const at::Tensor& residual, const at::Tensor& x,
@@ -50,6 +64,7 @@ struct DropoutAddNorm : torch::autograd::Function<DropoutAddNorm> {
     auto [sum, out, mean, rstd] = dropout_add_norm_stats(residual, x, p, seed, step, site, weight, bias, eps);
     context->save_for_backward({sum, weight.value_or(at::Tensor()), bias.value_or(at::Tensor()), mean, rstd});
     context->saved_data["p"] = p;
+    context->saved_data["eps"] = eps;
     context->saved_data["key"] = std::vector<int64_t>{seed, step, site};
     context->mark_non_differentiable({mean, rstd});
     return {sum, out, mean, rstd};
@@ -68,7 +83,12 @@ struct DropoutAddNorm : torch::autograd::Function<DropoutAddNorm> {
         grad_sum, grad_x, {}, {}, {}, {}, as_type_of(grad_weight, saved[1]), as_type_of(grad_bias, saved[2]),
         {}};
   }
+  static std::optional<int> products(AutogradContext&, int64_t output) {
+    return output == 1 ? std::optional(0) : std::nullopt;
+  }
+  static at::Tensor make(AutogradContext& context) { return norm_of_saved(context); }
 };
+const MakesAgain<DropoutAddNorm> dropout_add_norm_makes_again;
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_stats_autograd(
     const at::Tensor& x, const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias,

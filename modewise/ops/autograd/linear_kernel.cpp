@@ -1,10 +1,11 @@
-// First order only; input and weight are kept.
+// First order only; input, weight and bias are kept.
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "modewise/ops/autograd/kept.h"
 #include "modewise/ops/linear.h"
 #include "modewise/ops/linear_checks.h"
 
@@ -19,21 +20,28 @@ struct Linear : torch::autograd::Function<Linear> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
                             const std::optional<at::Tensor>& bias) {
     const at::AutoDispatchBelowADInplaceOrView below;
-    context->save_for_backward({x, weight});
-    context->saved_data["bias"] = bias.has_value() && bias->defined();
-    return ops::linear(x, weight, bias.value_or(at::Tensor()));
+    const at::Tensor added = bias.value_or(at::Tensor());
+    context->save_for_backward({keep(*context, "x", x), weight, added});
+    return ops::linear(x, weight, added);
   }
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto saved = context->get_saved_variables();
-    const bool bias = context->saved_data["bias"].toBool();
     const bool x_wanted = context->needs_input_grad(0), weight_wanted = context->needs_input_grad(1);
-    const bool bias_wanted = bias && context->needs_input_grad(2);
-    auto [x, weight, added] =
-        linear_backward(grads[0], saved[0], saved[1], x_wanted, weight_wanted, bias_wanted);
+    const bool bias_wanted = saved[2].defined() && context->needs_input_grad(2);
+    auto [x, weight, added] = linear_backward(grads[0], kept(*context, "x", saved[0]), saved[1], x_wanted,
+                                              weight_wanted, bias_wanted);
     return {x_wanted ? x : at::Tensor(), weight_wanted ? weight : at::Tensor(),
             bias_wanted ? added : at::Tensor()};
   }
+  static std::optional<int> products(AutogradContext& context, int64_t) {
+    return products_of(context, "x") + 1;
+  }
+  static at::Tensor make(AutogradContext& context) {
+    const auto saved = context.get_saved_variables();
+    return ops::linear(kept(context, "x", saved[0]), saved[1], saved[2]);
+  }
 };
+const MakesAgain<Linear> linear_makes_again;
 
 at::Tensor linear_autograd(const at::Tensor& x, const at::Tensor& weight,
                            const std::optional<at::Tensor>& bias) {

@@ -5,8 +5,11 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "modewise/ops/arguments.h"
+#include "modewise/ops/autograd/kept.h"
 #include "modewise/ops/mode_product.h"
 #include "modewise/ops/mode_product_checks.h"
+#include "modewise/ops/recompute_mode.h"
 
 namespace modewise::ops {
 
@@ -15,28 +18,43 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+/// A product with longer rows is not made again.
+constexpr int64_t kShortMode = 64;
+
 struct ModeProduct : torch::autograd::Function<ModeProduct> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& factor,
                             int64_t mode) {
     const at::AutoDispatchBelowADInplaceOrView below;
-    context->save_for_backward({x, factor});
+    context->save_for_backward({keep(*context, "x", x), keep(*context, "factor", factor)});
     context->saved_data["mode"] = mode;
+    context->saved_data["heads"] = factor.dim() == 2 ? int64_t{0} : known_size(factor, 1);
+    context->saved_data["type"] = factor.scalar_type();
+    context->saved_data["short"] = recompute_mode() && known_size(x, mode + 1) <= kShortMode;
     return mode_product(x, factor, mode);
   }
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto saved = context->get_saved_variables();
-    const at::Tensor &x = saved[0], &factor = saved[1];
     const int64_t mode = context->saved_data["mode"].toInt();
     at::Tensor grad_x, grad_factor;
     if (grads[0].defined() && context->needs_input_grad(0))
-      grad_x = mode_product(grads[0], factor.transpose(-1, -2), mode);
-    if (grads[0].defined() && context->needs_input_grad(1)) {
-      const int64_t heads = factor.dim() == 2 ? 0 : factor.sym_size(1).guard_int(__FILE__, __LINE__);
-      grad_factor = mode_contract(grads[0], x, mode, heads).to(factor.scalar_type());
-    }
+      grad_x = mode_product(grads[0], kept(*context, "factor", saved[1]).transpose(-1, -2), mode);
+    if (grads[0].defined() && context->needs_input_grad(1))
+      grad_factor =
+          mode_contract(grads[0], kept(*context, "x", saved[0]), mode, context->saved_data["heads"].toInt())
+              .to(context->saved_data["type"].toScalarType());
     return {grad_x, grad_factor, {}};
   }
+  static std::optional<int> products(AutogradContext& context, int64_t) {
+    if (!context.saved_data["short"].toBool()) return std::nullopt;
+    return products_of(context, "x") + 1;
+  }
+  static at::Tensor make(AutogradContext& context) {
+    const auto saved = context.get_saved_variables();
+    return mode_product(kept(context, "x", saved[0]), kept(context, "factor", saved[1]),
+                        context.saved_data["mode"].toInt());
+  }
 };
+const MakesAgain<ModeProduct> mode_product_makes_again;
 
 struct ModeContract : torch::autograd::Function<ModeContract> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& a, const at::Tensor& x, int64_t mode,

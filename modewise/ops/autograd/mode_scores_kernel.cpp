@@ -5,7 +5,10 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "modewise/ops/arguments.h"
+#include "modewise/ops/autograd/kept.h"
 #include "modewise/ops/mode_scores.h"
+#include "modewise/ops/recompute_mode.h"
 
 namespace modewise::ops {
 
@@ -20,17 +23,30 @@ struct ModeScores : torch::autograd::Function<ModeScores> {
                             const std::optional<at::Tensor>& mode_mask) {
     const at::AutoDispatchBelowADInplaceOrView below;
     auto scores = mode_scores(q, k, heads, key_mask, mode_mask);
-    context->save_for_backward({scores, q, k});
+    if (recompute_mode())
+      context->save_for_backward(
+          {{}, q, k, key_mask.value_or(at::Tensor()), mode_mask.value_or(at::Tensor())});
+    else
+      context->save_for_backward({scores, q, k});
     context->saved_data["heads"] = heads;
     return scores;
   }
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto saved = context->get_saved_variables();
-    auto [grad_q, grad_k] =
-        mode_scores_backward(grads[0], saved[0], saved[1], saved[2], context->saved_data["heads"].toInt());
+    auto [grad_q, grad_k] = mode_scores_backward(grads[0], saved[0].defined() ? saved[0] : make(*context),
+                                                 saved[1], saved[2], context->saved_data["heads"].toInt());
     return {grad_q, grad_k, {}, {}, {}};
   }
+  static std::optional<int> products(AutogradContext& context, int64_t) {
+    return context.get_saved_variables()[0].defined() ? std::nullopt : std::optional(0);
+  }
+  static at::Tensor make(AutogradContext& context) {
+    const auto saved = context.get_saved_variables();
+    return mode_scores(saved[1], saved[2], context.saved_data["heads"].toInt(), optional(saved[3]),
+                       optional(saved[4]));
+  }
 };
+const MakesAgain<ModeScores> mode_scores_makes_again;
 
 at::Tensor mode_scores_autograd(const at::Tensor& q, const at::Tensor& k, int64_t heads,
                                 const std::optional<at::Tensor>& key_mask,

@@ -6,6 +6,8 @@
 #include <torch/library.h>
 
 #include "modewise/ops/arguments.h"
+#include "modewise/ops/autograd/kept.h"
+#include "modewise/ops/rms_norm.h"
 #include "modewise/ops/rms_norm_checks.h"
 
 namespace modewise::ops {
@@ -21,6 +23,7 @@ struct RmsNorm : torch::autograd::Function<RmsNorm> {
     const at::AutoDispatchBelowADInplaceOrView below;
     auto [out, rstd] = rms_norm_stats(x, weight, eps);
     context->save_for_backward({x, weight.value_or(at::Tensor()), rstd});
+    context->saved_data["eps"] = eps;
     context->mark_non_differentiable({rstd});
     return {out, rstd};
   }
@@ -30,7 +33,15 @@ struct RmsNorm : torch::autograd::Function<RmsNorm> {
     auto [grad_x, grad_weight] = rms_norm_backward(grads[0], saved[0], saved[2], optional(saved[1]));
     return {grad_x, saved[1].defined() ? grad_weight.to(saved[1].scalar_type()) : at::Tensor(), {}};
   }
+  static std::optional<int> products(AutogradContext&, int64_t output) {
+    return output == 0 ? std::optional(0) : std::nullopt;
+  }
+  static at::Tensor make(AutogradContext& context) {
+    const auto saved = context.get_saved_variables();
+    return rms_norm(saved[0], saved[1], context.saved_data["eps"].toDouble());
+  }
 };
+const MakesAgain<RmsNorm> rms_norm_makes_again;
 
 std::tuple<at::Tensor, at::Tensor> rms_norm_stats_autograd(const at::Tensor& x,
                                                            const std::optional<at::Tensor>& weight,

@@ -30,11 +30,13 @@ namespace modewise::ops {
 
 namespace {
 
+using Maybe = std::optional<at::Tensor>;
+
 static_assert(kGemmPiece % kFeedRows == 0);
 
 /// One backward: all activations as matrices of R rows, weights in their type.
 struct Backward {
-  at::Tensor grad, x, before;  // [R, N], [R, K], [R, C]: what the maps of x gave
+  at::Tensor grad, x, before;  // [R, N], [R, K], [R, C]: what the maps of x gave; undefined: not kept
   at::Tensor maps;             // [C, K]: gate above first, or first
   FeedForwardWeights weights;
   double p;
@@ -110,9 +112,9 @@ at::Tensor a_one_each_row(const at::Tensor& rows) {
 }
 
 /// Bytes that blocks of one piece take: gradients in front of the activation function and hidden activations
-/// of a piece, gradients behind it of a block.
-int64_t piece_bytes(int64_t channels, int64_t width, int64_t size) {
-  return (kGemmPiece * (channels + width) + kFeedRows * width) * size;
+/// of a piece, gradients behind it of a block, and where they were not kept its maps.
+int64_t piece_bytes(int64_t channels, int64_t width, int64_t size, bool maps_kept) {
+  return (kGemmPiece * (channels + width) + kFeedRows * (width + (maps_kept ? 0 : channels))) * size;
 }
 
 template <class T>
@@ -121,20 +123,25 @@ WeightSums gradients_in_blocks(const Backward& call) {
   const HiddenRows<T> hidden(call.weights, call.p, call.key);
   const int64_t width = hidden.width, channels = hidden.channels(), out = call.grad.size(1);
   const PackedFactor<T> second(call.weights.second, {}), maps(call.maps, {});
+  std::optional<FirstMaps<T>> again;
+  if (!call.before.defined()) again.emplace(call.weights);
   const at::Tensor ones = a_one_each_row(call.grad);
   const PartSums<T> of_maps(call.x, channels, channels, parts), of_second(call.grad, width, width, parts),
       of_bias(ones, width, channels, parts);
-  const int64_t own_bytes = piece_bytes(channels, width, sizeof(T));
-  const int64_t working_bytes = std::max({second.scratch(kFeedRows), maps.scratch(kFeedRows),
-                                          of_maps.scratch(), of_second.scratch(), of_bias.scratch()});
+  const int64_t own_bytes = piece_bytes(channels, width, sizeof(T), !again);
+  const int64_t working_bytes =
+      std::max({second.scratch(kFeedRows), maps.scratch(kFeedRows), again ? again->scratch(kFeedRows) : 0,
+                of_maps.scratch(), of_second.scratch(), of_bias.scratch()});
   const auto* grad = static_cast<const T*>(call.grad.const_data_ptr());
-  const auto* before = static_cast<const T*>(call.before.const_data_ptr());
+  const auto* before = again ? nullptr : static_cast<const T*>(call.before.const_data_ptr());
   T* grad_x = call.grad_x.defined() ? static_cast<T*>(call.grad_x.mutable_data_ptr()) : nullptr;
 
   /// Rows [row, row + count) of one block: their gradients in front, hidden activations, and grad_x.
   const auto block = [&](int64_t row, int64_t count, T* in_front, T* activations, T* behind, void* working) {
+    T* made = behind + kFeedRows * width;
+    if (again) again->multiply(call.x, row, count, made, working);
     second.multiply(grad + row * out, out, 1, count, behind, width, working);
-    hidden.backward(before + row * channels, behind, in_front, activations, row, count);
+    hidden.backward(again ? made : before + row * channels, behind, in_front, activations, row, count);
     if (grad_x != nullptr)
       maps.multiply(in_front, channels, 1, count, grad_x + row * call.x.size(1), call.x.size(1), working);
   };
@@ -143,7 +150,7 @@ WeightSums gradients_in_blocks(const Backward& call) {
     T* in_front = static_cast<T*>(thread_scratch(own_bytes + working_bytes));
     T* activations = in_front + kGemmPiece * channels;
     T* behind = activations + kGemmPiece * width;
-    void* working = behind + kFeedRows * width;
+    void* working = reinterpret_cast<std::byte*>(in_front) + own_bytes;
     for (int64_t part = begin; part < end; ++part) {
       const int64_t first = part * each, last = std::min(first + each, call.rows());
       for (int64_t piece = first; piece < last; piece += kGemmPiece) {
@@ -171,7 +178,8 @@ WeightSums gradients_by_products(const Backward& call) {
   const auto behind = at::empty({rows, width}, call.grad.options()), activations = at::empty_like(behind),
              in_front = at::empty({rows, channels}, call.grad.options());
   gemm(type, {gemm_plan(call.grad, call.weights.second, {}, behind)});
-  const auto* before = static_cast<const T*>(call.before.const_data_ptr());
+  const at::Tensor made = call.before.defined() ? call.before : first_maps(call.x, call.weights);
+  const auto* before = static_cast<const T*>(made.const_data_ptr());
   auto* from = static_cast<T*>(behind.mutable_data_ptr());
   auto* to = static_cast<T*>(in_front.mutable_data_ptr());
   auto* again = static_cast<T*>(activations.mutable_data_ptr());
@@ -199,8 +207,10 @@ std::string refuses_blocks_of(const Backward& call) {
   const int64_t size = call.grad.element_size(), width = call.width(), channels = call.channels();
   const int64_t in = call.maps.size(1), out = call.grad.size(1);
   if (call.rows() <= kFeedFewRows || width == 0 || in == 0 || out == 0) return "few rows";
-  if (piece_bytes(channels, width, size) > kFeedScratch * 3 / 4) return "hidden activations too wide";
-  if ((channels * in + width * out) * size > kFeedWeights) return "weights too large";
+  const bool maps_kept = call.before.defined();
+  if (piece_bytes(channels, width, size, maps_kept) > kFeedScratch * 3 / 4)
+    return "hidden activations too wide";
+  if ((channels * in * (maps_kept ? 1 : 2) + width * out) * size > kFeedWeights) return "weights too large";
   if (!shares_well(row_parts(call.rows()).count)) return "too few parts of rows for the threads";
   return "";
 }
@@ -215,12 +225,12 @@ WeightSums gradient_sums(const Backward& call) {
   return sums;
 }
 
-FeedForwardGradients feed_forward_backward_cpu(const at::Tensor& grad, const at::Tensor& x,
-                                               const at::Tensor& kept, const at::Tensor& first,
-                                               const at::Tensor& second,
-                                               const std::optional<at::Tensor>& gate, double p, int64_t seed,
-                                               int64_t step, int64_t site, FeedForwardWanted wanted) {
-  const auto given = feed_forward_weights(first, second, gate, {}, {});
+FeedForwardGradients feed_forward_backward_cpu(const at::Tensor& grad, const at::Tensor& x, const Maybe& kept,
+                                               const at::Tensor& first, const at::Tensor& second,
+                                               const Maybe& gate, const Maybe& first_bias, double p,
+                                               int64_t seed, int64_t step, int64_t site,
+                                               FeedForwardWanted wanted) {
+  const auto given = feed_forward_weights(first, second, gate, first_bias, {});
   check_feed_forward_backward_args(grad, x, kept, given, p);
   const auto weights = cast_weights(given, x.scalar_type());
   const bool gated = weights.gate.defined();
@@ -228,7 +238,7 @@ FeedForwardGradients feed_forward_backward_cpu(const at::Tensor& grad, const at:
   const auto grad_x = wanted[0] ? at::empty(x.sizes(), x.options()) : at::empty({0}, x.options());
   const Backward call = {.grad = as_rows(grad).contiguous(),
                          .x = rows,
-                         .before = as_rows(kept).contiguous(),
+                         .before = kept ? as_rows(*kept).contiguous() : at::Tensor(),
                          .maps = gated ? at::cat({weights.gate, weights.first}) : weights.first,
                          .weights = weights,
                          .p = p,

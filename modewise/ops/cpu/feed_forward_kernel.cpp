@@ -34,8 +34,7 @@ at::Tensor rows_of_width(const at::Tensor& x, int64_t last) {
 
 /// The block's activations on both sides of the activation function, and what the products need.
 template <class T>
-int64_t block_bytes(const PackedFactor<T>& first, const PackedFactor<T>& second,
-                    const HiddenRows<T>& hidden) {
+int64_t block_bytes(const FirstMaps<T>& first, const PackedFactor<T>& second, const HiddenRows<T>& hidden) {
   return kFeedRows * (hidden.channels() + hidden.width) * static_cast<int64_t>(sizeof(T)) +
          std::max(first.scratch(kFeedRows), second.scratch(kFeedRows));
 }
@@ -44,10 +43,8 @@ int64_t block_bytes(const PackedFactor<T>& first, const PackedFactor<T>& second,
 template <class T>
 void feed_blocks(const at::Tensor& x, const FeedForwardWeights& weights, const HiddenRows<T>& hidden,
                  T* before, const at::Tensor& out) {
-  const PackedFactor<T> first(weights.first.t(), weights.first_bias),
-      second(weights.second.t(), weights.second_bias);
-  std::optional<PackedFactor<T>> gate;
-  if (hidden.gated) gate.emplace(weights.gate.t(), at::Tensor());
+  const FirstMaps<T> first(weights);
+  const PackedFactor<T> second(weights.second.t(), weights.second_bias);
   const int64_t rows = x.size(0), width = hidden.width, channels = hidden.channels(), columns = out.size(1);
   const int64_t bytes = block_bytes(first, second, hidden);
   const int64_t task_work = kFeedRows * width * (x.size(1) + columns);
@@ -57,10 +54,8 @@ void feed_blocks(const at::Tensor& x, const FeedForwardWeights& weights, const H
     void* working = activations + kFeedRows * width;
     for (int64_t row = begin * kFeedRows; row < std::min(end * kFeedRows, rows); row += kFeedRows) {
       const int64_t count = std::min(kFeedRows, rows - row);
-      const T* from = static_cast<const T*>(x.const_data_ptr()) + row * x.stride(0);
       T* maps = before == nullptr ? own : before + row * channels;
-      if (gate) gate->multiply(from, x.stride(0), x.stride(1), count, maps, channels, working);
-      first.multiply(from, x.stride(0), x.stride(1), count, maps + channels - width, channels, working);
+      first.multiply(x, row, count, maps, working);
       hidden.forward(maps, activations, row, count);
       second.multiply(activations, width, 1, count, static_cast<T*>(out.mutable_data_ptr()) + row * columns,
                       columns, working);
@@ -99,12 +94,7 @@ Pair feed_by_products(const at::Tensor& input, const FeedForwardWeights& given, 
   const auto weights = cast_weights(given, x.scalar_type());
   const auto out = rows_of_width(input, weights.second.size(0));
   const int64_t width = weights.first.size(0), rows = x.size(0);
-  const auto before = rows_of_width(input, weights.gate.defined() ? 2 * width : width);
-  const auto maps = before.view({rows, before.size(-1)}), activations = at::empty({rows, width}, x.options());
-  std::vector<GemmPlan> plans = {
-      gemm_plan(x, weights.first.t(), weights.first_bias, maps.narrow(1, before.size(-1) - width, width))};
-  if (weights.gate.defined()) plans.push_back(gemm_plan(x, weights.gate.t(), {}, maps.narrow(1, 0, width)));
-  gemm(x.scalar_type(), plans);
+  const auto maps = first_maps(x, weights), activations = at::empty({rows, width}, x.options());
   dispatch_floating(x.scalar_type(), "feed_forward", [&]<class T>() {
     const HiddenRows<T> hidden(weights, p, key);
     const auto* from = static_cast<const T*>(maps.const_data_ptr());
@@ -115,7 +105,9 @@ Pair feed_by_products(const at::Tensor& input, const FeedForwardWeights& given, 
   });
   gemm(x.scalar_type(), {gemm_plan(activations, weights.second.t(), weights.second_bias,
                                    out.view({rows, weights.second.size(0)}))});
-  return {out, before};
+  auto sizes = input.sizes().vec();
+  sizes.back() = maps.size(1);
+  return {out, maps.view(sizes)};
 }
 
 Pair feed_reference(const at::Tensor& x, const FeedForwardWeights& weights, double p, DropoutKey key, bool) {
@@ -150,6 +142,16 @@ Pair feed_forward_kept_cpu(const at::Tensor& x, const at::Tensor& first, const a
 }
 
 }  // namespace
+
+at::Tensor first_maps(const at::Tensor& x, const FeedForwardWeights& weights) {
+  const int64_t width = weights.first.size(0), channels = weights.gate.defined() ? 2 * width : width;
+  const auto maps = at::empty({x.size(0), channels}, x.options());
+  std::vector<GemmPlan> plans = {
+      gemm_plan(x, weights.first.t(), weights.first_bias, maps.narrow(1, channels - width, width))};
+  if (weights.gate.defined()) plans.push_back(gemm_plan(x, weights.gate.t(), {}, maps.narrow(1, 0, width)));
+  gemm(x.scalar_type(), plans);
+  return maps;
+}
 
 TORCH_LIBRARY_IMPL(modewise, CPU, m) {
   m.impl("feed_forward", feed_forward_cpu);

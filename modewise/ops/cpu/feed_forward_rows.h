@@ -1,11 +1,14 @@
 #pragma once
-// What the kernels of feed_forward and of its gradient share: weights as they multiply, and what happens to
-// rows of activations between the two maps.
+// What the kernels of feed_forward and of its gradient share: weights as they multiply, the maps of x, and
+// what happens to rows of activations behind them.
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
+
 #include "modewise/ops/cpu/dropout_plan.h"
 #include "modewise/ops/cpu/loops.h"
+#include "modewise/ops/cpu/packed_factor.h"
 #include "modewise/ops/feed_forward.h"
 
 namespace modewise::ops {
@@ -26,6 +29,33 @@ inline FeedForwardWeights cast_weights(const FeedForwardWeights& weights, at::Sc
   return {cast(weights.first), cast(weights.second), cast(weights.gate), dense(weights.first_bias),
           dense(weights.second_bias)};
 }
+
+/// The maps of rows of x, side by side: gate x and first x + first_bias [rows, 2M], or the latter [rows, M].
+/// The weights must outlive it.
+template <class T>
+class FirstMaps {
+ public:
+  explicit FirstMaps(const FeedForwardWeights& weights)
+      : width_(weights.first.size(0)), first_(weights.first.t(), weights.first_bias) {
+    if (weights.gate.defined()) gate_.emplace(weights.gate.t(), at::Tensor());
+  }
+  int64_t scratch(int64_t rows) const { return first_.scratch(rows); }
+  /// Of `count` rows of x from `row` on.
+  void multiply(const at::Tensor& x, int64_t row, int64_t count, T* out, void* working) const {
+    const T* from = static_cast<const T*>(x.const_data_ptr()) + row * x.stride(0);
+    const int64_t channels = gate_ ? 2 * width_ : width_;
+    if (gate_) gate_->multiply(from, x.stride(0), x.stride(1), count, out, channels, working);
+    first_.multiply(from, x.stride(0), x.stride(1), count, out + channels - width_, channels, working);
+  }
+
+ private:
+  int64_t width_;
+  PackedFactor<T> first_;
+  std::optional<PackedFactor<T>> gate_;
+};
+
+/// The same of all rows of x [R, K], as products one after another.
+at::Tensor first_maps(const at::Tensor& x, const FeedForwardWeights& weights);
 
 /// Rows of `before` [rows, C], what the maps of x gave (C = 2M with a gate, else M), to `hidden` [rows, M].
 /// `first` is the place of the first of these rows among all, a multiple of kFeedRows.

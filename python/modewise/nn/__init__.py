@@ -19,6 +19,7 @@ from modewise.nn.block import Block
 from modewise.nn.encoder import EncoderOptions, TokenEncoder
 from modewise.nn.patches import Convolution, GridPatches, GridStem, PatchEmbedding
 from modewise.nn.positions import LearnedCode, SinCosCode, sin_cos_positions
+from modewise.nn.recompute import recompute
 from modewise.nn.synthesizers import synthesizer
 from modewise.nn.tensor_attention import AttentionCache, TensorAttention, rotary_frequencies
 from modewise.nn.time_head import TimeHead, split_quantiles
@@ -50,6 +51,7 @@ __all__ = [
     "TokenAttention",
     "TokenEncoder",
     "WindowNormalization",
+    "recompute",
     "rotary_angles",
     "rotary_frequencies",
     "set_dropout_step",

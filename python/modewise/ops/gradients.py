@@ -141,10 +141,11 @@ def feed_forward_kept(
 def feed_forward_backward(
     grad: Tensor,
     x: Tensor,
-    kept: Tensor,
+    kept: Tensor | None,
     first: Tensor,
     second: Tensor,
     gate: Tensor | None,
+    first_bias: Tensor | None,
     p: float,
     seed: int,
     step: int,
@@ -153,11 +154,11 @@ def feed_forward_backward(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Gradients of `feed_forward` in x, first, second, gate, first_bias and second_bias, given what was kept.
 
-    grad [..., N], kept as `feed_forward_kept` gives it; x, first, second, gate, p, seed, step and site as there -> as far as
-    the six of `wanted` ask for them, [0] otherwise.
+    grad [..., N], kept as `feed_forward_kept` gives it, or None: it is computed again; x, first, second, gate, first_bias, p,
+    seed, step and site as there -> as far as the six of `wanted` ask for them, [0] otherwise.
     """
     out: tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor] = _ops.feed_forward_backward(
-        grad, x, kept, first, second, gate, p, seed, step, site, wanted)  # fmt: skip
+        grad, x, kept, first, second, gate, first_bias, p, seed, step, site, wanted)  # fmt: skip
     return out
 
 

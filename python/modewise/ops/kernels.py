@@ -1,4 +1,4 @@
-"""Which kernels and instruction sets run here. For tests and comparisons, not for use inside a model."""
+"""Which kernels and instruction sets run here, and what they keep. For tests and comparisons, not for use inside a model."""
 
 import torch
 
@@ -44,3 +44,10 @@ def last_kernel(op: str) -> str:
 def use_reference(on: bool) -> None:
     """Makes every operator run its formula in plain ATen while `on`, in the whole process."""
     _ops.use_reference(on)
+
+
+def set_recompute_mode(on: bool) -> bool:
+    """From now on, in this thread, whether operators keep little for the backward pass and compute the rest again there.
+    The mode before. `modewise.nn.recompute` sets it for a block of code."""
+    before: bool = _ops.set_recompute_mode(on)
+    return before
