@@ -4,6 +4,7 @@
 #include "modewise/core/heap.h"
 #include "modewise/core/standard_streams.h"
 #include "modewise/io/shortened_file.h"
+#include "modewise/ops/tensor_blocks.h"
 
 namespace modewise::cli {
 
@@ -11,6 +12,7 @@ int run_program(int argc, char** argv) {
   hold_standard_streams();
   io::end_at_shortened_files();
   keep_freed_memory();
+  ops::keep_tensors_in_plain_blocks();
   Program program(argc, argv);
   for (const auto add : {add_train, add_evaluate, add_predict, add_backtest, add_compare, add_report,
                          add_data, add_config, add_info, add_explain, add_caption, add_score, add_tokenize,
