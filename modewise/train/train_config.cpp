@@ -67,6 +67,9 @@ void TrainConfig::fields(Fields& f) {
   f.add("log_every_steps", log_every_steps,
         "also write the training loss every so many steps; 0: at evaluations only", {.min = 0});
   f.add("prefetch", prefetch, "batches prepared ahead", {.min = 1, .max = 1024});
+  f.add("recompute", recompute,
+        "keep few activations for the backward pass and compute the others again there: less memory, more "
+        "time, the same bits");
   f.add("checkpoint_every_steps", checkpoint_every_steps,
         "save every so many steps, besides at each evaluation; 0: not", {.min = 0});
   f.add("checkpoint_every_minutes", checkpoint_every_minutes, "save after so many minutes without; 0: not",
@@ -106,8 +109,9 @@ void TrainConfig::validate() const {
 }
 
 bool changes_numbers(std::string_view field_path) {
-  constexpr std::array<std::string_view, 5> harmless = {
-      "prefetch", "checkpoint_every_steps", "checkpoint_every_minutes", "keep_checkpoints", "test"};
+  constexpr std::array<std::string_view, 6> harmless = {
+      "prefetch",         "recompute", "checkpoint_every_steps", "checkpoint_every_minutes",
+      "keep_checkpoints", "test"};
   for (const std::string_view name : harmless)
     if (field_path == name) return false;
   return true;

@@ -54,6 +54,7 @@ struct TrainConfig {
   int64_t evaluations_per_epoch = 1;
   int64_t log_every_steps = 0;
   int64_t prefetch = 4;
+  bool recompute = false;  // keep little for the backward pass (ops/recompute_mode.h)
   int64_t checkpoint_every_steps = 0;
   double checkpoint_every_minutes = 10.0;
   bool test = true;                // judge on the test part after training; false: it stays unread
@@ -75,7 +76,7 @@ struct TrainConfig {
 };
 
 /// False for the fields whose change on resume alters no bit of the result: how often to save, how many to
-/// keep, whether the test part is read afterwards.
+/// keep, what is kept for the backward pass, whether the test part is read afterwards.
 bool changes_numbers(std::string_view field_path);
 
 }  // namespace modewise::train

@@ -11,6 +11,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/ops/recompute_mode.h"
 #include "modewise/train/checkpoint.h"
 #include "modewise/train/event_log.h"
 #include "modewise/train/gradients.h"
@@ -279,6 +280,7 @@ void Trainer::take_step(Prefetcher& batches) {
 }
 
 double Trainer::backward_step(Prefetcher& batches) {
+  const ops::RecomputeGuard recompute(config_.recompute);
   const int64_t first = order_.first_batch(state_.step), last = order_.first_batch(state_.step + 1);
   int64_t samples = 0;
   for (int64_t index = first; index < last; ++index) samples += order_.samples_in(index);

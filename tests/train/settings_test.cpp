@@ -53,6 +53,7 @@ TEST(TrainConfig, HoldsTheseFieldsAndRanges) {
                                                 "evaluations_per_epoch 1…",
                                                 "log_every_steps 0…",
                                                 "prefetch 1…1024",
+                                                "recompute",
                                                 "checkpoint_every_steps 0…",
                                                 "checkpoint_every_minutes 0…",
                                                 "test",
@@ -102,8 +103,8 @@ TEST(TrainConfig, MustFitTogether) {
 }
 
 TEST(TrainConfig, KnowsWhatChangesNumbers) {
-  for (const char* name :
-       {"prefetch", "checkpoint_every_steps", "checkpoint_every_minutes", "keep_checkpoints", "test"})
+  for (const char* name : {"prefetch", "recompute", "checkpoint_every_steps", "checkpoint_every_minutes",
+                           "keep_checkpoints", "test"})
     EXPECT_FALSE(changes_numbers(name)) << name;
   for (const char* name : {"seed", "epochs", "optimizer.name", ""})
     EXPECT_TRUE(changes_numbers(name)) << name;
