@@ -1,5 +1,8 @@
-// Times a training step and inference of stacked HOT blocks and prints the seconds of each repeat as JSON:
-// {"train": [...], "inference": [...]}. block_step.py runs it in turns with plain PyTorch.
+// Times a training step and inference of stacked HOT blocks and prints the seconds of each repeat as JSON,
+// and what training takes of memory beyond what stood before its first step, resident and in tensors at one
+// time:
+// {"train": [...], "inference": [...], "resident_bytes": n, "tensor_bytes": n}. block_step.py runs it in
+// turns with plain PyTorch.
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -13,9 +16,13 @@
 #include <nlohmann/json.hpp>
 
 #include "benchmarks/clock.h"
+#include "benchmarks/resident_memory.h"
 #include "modewise/core/heap.h"
 #include "modewise/nn/block.h"
+#include "modewise/ops/recompute_mode.h"
+#include "modewise/ops/tensor_blocks.h"
 #include "modewise/train/optimizer.h"
+#include "tests/tensor_meter.h"
 
 namespace modewise {
 namespace {
@@ -26,7 +33,7 @@ struct Options {
   double dropout = 0.1;
   std::string precision = "float32";
   int threads = 0;
-  bool processor_time = false;
+  bool processor_time = false, recompute = false;
 };
 
 Options parse(int argc, char** argv) {
@@ -45,6 +52,7 @@ Options parse(int argc, char** argv) {
   app.add_option("--repeats", options.repeats);
   app.add_flag("--processor-time", options.processor_time,
                "of one thread, for a machine that does other work");
+  app.add_flag("--recompute", options.recompute, "as train.recompute");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -104,13 +112,22 @@ void run(const Options& o) {
 
   uint64_t step = 0;
   nlohmann::json result;
-  result["train"] = seconds(o, [&] {
+  const auto train_step = [&] {
+    const ops::RecomputeGuard recompute(o.recompute);
     stack.train();
     nn::set_dropout_step(stack, 0, step++);
-    stack.forward(x).to(at::kFloat).square().mean().backward();
+    const at::Tensor loss = stack.forward(x).to(at::kFloat).square().mean();
+    loss.backward();
     optimizer.step({.learning_rate = 1e-3, .beta1 = 0.9});
     optimizer.clear_gradients();
+  };
+  result["resident_bytes"] = resident_peak([&] {
+    const TensorMeter meter;
+    train_step();  // makes the optimiser's moments
+    train_step();
+    result["tensor_bytes"] = TensorMeter::peak();
   });
+  result["train"] = seconds(o, train_step);
   result["inference"] = seconds(o, [&] {
     const at::NoGradGuard no_grad;
     stack.eval();
@@ -124,6 +141,7 @@ void run(const Options& o) {
 
 int main(int argc, char** argv) {
   modewise::keep_freed_memory();  // as the program does
+  modewise::ops::keep_tensors_in_plain_blocks();
   modewise::run(modewise::parse(argc, argv));
   return 0;
 }

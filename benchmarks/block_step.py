@@ -3,16 +3,18 @@
 The plain model (plain_hot.py) runs eagerly and under torch.compile, modewise as the program bin/block_step, in
 turns, so that a busy machine disturbs all alike. A training step is forward, mean of squares, backward and AdamW.
 Prints a Markdown table of medians and of ratios against the plain model, with the rate of the products, its share of
-the CPU's peak (of all threads), and `bound`: the time of the bare products at the rate of our tile. With --against,
-another build of modewise is the peer instead.
+the CPU's peak (of all threads), and `bound`: the time of the bare products at the rate of our tile. Memory is what two
+training steps of a process of their own take at one time beyond what it had before them. With --against, another build
+of modewise is the peer instead. With --recompute, modewise trains as with train.recompute = true, and that peer does not.
 
     python benchmarks/block_step.py [--build build] [--threads N] [--rounds R] [--shapes 21x24 ...] [--processor-time]
-                                    [--against OTHER/build]
+                                    [--against OTHER/build] [--recompute]
 """
 
 import argparse
 import json
 import math
+import multiprocessing
 import os
 import pathlib
 import statistics
@@ -26,6 +28,7 @@ SHAPES = {  # name: (batch, sizes, blocks, rotary modes)
     "21x24": (32, (21, 24), 2, (1,)),
     "7x7x7": (32, (7, 7, 7), 6, (0, 1, 2)),
     "321x24": (8, (321, 24), 2, (1,)),
+    "862x24": (4, (862, 24), 2, (1,)),
 }
 WIDTH, HIDDEN, HEADS, DROPOUT = 128, 512, 8, 0.1
 
@@ -79,13 +82,27 @@ def seconds(action, repeats, clock=time.perf_counter):
     return times
 
 
-def modewise_seconds(build, name, precision, threads, repeats, processor_time):
+def plain_bytes(name, precision, threads):
+    """What two eager training steps take beyond the memory before them. For a process of its own."""
+    import torch
+
+    torch.set_num_threads(threads)
+    train = plain_steps(name, precision, False)["train"]
+    status = lambda line: next(int(text.split()[1]) << 10 for text in open("/proc/self/status") if text.startswith(line))
+    with open("/proc/self/clear_refs", "w") as peak:
+        peak.write("5")  # the peak begins anew
+    before = status("VmRSS")
+    seconds(train, 2)
+    return status("VmHWM") - before
+
+
+def modewise_step(build, name, precision, options, recompute):
     batch, sizes, blocks, rotary = SHAPES[name]
     command = [
         str(build / "bin" / "block_step"), "--batch", str(batch), "--sizes", *map(str, sizes), "--blocks", str(blocks),
         "--rotary", *map(str, rotary), "--width", str(WIDTH), "--hidden", str(HIDDEN), "--heads", str(HEADS),
-        "--dropout", str(DROPOUT), "--precision", precision, "--threads", str(threads), "--repeats", str(repeats),
-        *(["--processor-time"] if processor_time else []),
+        "--dropout", str(DROPOUT), "--precision", precision, "--threads", str(options.threads), "--repeats", str(options.repeats),
+        *(["--processor-time"] if options.processor_time else []), *(["--recompute"] if recompute else []),
     ]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
@@ -101,6 +118,7 @@ def main():
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
     parser.add_argument("--against", type=pathlib.Path, help="a build folder of modewise to compare with, in place of PyTorch")
     parser.add_argument("--processor-time", action="store_true", help="time of one thread on its processor, for a machine that does other work")
+    parser.add_argument("--recompute", action="store_true", help="modewise keeps few activations and computes the others again")
     options = parser.parse_args()
     if options.processor_time and options.threads != 1:
         parser.error("--processor-time is that of one thread: --threads 1")
@@ -109,13 +127,13 @@ def main():
     measured = f"{options.threads} threads, medians of {options.rounds * options.repeats} steps"
     if options.against:
         print(f"{machine.line(info)}; {measured}; before: {options.against}\n")
-        columns = ["before ms", "after ms", "before / after"]
+        columns = ["before ms", "after ms", "before / after", "before MiB", "after MiB"]
     else:
         import torch
 
         torch.set_num_threads(options.threads)
         print(f"{machine.line(info)}; torch {torch.__version__}, {measured}\n")
-        columns = ["eager ms", "compile ms", "modewise ms", "against eager", "against compile"]
+        columns = ["eager ms", "compile ms", "modewise ms", "against eager", "against compile", "eager MiB", "modewise MiB"]
     columns = ["blocks on", "precision", "work", *columns, "GF/s", "of the peak", "bound ms"]
     print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     for name in options.shapes:
@@ -137,26 +155,30 @@ def plain_peers(name, precision, options):
     return peers
 
 
-def times_in_turns(name, precision, options):
-    """{(who, work): seconds}"""
+def measured_in_turns(name, precision, options):
+    """{(who, work): seconds}, {who: bytes of training}"""
     clock = time.thread_time if options.processor_time else time.perf_counter
     peers = {} if options.against else plain_peers(name, precision, options)
     builds = {"before": options.against, "modewise": options.build} if options.against else {"modewise": options.build}
-    times = {}
+    times, memory = {}, {}
+    if not options.against:
+        with multiprocessing.get_context("spawn").Pool(1) as process:
+            memory["eager"] = process.apply(plain_bytes, (name, precision, options.threads))
     for _ in range(options.rounds):
         for peer, actions in peers.items():
             for work, action in actions.items():
                 action()
                 times.setdefault((peer, work), []).extend(seconds(action, options.repeats, clock))
         for who, build in builds.items():
-            told = modewise_seconds(build, name, precision, options.threads, options.repeats, options.processor_time)
-            for work, values in told.items():
-                times.setdefault((who, work), []).extend(values)
-    return times
+            told = modewise_step(build, name, precision, options, options.recompute and who == "modewise")
+            memory[who] = told["resident_bytes"]
+            for work in ("train", "inference"):
+                times.setdefault((who, work), []).extend(told[work])
+    return times, memory
 
 
 def rows(name, precision, options, info):
-    times = times_in_turns(name, precision, options)
+    times, memory = measured_in_turns(name, precision, options)
     tile = info["rates"]["bf16_tile_gflops" if precision == "bf16" else "float32_tile_gflops"]
     for work in ("train", "inference"):
         median = {who: 1e3 * statistics.median(values) for (who, w), values in times.items() if w == work}
@@ -165,7 +187,8 @@ def rows(name, precision, options, info):
             peers.append(math.nan)
         gflop = products(name, work) / 1e9
         rate = 1e3 * gflop / ours
-        cells = [name, precision, work, *(f"{ms:.0f}" for ms in (*peers, ours)), *(f"{ms / ours:.2f}×" for ms in peers), f"{rate:.0f}",
+        cells = [name, precision, work, *(f"{ms:.0f}" for ms in (*peers, ours)), *(f"{ms / ours:.2f}×" for ms in peers),
+                 *(f"{taken / 2**20:.0f}" if work == "train" else "" for taken in memory.values()), f"{rate:.0f}",
                  f"{100 * rate / machine.peak(info, precision) / options.threads:.0f} %", f"{1e3 * gflop / tile / options.threads:.0f}"]
         print(f"| {' | '.join(cells)} |", flush=True)
 
