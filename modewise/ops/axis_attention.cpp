@@ -45,8 +45,8 @@ void check_axis_attention_args(const at::Tensor& q, const at::Tensor& k, const a
 
 at::Tensor axis_attention_op(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
                              int64_t mode, const std::optional<at::Tensor>& token_mask,
-                             const std::optional<at::Tensor>& axis_mask, double dropout, int64_t seed,
-                             int64_t step, int64_t site) {
+                             const std::optional<at::Tensor>& axis_mask, double dropout,
+                             std::optional<int64_t> seed, int64_t step, int64_t site) {
   return axis_attention(q, k, v, heads, mode, token_mask, axis_mask, dropout, dropout_key(seed, step, site));
 }
 
@@ -85,7 +85,7 @@ at::Tensor axis_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
 TORCH_LIBRARY_FRAGMENT(modewise, m) {
   m.def(
       "axis_attention(Tensor q, Tensor k, Tensor v, int heads, int mode, Tensor? token_mask=None, "
-      "Tensor? axis_mask=None, float dropout=0., int seed=0, int step=0, int site=0) -> Tensor");
+      "Tensor? axis_mask=None, float dropout=0., int? seed=0, int step=0, int site=0) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(modewise, CompositeImplicitAutograd, m) {

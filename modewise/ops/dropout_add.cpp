@@ -1,6 +1,8 @@
 #include "modewise/ops/dropout_add.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
@@ -30,6 +32,11 @@ at::Tensor dropout_add_meta(const std::optional<at::Tensor>& residual, const at:
 
 at::Tensor dropout_add(const at::Tensor& residual, const at::Tensor& x, double p, DropoutKey key) {
   if (p == 0 && !residual.defined()) return x;
+  if (key.by_generator) {
+    check_dropout_add_args(optional(residual), x, p);
+    const at::Tensor dropped = at::dropout(x, p, true);
+    return residual.defined() ? residual + dropped : dropped;
+  }
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("modewise::dropout_add", "")
                              .typed<at::Tensor(const std::optional<at::Tensor>&, const at::Tensor&, double,

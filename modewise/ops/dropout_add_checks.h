@@ -11,8 +11,10 @@ namespace modewise::ops {
 
 void check_dropout_add_args(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p);
 
-inline DropoutKey dropout_key(int64_t seed, int64_t step, int64_t site) {
-  return {static_cast<uint64_t>(seed), static_cast<uint64_t>(step), static_cast<uint32_t>(site)};
+/// Without a seed torch's generator draws.
+inline DropoutKey dropout_key(std::optional<int64_t> seed, int64_t step, int64_t site) {
+  return {static_cast<uint64_t>(seed.value_or(0)), static_cast<uint64_t>(step), static_cast<uint32_t>(site),
+          !seed};
 }
 
 }  // namespace modewise::ops

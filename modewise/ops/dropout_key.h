@@ -11,6 +11,9 @@ struct DropoutKey {
   uint64_t seed = 0;
   uint64_t step = 0;
   uint32_t site = 0;
+  /// In dropout_add: torch's generator draws instead, and the mask is kept. So a graph that torch compiles
+  /// draws anew in each call, where a seed would be a constant of it.
+  bool by_generator = false;
 };
 
 }  // namespace modewise::ops

@@ -47,8 +47,8 @@ at::Tensor earlier(int64_t n, at::Device device) {
 }
 
 at::Tensor full_attention_op(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
-                             const std::optional<at::Tensor>& token_mask, double dropout, int64_t seed,
-                             int64_t step, int64_t site, bool causal) {
+                             const std::optional<at::Tensor>& token_mask, double dropout,
+                             std::optional<int64_t> seed, int64_t step, int64_t site, bool causal) {
   return full_attention(q, k, v, heads, token_mask, dropout, dropout_key(seed, step, site), causal);
 }
 
@@ -96,7 +96,7 @@ at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
 TORCH_LIBRARY_FRAGMENT(modewise, m) {
   m.def(
       "full_attention(Tensor q, Tensor k, Tensor v, int heads, Tensor? token_mask=None, float dropout=0., "
-      "int seed=0, "
+      "int? seed=0, "
       "int step=0, int site=0, bool causal=False) -> Tensor");
 }
 

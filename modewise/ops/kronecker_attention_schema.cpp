@@ -3,6 +3,7 @@
 #include <c10/core/SymIntArrayRef.h>
 #include <torch/library.h>
 
+#include "modewise/ops/dropout_add_checks.h"
 #include "modewise/ops/kronecker_attention.h"
 #include "modewise/ops/mode_pool_checks.h"
 
@@ -41,28 +42,30 @@ KroneckerAttentionWeights weights_from(const at::Tensor& query_weight, const Opt
           or_none(key_norm_bias)};
 }
 
-at::Tensor kronecker_attention_op(
-    const at::Tensor& x, const at::Tensor& value, const at::Tensor& query_weight, const Optional& query_bias,
-    const at::Tensor& key_weight, const Optional& key_bias, const Optional& query_norm_weight,
-    const Optional& query_norm_bias, const Optional& key_norm_weight, const Optional& key_norm_bias,
-    int64_t heads, c10::string_view combine, c10::string_view pooling, bool share_modes,
-    at::IntArrayRef attend_modes, at::IntArrayRef rope_modes, double rope_base, c10::string_view kernel,
-    int64_t features, c10::string_view feature_map, int64_t feature_seed, double dropout, int64_t seed,
-    int64_t step, int64_t site, const Optional& token_mask, const std::optional<OptionalList>& mode_masks) {
-  const KroneckerAttentionOptions options = {
-      .heads = heads,
-      .combine = combine_from("kronecker_attention", combine),
-      .pooling = pooling_from("kronecker_attention", pooling),
-      .share_modes = share_modes,
-      .attend_modes = attend_modes.vec(),
-      .rope_modes = rope_modes.vec(),
-      .rope_base = rope_base,
-      .kernel = std::string(kernel),
-      .features = features,
-      .feature_map = std::string(feature_map),
-      .feature_seed = static_cast<uint64_t>(feature_seed),
-      .dropout = dropout,
-      .key = {static_cast<uint64_t>(seed), static_cast<uint64_t>(step), static_cast<uint32_t>(site)}};
+at::Tensor kronecker_attention_op(const at::Tensor& x, const at::Tensor& value,
+                                  const at::Tensor& query_weight, const Optional& query_bias,
+                                  const at::Tensor& key_weight, const Optional& key_bias,
+                                  const Optional& query_norm_weight, const Optional& query_norm_bias,
+                                  const Optional& key_norm_weight, const Optional& key_norm_bias,
+                                  int64_t heads, c10::string_view combine, c10::string_view pooling,
+                                  bool share_modes, at::IntArrayRef attend_modes, at::IntArrayRef rope_modes,
+                                  double rope_base, c10::string_view kernel, int64_t features,
+                                  c10::string_view feature_map, int64_t feature_seed, double dropout,
+                                  std::optional<int64_t> seed, int64_t step, int64_t site,
+                                  const Optional& token_mask, const std::optional<OptionalList>& mode_masks) {
+  const KroneckerAttentionOptions options = {.heads = heads,
+                                             .combine = combine_from("kronecker_attention", combine),
+                                             .pooling = pooling_from("kronecker_attention", pooling),
+                                             .share_modes = share_modes,
+                                             .attend_modes = attend_modes.vec(),
+                                             .rope_modes = rope_modes.vec(),
+                                             .rope_base = rope_base,
+                                             .kernel = std::string(kernel),
+                                             .features = features,
+                                             .feature_map = std::string(feature_map),
+                                             .feature_seed = static_cast<uint64_t>(feature_seed),
+                                             .dropout = dropout,
+                                             .key = dropout_key(seed, step, site)};
   return kronecker_attention(x, value,
                              weights_from(query_weight, query_bias, key_weight, key_bias, query_norm_weight,
                                           query_norm_bias, key_norm_weight, key_norm_bias),
@@ -106,7 +109,7 @@ TORCH_LIBRARY_FRAGMENT(modewise, m) {
       "share_modes=False, "
       "int[] attend_modes=[], int[] rope_modes=[], float rope_base=10000., str kernel='softmax', int "
       "features=0, "
-      "str feature_map='softmax', int feature_seed=0, float dropout=0., int seed=0, int step=0, int site=0, "
+      "str feature_map='softmax', int feature_seed=0, float dropout=0., int? seed=0, int step=0, int site=0, "
       "Tensor? token_mask=None, "
       "Tensor?[]? mode_masks=None) -> Tensor");
   m.def(

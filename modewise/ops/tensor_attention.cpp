@@ -160,7 +160,7 @@ at::Tensor tensor_attention_op(const at::Tensor& q, const at::Tensor& k, const a
                                const std::optional<at::Tensor>& token_mask, c10::string_view form,
                                at::IntArrayRef fold, int64_t modes, int64_t window, int64_t sinks,
                                double density, bool causal, double scale, at::ArrayRef<double> gains,
-                               double dropout, int64_t seed, int64_t step, int64_t site) {
+                               double dropout, std::optional<int64_t> seed, int64_t step, int64_t site) {
   const TensorAttentionOptions options = {.form = std::string(form),
                                           .fold = fold.vec(),
                                           .modes = modes,
@@ -185,7 +185,7 @@ TORCH_LIBRARY_FRAGMENT(modewise, m) {
       "tensor_attention(Tensor q, Tensor k, Tensor v, Tensor? latents=None, Tensor? frequencies=None, "
       "Tensor? positions=None, Tensor? token_mask=None, *, str form='causal', int[] fold=[], int modes=0, "
       "int window=0, int sinks=0, float density=0.1, bool causal=True, float scale=0., float[] gains=[], "
-      "float dropout=0., int seed=0, int step=0, int site=0) -> Tensor");
+      "float dropout=0., int? seed=0, int step=0, int site=0) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(modewise, CompositeImplicitAutograd, m) {

@@ -1,40 +1,15 @@
 #include "modewise/train/prefetcher.h"
 
-#include <ATen/Parallel.h>
-#include <omp.h>
-#include <pthread.h>
-
-#include <csignal>
 #include <utility>
 
+#include "modewise/train/side_thread.h"
+
 namespace modewise::train {
-namespace {
-
-/// Signals are for the training thread; the new thread inherits a mask that blocks them.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    // A fault of the thread's own would end the process without a word if it were blocked.
-    for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) sigdelset(&all, fault);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
 
 Prefetcher::Prefetcher(Load load, int64_t first, int64_t last, int64_t capacity)
-    : load_(std::move(load)), capacity_(static_cast<size_t>(capacity)) {
-  const SignalsBlocked blocked;
-  thread_ = std::thread([this, first, last] { run(first, last); });
-}
+    : load_(std::move(load)),
+      capacity_(static_cast<size_t>(capacity)),
+      thread_(side_thread([this, first, last] { run(first, last); })) {}
 
 Prefetcher::~Prefetcher() {
   {
@@ -46,10 +21,6 @@ Prefetcher::~Prefetcher() {
 }
 
 void Prefetcher::run(int64_t first, int64_t last) {
-  // One core for the batches: a second pool of threads would slow the training step down. libtorch sets this
-  // thread's count when it is first asked, so that is asked before.
-  at::internal::lazy_init_num_threads();
-  omp_set_num_threads(1);
   for (int64_t index = first; index < last; ++index) {
     {
       std::unique_lock lock(mutex_);

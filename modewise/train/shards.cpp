@@ -1,16 +1,15 @@
 #include "modewise/train/shards.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <optional>
 
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
+#include "modewise/train/gradient_hooks.h"
 #include "modewise/train/tree_sum.h"
 
 namespace modewise::train {
@@ -25,31 +24,14 @@ std::vector<at::Tensor> copies(const std::vector<NamedTensor>& tensors) {
   return out;
 }
 
-/// The tensors of all workers added, in place: those of one type in one message. A tensor that is undefined
-/// everywhere stays so.
-void add_over(Workers& workers, std::vector<at::Tensor>& values, const std::vector<at::Tensor>& like) {
-  if (workers.size() == 1) return;
-  at::Tensor defined = at::zeros({std::ssize(values)}, at::kLong);
-  for (size_t i = 0; i < values.size(); ++i)
-    defined.mutable_data_ptr<int64_t>()[i] = values[i].defined() ? 1 : 0;
-  workers.add(defined);
-  std::map<at::ScalarType, std::vector<size_t>> of_type;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (defined.const_data_ptr<int64_t>()[i] == 0) continue;
-    if (!values[i].defined()) values[i] = at::zeros_like(like[i]);
-    of_type[values[i].scalar_type()].push_back(i);
-  }
-  for (const auto& [type, which] : of_type) {
-    std::vector<at::Tensor> flat;
-    for (const size_t i : which) flat.push_back(values[i].reshape(-1));
-    at::Tensor all = at::cat(flat);
-    workers.add(all);
-    int64_t begin = 0;
-    for (const size_t i : which) {
-      values[i] = all.narrow(0, begin, values[i].numel()).view(values[i].sizes());
-      begin += values[i].numel();
-    }
-  }
+/// What a step adds up: gradients, the moves of running statistics, and the loss with the number of parts.
+std::vector<at::Tensor> summed(const std::vector<NamedTensor>& trained,
+                               const std::vector<NamedTensor>& running) {
+  std::vector<at::Tensor> out;
+  for (const NamedTensor& one : trained) out.push_back(one.tensor);
+  for (const NamedTensor& one : running) out.push_back(one.tensor);
+  out.push_back(at::zeros({2}, at::kDouble));
+  return out;
 }
 
 }  // namespace
@@ -66,7 +48,8 @@ ShardedStep::ShardedStep(Task& task, int64_t shards, uint64_t seed, Workers& wor
       seed_(seed),
       workers_(workers),
       trained_(task.trained()),
-      running_(task.running_statistics()) {}
+      running_(task.running_statistics()),
+      exchange_(workers, summed(trained_, running_)) {}
 
 std::unique_ptr<Batch> ShardedStep::load(SampleOrder& order, int64_t index) const {
   const int64_t batch = index / own_parts(), shard = first_own() + index % own_parts();
@@ -106,7 +89,7 @@ ShardedStep::Counts ShardedStep::counts_of(const std::vector<BatchPart>& parts, 
         table.mutable_data_ptr<double>() + ((part.batch - first) * shards_ + part.shard) * count_size_;
     std::copy(counts.begin(), counts.end(), row);
   }
-  workers_.add(table);  // each cell is of one worker: the others add 0
+  Timing::measure(waited_, [&] { workers_.add(table); });  // each cell is of one worker: the others add 0
   Counts out(batches, std::vector<double>(static_cast<size_t>(count_size_)));
   const double* cell = table.const_data_ptr<double>();
   for (std::vector<double>& counts : out)
@@ -115,16 +98,36 @@ ShardedStep::Counts ShardedStep::counts_of(const std::vector<BatchPart>& parts, 
   return out;
 }
 
+at::Tensor ShardedStep::taken_gradient(size_t index) {
+  at::Tensor& gradient = trained_[index].tensor.mutable_grad();
+  at::Tensor taken = gradient.defined() ? gradient.contiguous() : at::Tensor();
+  gradient.reset();
+  return taken;
+}
+
+void ShardedStep::note_moves(const std::vector<at::Tensor>& before, std::span<at::Tensor> moves) {
+  for (size_t i = 0; i < before.size(); ++i) {
+    const at::Tensor by = running_[i].tensor - before[i];
+    moves[i] = moves[i].defined() ? moves[i].add_(by) : by;
+    running_[i].tensor.copy_(before[i]);
+  }
+}
+
 double ShardedStep::backward(const std::vector<BatchPart>& parts, int64_t first,
                              std::span<const double> weights) {
   const Counts counts = counts_of(parts, first, weights.size());
   const std::vector<at::Tensor> before = copies(running_);
-  const size_t trained = trained_.size(), running = running_.size();
+  const size_t trained = trained_.size(), running = running_.size(), totals = trained + running;
+  const int64_t last_own = first_own() + own_parts() - 1;
+  const BatchPart* last = nullptr;  // behind whose backward pass nothing more is added to gradients
+  for (const BatchPart& part : parts)
+    if (part.shard == last_own && part.samples) last = &part;
   TreeSum tree;
-  for (int64_t shard = first_own(); shard < first_own() + own_parts(); ++shard) {
-    std::vector<at::Tensor> values(trained + running);
-    at::Tensor totals = at::zeros({2}, at::kDouble);  // loss, parts that have samples
-    double* total = totals.mutable_data_ptr<double>();
+  std::vector<at::Tensor> values;
+  for (int64_t shard = first_own(); shard <= last_own; ++shard) {
+    values.assign(totals + 1, {});
+    values[totals] = at::zeros({2}, at::kDouble);
+    double* total = values[totals].mutable_data_ptr<double>();  // loss, parts that have samples
     for (const BatchPart& part : parts) {
       if (part.shard != shard || !part.samples) continue;
       const auto batch = static_cast<size_t>(part.batch - first);
@@ -134,30 +137,24 @@ double ShardedStep::backward(const std::vector<BatchPart>& parts, int64_t first,
       const double value = weighed.item<double>();
       total[0] += value;
       total[1] += 1;
-      if (std::isfinite(value)) weighed.backward();
-      for (size_t i = 0; i < running; ++i) {
-        at::Tensor& moved = values[trained + i];
-        const at::Tensor by = running_[i].tensor - before[i];
-        moved = moved.defined() ? moved.add_(by) : by;
-        running_[i].tensor.copy_(before[i]);
+      std::optional<GradientHooks> sending;
+      if (&part == last) {
+        exchange_.bring(totals, tree.with_last(totals, values[totals]));
+        sending.emplace(trained_,
+                        [&](size_t i) { exchange_.bring(i, tree.with_last(i, taken_gradient(i))); });
       }
+      if (std::isfinite(value)) weighed.backward();
+      note_moves(before, std::span(values).subspan(trained, running));
     }
-    for (size_t i = 0; i < trained; ++i) {
-      at::Tensor& gradient = trained_[i].tensor.mutable_grad();
-      if (gradient.defined()) values[i] = gradient.contiguous();
-      gradient.reset();
-    }
-    values.push_back(totals);
-    tree.add(std::move(values));
+    for (size_t i = 0; i < trained; ++i) values[i] = taken_gradient(i);
+    if (shard < last_own) tree.add(std::move(values));
   }
-  std::vector<at::Tensor> sums = tree.take();
-  std::vector<at::Tensor> like;
-  for (const NamedTensor& one : trained_) like.push_back(one.tensor);
-  for (const NamedTensor& one : running_) like.push_back(one.tensor);
-  like.push_back(sums.back());
-  add_over(workers_, sums, like);
+  for (size_t i = totals + 1; i-- > 0;)
+    if (!exchange_.brought(i)) exchange_.bring(i, tree.with_last(i, values[i]));
+  std::vector<at::Tensor> sums;
+  Timing::measure(waited_, [&] { sums = exchange_.take(); });
   for (size_t i = 0; i < trained; ++i) trained_[i].tensor.mutable_grad() = sums[i];
-  const double* total = sums.back().const_data_ptr<double>();
+  const double* total = sums[totals].const_data_ptr<double>();
   for (size_t i = 0; i < running; ++i)
     if (sums[trained + i].defined()) running_[i].tensor.add_(sums[trained + i] / total[1]);
   return total[0];

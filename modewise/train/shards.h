@@ -8,9 +8,11 @@
 #include <span>
 #include <vector>
 
+#include "modewise/train/gradient_exchange.h"
 #include "modewise/train/prefetcher.h"
 #include "modewise/train/sample_order.h"
 #include "modewise/train/task.h"
+#include "modewise/train/timing.h"
 #include "modewise/train/workers.h"
 
 namespace modewise::train {
@@ -37,14 +39,21 @@ class ShardedStep {
 
   /// Leaves the gradient of a step in the trained tensors, and returns its loss: of the batches `first` …
   /// `first` + weights.size() − 1, batch b weighing `weights`[b − first]. `parts` are this process's.
-  /// Running statistics move once, by the mean of what each part that has samples would move them.
+  /// Running statistics move once, by the mean of what each part that has samples would move them. Sums leave
+  /// for the other workers while the last of the parts is differentiated.
   double backward(const std::vector<BatchPart>& parts, int64_t first, std::span<const double> weights);
+
+  /// What backward() waited for other workers.
+  double seconds_waited() const { return waited_.seconds; }
 
  private:
   using Counts = std::vector<std::vector<double>>;  // Task::loss_counts of whole batches
 
   int64_t first_own() const { return workers_.rank() * own_parts(); }
   Counts counts_of(const std::vector<BatchPart>& parts, int64_t first, size_t batches);
+  at::Tensor taken_gradient(size_t index);
+  /// Adds to `moves` by how much running statistics differ from `before`, and moves them back.
+  void note_moves(const std::vector<at::Tensor>& before, std::span<at::Tensor> moves);
 
   Task& task_;
   const int64_t shards_;
@@ -52,7 +61,10 @@ class ShardedStep {
   Workers& workers_;
   std::vector<NamedTensor> trained_;
   std::vector<NamedTensor> running_;
+  /// Of gradients, moves of running statistics, and [loss, parts that have samples].
+  GradientExchange exchange_;
   int64_t count_size_ = 0;  // of one loss_counts
+  Spent waited_;
 };
 
 /// The seed of one shard's dropout and other draws; the first has the training's own.

@@ -31,7 +31,9 @@ nlohmann::ordered_json Timing::to_json() const {
   nlohmann::ordered_json out = {
       {"steps", json_of(steps)}, {"evaluations", json_of(evaluations)}, {"peak_memory_bytes", peak_memory()}};
   if (traffic.bytes > 0)
-    out["exchange"] = {{"bytes_sent", traffic.bytes}, {"seconds_waited", traffic.seconds}};
+    out["exchange"] = {{"bytes_sent", traffic.bytes},
+                       {"seconds", traffic.seconds},
+                       {"seconds_waited_in_steps", seconds_waited}};
   return out;
 }
 

@@ -29,12 +29,14 @@ class Timing {
   }
 
   Spent steps;
-  Spent evaluations;  // on validation, while training
+  Spent evaluations;          // on validation, while training
+  double seconds_waited = 0;  // those of `steps` in which the training thread waited for other processes
   Workers::Traffic traffic;
 
   /// {"steps": {"count", "seconds", "processor_seconds"}, "evaluations": the same, "peak_memory_bytes",
-  /// "exchange": {"bytes_sent", "seconds_waited"} where there are other processes} of this process: of a
-  /// resumed training what came after the resume.
+  /// "exchange": {"bytes_sent", "seconds", "seconds_waited_in_steps"} where there are other processes} of
+  /// this process: of a resumed training what came after the resume. `seconds` are all that messages took,
+  /// behind the backward pass and in evaluations, too.
   nlohmann::ordered_json to_json() const;
 
  private:

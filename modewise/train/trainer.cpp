@@ -72,7 +72,7 @@ class Trainer {
   bool done() const { return (state_.step >= total_steps_ || early_stopped()) && !evaluation_pending(); }
   bool checkpoint_due();
   /// The stop signal that any of the workers saw, 0 for none.
-  int agreed_signal() { return static_cast<int>(workers_.largest(stop_signal())); }
+  int agreed_signal();
   void save();
   void announce_evaluation() const;
   TrainResult result(StopReason reason, int signal) const;
@@ -245,6 +245,7 @@ TrainResult Trainer::loop() {
   const TrainResult end = result(early_stopped() ? StopReason::early_stopping : StopReason::finished, 0);
   if (!workers_.leads()) return end;
   timing_.traffic = workers_.traffic();
+  timing_.seconds_waited += sharded_.seconds_waited();
   run_.write_timing(timing_.to_json());
   run_.write_metrics({{"steps", end.steps},
                       {"epochs", end.epochs},
@@ -254,6 +255,19 @@ TrainResult Trainer::loop() {
                       {"best", to_json(end.best)},
                       {"last", to_json(end.last)}});
   return end;
+}
+
+int Trainer::agreed_signal() {
+  int signal = 0;
+  Spent spent;
+  Timing::measure(spent, [&] { signal = static_cast<int>(workers_.largest(stop_signal())); });
+  // Part of the step that was made; the first time they wait for the last one to be ready.
+  if (timing_.steps.count > 0) {
+    timing_.steps.seconds += spent.seconds;
+    timing_.steps.processor_seconds += spent.processor_seconds;
+    timing_.seconds_waited += spent.seconds;
+  }
+  return signal;
 }
 
 void Trainer::take_step(Prefetcher& batches) {

@@ -5,17 +5,12 @@
 namespace modewise::train {
 namespace {
 
-void add_into(std::vector<at::Tensor>& left, const std::vector<at::Tensor>& right) {
-  for (size_t i = 0; i < left.size(); ++i) {
-    if (!left[i].defined() && !right[i].defined()) continue;
-    // −0 + 0 is 0: zeros that stand for nothing are added, too.
-    if (!left[i].defined())
-      left[i] = right[i].add(0);
-    else if (right[i].defined())
-      left[i].add_(right[i]);
-    else
-      left[i].add_(0);
-  }
+/// In place, where `left` is defined.
+at::Tensor sum_of(at::Tensor left, const at::Tensor& right) {
+  if (!left.defined() && !right.defined()) return {};
+  // −0 + 0 is 0: zeros that stand for nothing are added, too.
+  if (!left.defined()) return right.add(0);
+  return right.defined() ? left.add_(right) : left.add_(0);
 }
 
 }  // namespace
@@ -23,11 +18,21 @@ void add_into(std::vector<at::Tensor>& left, const std::vector<at::Tensor>& righ
 void TreeSum::add(std::vector<at::Tensor> part) {
   Partial sum{1, std::move(part)};
   while (!partial_.empty() && partial_.back().parts == sum.parts) {
-    add_into(partial_.back().values, sum.values);
+    for (size_t i = 0; i < sum.values.size(); ++i)
+      partial_.back().values[i] = sum_of(partial_.back().values[i], sum.values[i]);
     sum = {2 * sum.parts, std::move(partial_.back().values)};
     partial_.pop_back();
   }
   partial_.push_back(std::move(sum));
+}
+
+at::Tensor TreeSum::with_last(size_t index, at::Tensor value) const {
+  int64_t parts = 1;
+  for (auto sum = partial_.rbegin(); sum != partial_.rend(); ++sum, parts *= 2) {
+    require(sum->parts == parts, ErrorKind::internal, "a tree has a power of two of parts");
+    value = sum_of(sum->values[index], value);
+  }
+  return value;
 }
 
 std::vector<at::Tensor> TreeSum::take() {

@@ -16,6 +16,9 @@ class TreeSum {
   void add(std::vector<at::Tensor> part);
   /// The sum of all parts, whose number must be a power of two. Nothing is left.
   std::vector<at::Tensor> take();
+  /// The sum of tensor `index` over all parts but one, which were added, and over the last, whose `value` is
+  /// it; once for each tensor, as sums are made in place.
+  at::Tensor with_last(size_t index, at::Tensor value) const;
 
  private:
   struct Partial {

@@ -17,12 +17,13 @@ class Workers {
   virtual int64_t size() const = 0;  // a power of two
   bool leads() const { return rank() == 0; }
 
-  /// Adds `values` of all processes, in place, along one tree: (0 + 1) + (2 + 3), … The same bits everywhere.
+  /// Adds `values` of all processes, in place where they are contiguous, along one tree: (0 + 1) + (2 + 3), …
+  /// The same bits everywhere. What all call in one order; from any thread, but one after the other.
   virtual void add(at::Tensor& values) = 0;
   /// The largest of all, everywhere.
   virtual int64_t largest(int64_t value) = 0;
 
-  /// What this process has sent to others, and for how long it waited for them.
+  /// What this process has sent to others, and the seconds that this took, their part of it included.
   struct Traffic {
     int64_t bytes = 0;
     double seconds = 0;

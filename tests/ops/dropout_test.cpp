@@ -2,7 +2,9 @@
 
 #include "modewise/ops/dropout_add.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/dropout.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/native_layer_norm.h>
 #include <ATen/ops/ones.h>
@@ -37,6 +39,18 @@ TEST(DropoutAdd, IsTheIdentityWithoutARateAndNothingAtOne) {
   EXPECT_TRUE(dropout_add({}, x, 0, {}).is_same(x));
   EXPECT_TRUE(at::equal(dropout_add(residual, x, 0, {}), residual + x));
   EXPECT_TRUE(at::equal(dropout_add(residual, x, 1, {}), residual));
+}
+
+TEST(DropoutAdd, LetsTorchsGeneratorDrawWhereItsKeySaysSo) {
+  const auto x = random_tensor({31, 33}, at::kFloat), residual = random_tensor({31, 33}, at::kFloat, 2);
+  const DropoutKey key{.by_generator = true};
+  at::manual_seed(3);
+  const auto dropped = at::dropout(x, 0.25, true);
+  at::manual_seed(3);
+  EXPECT_TRUE(at::equal(dropout_add(residual, x, 0.25, key), residual + dropped));
+  at::manual_seed(3);
+  EXPECT_TRUE(at::equal(dropout_add({}, x, 0.25, key), dropped));
+  EXPECT_THROW(dropout_add({}, x, 1.5, key), c10::ValueError);
 }
 
 TEST(DropoutAddNorm, IsItsTwoPartsBitByBit) {

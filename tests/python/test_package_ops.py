@@ -171,6 +171,64 @@ def test_dropout_of_a_graph_drops_what_it_says(sample):
     assert torch.equal(torch.compile(network, fullgraph=True, backend="aot_eager")(sample), network.linear2.bias.expand_as(sample))
 
 
+ATTENTIONS = {
+    "product": lambda: nn.KroneckerAttention(8, 2, 3, dropout=0.3),
+    "sum": lambda: nn.KroneckerAttention(8, 2, 3, combine="sum", share_modes=True, dropout=0.3),
+    "all": lambda: nn.TokenAttention(8, 2, dropout=0.3),
+    "spatial": lambda: nn.TokenAttention(8, 2, reach="spatial", dropout=0.3),
+    "divided": lambda: nn.DividedAttention(8, 2, 3, dropout=0.3),
+}
+
+
+@pytest.mark.parametrize("name, backend", [*((name, "aot_eager") for name in ATTENTIONS), ("product", "inductor")])
+def test_dropout_of_attention_weights_is_drawn_anew_in_each_call_of_one_graph(sample, name, backend):
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    model = nn.Block(8, ATTENTIONS[name](), nn.GELUNetwork(8, 12, 0.2), dropout=0.1)
+    x = sample.reshape(5, 3, 5, 2, 4).repeat(1, 1, 1, 1, 2)
+    mask = torch.rand(x.shape[:-1], generator=torch.Generator().manual_seed(2)) < 0.8
+    compiled = torch.compile(model, fullgraph=True, backend=backend)
+
+    def call(seed):
+        torch.manual_seed(seed)
+        model.zero_grad()
+        out = compiled(x, mask)
+        out.square().sum().backward()
+        return out.detach(), [p.grad.clone() for p in model.parameters()]
+
+    (first, grads), (again, same_grads), (other, _) = call(1), call(1), call(2)
+    assert torch.equal(first, again) and all(torch.equal(a, b) for a, b in zip(grads, same_grads, strict=True))
+    assert not torch.equal(first, other)
+    torch.manual_seed(1)
+    assert not torch.equal(compiled(x, mask), compiled(x, mask))  # without a new seed
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
+
+
+def test_the_gradient_of_a_graph_has_the_mask_of_its_forward_pass():
+    torch._dynamo.reset()
+    q, k, v, weight = torch.randn(4, 2, 7, 6, generator=torch.Generator().manual_seed(1), dtype=torch.float64).unbind()
+    compiled = torch.compile(lambda v: ops.full_attention(q, k, v, 2, None, 0.4, None), fullgraph=True, backend="aot_eager")
+
+    def call(values):
+        torch.manual_seed(3)
+        return compiled(values)
+
+    # It is linear in v: values that are 1 at one token read a column of its matrix off, the same in each call.
+    columns = []
+    for token in range(7):
+        unit = torch.zeros_like(v)
+        unit[:, token] = 1
+        columns.append(call(unit))
+    matrix = torch.stack(columns, 2).unflatten(-1, (2, 3))[..., 0]  # [B, query, key, head]
+    by_head = [x.unflatten(-1, (2, 3)) for x in (q, k)]
+    scores = (torch.einsum("bihd,bjhd->bijh", *by_head) / 3**0.5).softmax(2)
+    assert set((matrix / scores * 0.6).round(decimals=9).flatten().tolist()) == {0.0, 1.0}  # dropped, or scaled by 1 / 0.6
+    v.requires_grad_()
+    (call(v) * weight).sum().backward()
+    wanted = torch.einsum("bijh,bihd->bjhd", matrix, weight.unflatten(-1, (2, 3))).flatten(-2)
+    torch.testing.assert_close(v.grad, wanted, rtol=1e-12, atol=1e-12)
+
+
 def test_exports(sample):
     model = Small().eval()
     batch = torch.export.Dim("batch", min=1, max=64)

@@ -3,6 +3,7 @@
 MODEWISE_KILLS says how many random kills there are (2).
 """
 
+import json
 import os
 import pathlib
 import random
@@ -16,6 +17,7 @@ import time
 import nibabel
 import numpy
 import pytest
+from safetensors.torch import load_file
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build"))
@@ -41,10 +43,13 @@ def run_alone(arguments, shards=4, cwd=None):
     assert done.returncode == 0, done.stderr
 
 
+def newest(run):
+    return max((run / "checkpoints").glob("step_*"), key=lambda p: float(p.name.removeprefix("step_")))
+
+
 def outcome(run):
-    newest = max((run / "checkpoints").glob("step_*"), key=lambda p: float(p.name.removeprefix("step_")))
     names = ["model.safetensors", "optimizer.safetensors", "best.safetensors"]
-    return {**{name: (newest / name).read_bytes() for name in names}, "lines": (run / "metrics.jsonl").read_bytes()}
+    return {**{name: (newest(run) / name).read_bytes() for name in names}, "lines": (run / "metrics.jsonl").read_bytes()}
 
 
 def sentences(text):
@@ -76,9 +81,10 @@ def volumes_training(folder):
 
 
 def language_training(folder):
+    """Its gradient has two messages, of which one leaves while the backward pass makes the other."""
     text = folder / "text.txt"
     text.write_text("".join(f"{i * i} squares, {i} roots\n" for i in range(400)))
-    return ["language", "--data", text, "--set", "model.width=16", "--set", "model.hidden=32", "--set", "model.layers=1", "--set", "model.heads=2",
+    return ["language", "--data", text, "--set", "model.width=128", "--set", "model.hidden=256", "--set", "model.layers=2", "--set", "model.heads=2",
             "--set", "model.kv_heads=2", "--set", "model.context=32", "--set", "train.epochs=1", "--set", "train.batch_size=6", "--set", "model.dropout=0.1",
             "--set", "output.report=false"]  # fmt: skip
 
@@ -97,6 +103,12 @@ def test_same_bytes_for_any_number_of_processes(tmp_path, kind):
         assert done.returncode == 0, done.stderr
         assert outcome(run) == wanted
         assert done.stdout.count("run folder:") == 1
+    timing = json.loads((tmp_path / "of2" / "timing.json").read_text())
+    exchange, steps = timing["exchange"], timing["steps"]
+    gradient = sum(4 * tensor.numel() for name, tensor in load_file(newest(tmp_path / "of2") / "optimizer.safetensors").items()
+                   if name.startswith("first_moment."))  # fmt: skip
+    assert steps["count"] * gradient <= exchange["bytes_sent"] < 1.5 * steps["count"] * gradient
+    assert 0 < exchange["seconds_waited_in_steps"] < steps["seconds"]
 
 
 def children_of(pid):

@@ -40,7 +40,7 @@ class ThreadGroup {
     void add(at::Tensor& values) override {
       group_.brought_[rank_] = values.clone();
       group_.all_here_.arrive_and_wait();
-      values = group_.sum(0, group_.brought_.size());
+      values.copy_(group_.sum(0, group_.brought_.size()));
       group_.all_here_.arrive_and_wait();
     }
     int64_t largest(int64_t value) override {

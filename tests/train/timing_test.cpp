@@ -24,5 +24,15 @@ TEST(Timing, CountsCallsThatEndAndTheirSeconds) {
   EXPECT_GT(json["peak_memory_bytes"], 1 << 20);
 }
 
+TEST(Timing, TellsWhatWasSentToOthers) {
+  Timing timing;
+  EXPECT_FALSE(timing.to_json().contains("exchange"));
+  timing.traffic = {.bytes = 1000, .seconds = 2.5};
+  timing.seconds_waited = 0.5;
+  const nlohmann::ordered_json wanted = {
+      {"bytes_sent", 1000}, {"seconds", 2.5}, {"seconds_waited_in_steps", 0.5}};
+  EXPECT_EQ(timing.to_json()["exchange"], wanted);
+}
+
 }  // namespace
 }  // namespace modewise::train

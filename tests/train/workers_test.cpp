@@ -6,6 +6,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -80,6 +81,79 @@ TEST_F(WorkersTest, AnyNumberOfThemMakesTheSameBits) {
       for (const auto& task : several) expect_same_tensors(*one[0], *task);
       for (const TrainResult& result : results) EXPECT_TRUE(result.last == alone.last);
     }
+  }
+}
+
+/// Of which the odd parts have no gradient of one parameter, and no part one of another.
+class UnevenTask : public ToyTask {
+ public:
+  at::Tensor loss(const Batch& batch, uint64_t seed, uint64_t step) override {
+    const bool even = seed == 0 || seed == shard_seed(0, 2);
+    const at::Tensor bias = net->second_bias, norm = net->norm_weight;
+    if (!even) net->second_bias = bias.detach();
+    net->norm_weight = norm.detach();
+    const at::Tensor out = ToyTask::loss(batch, seed, step);
+    net->second_bias = bias;
+    net->norm_weight = norm;
+    return out;
+  }
+};
+
+TEST_F(WorkersTest, GradientsAreAddedAlongTheTreeOfTheParts) {
+  std::vector<int64_t> samples(23);
+  for (size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<int64_t>(5 * i);
+  const auto parts_of = [&](const ToyTask& task, int64_t first, int64_t last) {
+    std::vector<BatchPart> parts;  // of two batches that make one step; the second has one sample, of part 3
+    for (int64_t batch : {0, 1})
+      for (int64_t shard = first; shard < last; ++shard) {
+        const Share share{shard, 4};
+        const int64_t size = batch == 0 ? 22 : 1, start = batch == 0 ? 0 : 22;
+        const int64_t from = share.first(size), to = share.last(size);
+        const auto own =
+            std::span(samples).subspan(static_cast<size_t>(start + from), static_cast<size_t>(to - from));
+        parts.push_back({batch, shard, own.empty() ? nullptr : task.load(own)});
+      }
+    return parts;
+  };
+  const std::vector<double> weights = {22.0 / 23, 1.0 / 23};
+  std::vector<std::vector<at::Tensor>> of_part;  // each part's gradients, by itself
+  for (int64_t shard = 0; shard < 4; ++shard) {
+    UnevenTask task;
+    for (const BatchPart& part : parts_of(task, shard, shard + 1)) {
+      if (!part.samples) continue;
+      const auto batch = static_cast<size_t>(part.batch);
+      const std::vector<double> all = {part.batch == 0 ? 22.0 : 1.0};
+      (task.loss_share(*part.samples, shard_seed(0, shard), static_cast<uint64_t>(part.batch), all) *
+       weights[batch])
+          .backward();
+    }
+    of_part.emplace_back();
+    for (const NamedTensor& one : task.trained()) of_part.back().push_back(one.tensor.grad());
+  }
+  for (const int64_t size : {1, 2, 4}) {
+    ThreadGroup(size).run([&](Workers& group) {
+      at::set_num_threads(1);
+      Workers& workers = size == 1 ? alone() : group;
+      const Share share{workers.rank(), size};
+      UnevenTask task;
+      ShardedStep step(task, 4, 0, workers);
+      for (int repeat = 0; repeat < 3; ++repeat) {  // the order of the messages is the first step's
+        for (const NamedTensor& one : task.trained()) one.tensor.mutable_grad().reset();
+        step.backward(parts_of(task, share.first(4), share.last(4)), 0, weights);
+        const std::vector<NamedTensor> trained = task.trained();
+        for (size_t i = 0; i < trained.size(); ++i) {
+          const auto zeros_if_none = [&](size_t part) {
+            return of_part[part][i].defined() ? of_part[part][i] : at::zeros_like(trained[i].tensor);
+          };
+          const bool unused = trained[i].name == "norm_weight";
+          ASSERT_EQ(trained[i].tensor.grad().defined(), !unused) << trained[i].name;
+          if (unused) continue;
+          EXPECT_TRUE(trained[i].tensor.grad().equal((zeros_if_none(0) + zeros_if_none(1)) +
+                                                     (zeros_if_none(2) + zeros_if_none(3))))
+              << trained[i].name << " of " << size;
+        }
+      }
+    });
   }
 }
 
@@ -184,10 +258,34 @@ TEST(TreeSum, TakesUndefinedTensorsForZeros) {
   EXPECT_FALSE(sums[1].defined());
 }
 
+TEST(TreeSum, EndsWithAPartThatComesTensorByTensor) {
+  for (const int64_t parts : {1, 2, 4, 8}) {
+    const auto part = [](int64_t number) {  // rounded sums, and tensors that some parts or all lack
+      const float x = 1.0f / static_cast<float>(3 + number);
+      return std::vector<at::Tensor>{at::tensor({x, -0.0f, x * x}),
+                                     number % 2 == 1 ? at::tensor({-0.0f}) : at::Tensor(),
+                                     number % 2 == 0 ? at::tensor({x}) : at::Tensor(), at::Tensor()};
+    };
+    TreeSum whole, open;
+    for (int64_t number = 0; number < parts; ++number) whole.add(part(number));
+    for (int64_t number = 0; number < parts - 1; ++number) open.add(part(number));
+    const std::vector<at::Tensor> wanted = whole.take();
+    std::vector<at::Tensor> last = part(parts - 1);
+    for (const size_t i : {2, 0, 3, 1}) {
+      const at::Tensor sum = open.with_last(i, last[i]);
+      ASSERT_EQ(sum.defined(), wanted[i].defined());
+      if (!sum.defined()) continue;
+      EXPECT_TRUE(sum.view(at::kInt).equal(wanted[i].view(at::kInt))) << parts << " " << i;
+    }
+  }
+}
+
 TEST(TreeSum, RefusesAnUnfinishedTree) {
   TreeSum tree;
   for (int i = 0; i < 3; ++i) tree.add({at::full({1}, i)});
   EXPECT_THROW(tree.take(), Error);
+  tree.add({at::full({1}, 3)});
+  EXPECT_THROW(tree.with_last(0, at::full({1}, 4)), Error);
 }
 
 TEST(Shards, HaveSeedsOfTheirOwn) {

@@ -99,7 +99,7 @@ class KroneckerAttention(TensorModule):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x [B, N_1 … N_k, D] -> as x."""
-        seed, step, site = self.dropout.key()
+        seed, step, site = self.dropout.weights_key()
         mixed = ops.kronecker_attention(
             x, self.value_proj(x), *self._weights(x), heads=self.heads, combine=self.combine, pooling=self.pooling,
             share_modes=self.share_modes, attend_modes=self.attend_modes, rope_modes=self.rope_modes,
@@ -163,7 +163,7 @@ class TokenAttention(TensorModule):
         q = self._placed(self.query_proj(x), self.q_norm)
         k = self._placed(self.key_proj(x), self.k_norm)
         v = self.value_proj(x)
-        drop = (self.dropout.active(), *self.dropout.key())
+        drop = (self.dropout.active(), *self.dropout.weights_key())
         if self.reach == "all":
             return self.out_proj(ops.full_attention(q, k, v, self.heads, mask, *drop, self.causal))
         # All series modes are one mode here: [B, N, P, D].
@@ -222,6 +222,6 @@ class DividedAttention(TensorModule):
             added = ops.axis_attention(
                 self._placed(here, self.query_proj, self.q_norm, mode),
                 self._placed(here, self.key_proj, self.k_norm, mode), self._projected(here, self.value_proj, mode),
-                self.heads, mode, mask, None, dropout.active(), *dropout.key())  # fmt: skip
+                self.heads, mode, mask, None, dropout.active(), *dropout.weights_key())  # fmt: skip
             total = added if total is None else total + added
         return torch.zeros_like(x) if total is None else total

@@ -139,6 +139,10 @@ class Dropout(TensorModule):
             return int(torch.randint(2**62, ())), 0, self.site
         return self.seed, self.step, self.site
 
+    def weights_key(self) -> tuple[int | None, int, int]:
+        """The same for attention, which lets torch's generator draw where it is given no seed."""
+        return (None, 0, self.site) if self.drawn_by_graph() else self.key()
+
     def drawn_by_graph(self) -> bool:
         """Whether a graph is being made whose dropout draws by itself: torch's own, as a number that is drawn here would
         break it."""

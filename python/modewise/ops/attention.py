@@ -15,7 +15,7 @@ def full_attention(
     heads: int,
     token_mask: Tensor | None = None,
     dropout: float = 0.0,
-    seed: int = 0,
+    seed: int | None = 0,
     step: int = 0,
     site: int = 0,
     causal: bool = False,
@@ -24,7 +24,8 @@ def full_attention(
 
     q [B, N_1 … N_k, D], k and v [B, M_1 … M_j, D], projected -> [B, N_1 … N_k, D]. token_mask [B, M_1 … M_j] bool,
     True = valid: other keys are removed, rows without any are 0. `dropout` of the weights, drawn by `seed`, `step`
-    and `site`. `causal`: a token sees those up to itself in row-major order; as many keys as queries.
+    and `site`, without a seed by torch's generator. `causal`: a token sees those up to itself in row-major order; as
+    many keys as queries.
     """
     out: Tensor = _ops.full_attention(q, k, v, heads, token_mask, dropout, seed, step, site, causal)
     return out
@@ -39,7 +40,7 @@ def axis_attention(
     token_mask: Tensor | None = None,
     axis_mask: Tensor | None = None,
     dropout: float = 0.0,
-    seed: int = 0,
+    seed: int | None = 0,
     step: int = 0,
     site: int = 0,
 ) -> Tensor:
@@ -47,7 +48,8 @@ def axis_attention(
 
     q, k, v [B, N_1 … N_k, D], projected -> [B, N_1 … N_k, D]. token_mask [B, N_1 … N_k] bool, True = valid;
     axis_mask [N_mode, N_mode] bool, True = may attend; rows without a key are 0. `dropout` of the weights, drawn by
-    `seed`, `step` and `site`. Axial attention (Ho et al. 2019); the steps of TimeSformer's divided attention.
+    `seed`, `step` and `site`, without a seed by torch's generator. Axial attention (Ho et al. 2019); the steps of
+    TimeSformer's divided attention.
     """
     out: Tensor = _ops.axis_attention(q, k, v, heads, mode, token_mask, axis_mask, dropout, seed, step, site)
     return out
@@ -83,7 +85,7 @@ def tensor_attention(
     scale: float = 0.0,
     gains: Sequence[float] = (),
     dropout: float = 0.0,
-    seed: int = 0,
+    seed: int | None = 0,
     step: int = 0,
     site: int = 0,
 ) -> Tensor:
@@ -99,7 +101,8 @@ def tensor_attention(
 
     latents [m−1, G, r, d], form causal: latents[l] are the r queries that summarise blocks of level l+1. frequencies
     [levels, d/2] float64, radians a step, with `gains` of cos and sin a level: rotary codes; positions [n] int64,
-    none: 0 … n−1. token_mask [B, n] bool, True = valid. `dropout` of the weights, drawn by `seed`, `step`, `site`.
+    none: 0 … n−1. token_mask [B, n] bool, True = valid. `dropout` of the weights, drawn by `seed`, `step`, `site`,
+    without a seed by torch's generator.
     ValueError with the shapes, or the options that do not go together.
     """
     out: Tensor = _ops.tensor_attention(

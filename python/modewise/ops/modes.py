@@ -74,7 +74,7 @@ def kronecker_attention(
     feature_map: str = "softmax",
     feature_seed: int = 0,
     dropout: float = 0.0,
-    seed: int = 0,
+    seed: int | None = 0,
     step: int = 0,
     site: int = 0,
     token_mask: Tensor | None = None,
@@ -92,7 +92,7 @@ def kronecker_attention(
     where empty; `rope_modes`: modes with rotary codes of base `rope_base`. `kernel` "linear": S_i from `features`
     positive random features (0: d·⌈ln d⌉, up to a multiple of 8), never formed; `feature_map` "softmax" or
     "regularised" (arXiv 2412.02919v1), drawn by `feature_seed`. `dropout` of the entries of S_i, drawn by `seed`,
-    `step` and `site`: 0 in evaluation.
+    `step` and `site`, without a seed by torch's generator: 0 in evaluation.
 
     token_mask [B, N_1 … N_k] bool, True = valid: cells that are not count in nothing, rows sum to 1 all the same.
     mode_masks: one [N_i, N_i] bool a mode, True = may attend, or None; softmax kernel only. ValueError with the
