@@ -14,6 +14,7 @@ inline void check_floating(const char* op, const char* name, const at::Tensor& x
   TORCH_CHECK_VALUE(
       x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble || x.scalar_type() == at::kBFloat16, op,
       ": ", name, " must be float32, float64 or bfloat16, got ", x.scalar_type());
+  TORCH_CHECK_VALUE(x.layout() == at::kStrided, op, ": ", name, " must be dense, got ", x.layout());
 }
 
 /// Tensors of one call lie on one device: nothing is moved unasked, and no kernel reads another's memory.

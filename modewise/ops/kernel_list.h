@@ -1,7 +1,10 @@
 #pragma once
 // The kernels of an operator, fastest first and the reference last. Each says why it refuses some inputs; the
-// first that does not refuse runs. If all refuse, the error holds every reason.
+// first that does not refuse runs. If all refuse, the error holds every reason. All but the reference read
+// the CPU's memory: on any other device it is the one that runs.
 
+#include <c10/core/Device.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 
 #include <string>
@@ -36,10 +39,13 @@ class KernelList<Result(Args...)> {
     register_kernels(op_, std::move(names));
   }
 
-  Result run(Args... args) const {
+  /// For arguments that lie on `device`.
+  Result run(at::Device device, Args... args) const {
+    const c10::impl::ExcludeDispatchKeyGuard below_autocast(c10::autocast_dispatch_keyset);
+    const bool reference_alone = reference_forced() || !device.is_cpu();
     std::string reasons;
     for (const Kernel& kernel : kernels_) {
-      if (reference_forced() && &kernel != &kernels_.back()) continue;
+      if (reference_alone && &kernel != &kernels_.back()) continue;
       const std::string reason = kernel.refuses(args...);
       if (reason.empty()) {
         note_kernel(op_, kernel.name);

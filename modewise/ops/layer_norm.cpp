@@ -38,7 +38,7 @@ void check_layer_norm_args(const at::Tensor& x, const std::optional<at::Tensor>&
 }
 
 void check_layer_norm_backward_args(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& mean,
-                                    const std::optional<at::Tensor>& weight,
+                                    const at::Tensor& rstd, const std::optional<at::Tensor>& weight,
                                     const std::optional<at::Tensor>& grad_sum) {
   check_layer_norm_args(x, weight, {}, 0);
   check_same("layer_norm_backward", "grad", grad, "x", x);
@@ -46,6 +46,7 @@ void check_layer_norm_backward_args(const at::Tensor& grad, const at::Tensor& x,
                     x.sym_sizes(), ", got ", grad.sym_sizes());
   if (grad_sum) check_device("layer_norm_backward", "grad_sum", *grad_sum, "x", x);
   check_device("layer_norm_backward", "mean", mean, "x", x);
+  check_device("layer_norm_backward", "rstd", rstd, "x", x);
   TORCH_CHECK_VALUE(!grad_sum || grad_sum->sym_sizes() == x.sym_sizes(),
                     "layer_norm_backward: grad_sum must have the shape of x ", x.sym_sizes());
   TORCH_CHECK_VALUE(mean.sym_sizes() == x.sym_sizes().slice(0, x.dim() - 1),
@@ -71,9 +72,9 @@ Triple layer_norm_stats_meta(const at::Tensor& x, const std::optional<at::Tensor
 }
 
 Triple layer_norm_backward_meta(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& mean,
-                                const at::Tensor&, const std::optional<at::Tensor>& weight,
+                                const at::Tensor& rstd, const std::optional<at::Tensor>& weight,
                                 const std::optional<at::Tensor>& grad_sum) {
-  check_layer_norm_backward_args(grad, x, mean, weight, grad_sum);
+  check_layer_norm_backward_args(grad, x, mean, rstd, weight, grad_sum);
   const auto options = x.options().dtype(accumulate_type(x.scalar_type()));
   return {at::empty_symint(x.sym_sizes(), x.options()), at::empty_symint({x.sym_size(-1)}, options),
           at::empty_symint({x.sym_size(-1)}, options)};

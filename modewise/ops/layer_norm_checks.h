@@ -11,7 +11,7 @@ namespace modewise::ops {
 void check_layer_norm_args(const at::Tensor& x, const std::optional<at::Tensor>& weight,
                            const std::optional<at::Tensor>& bias, double eps);
 void check_layer_norm_backward_args(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& mean,
-                                    const std::optional<at::Tensor>& weight,
+                                    const at::Tensor& rstd, const std::optional<at::Tensor>& weight,
                                     const std::optional<at::Tensor>& grad_sum);
 void check_dropout_add_norm_args(const at::Tensor& residual, const at::Tensor& x, double p,
                                  const std::optional<at::Tensor>& weight,

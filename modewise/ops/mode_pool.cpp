@@ -23,7 +23,8 @@ void check_mode_pool_args(const at::Tensor& x, const std::optional<at::Tensor>& 
   check_token_mask("mode_pool", token_mask, x);
 }
 
-void check_mode_pool_backward_args(at::TensorList grads, c10::SymIntArrayRef sizes) {
+void check_mode_pool_backward_args(at::TensorList grads, c10::SymIntArrayRef sizes,
+                                   const std::optional<at::Tensor>& token_mask) {
   TORCH_CHECK_VALUE(grads.size() + 2 == sizes.size(),  // the dispatcher wants one at least
                     "mode_pool_backward: one gradient a mode of x ", sizes, " wanted, got ", grads.size());
   for (size_t i = 0; i < grads.size(); ++i) {
@@ -33,6 +34,7 @@ void check_mode_pool_backward_args(at::TensorList grads, c10::SymIntArrayRef siz
         got.size() == 3 && got[0] == sizes[0] && got[1] == sizes[i + 1] && got[2] == sizes.back(),
         "mode_pool_backward: the gradient of mode ", i, " must be [B, N_i, D] of x ", sizes, ", got ", got);
   }
+  if (token_mask) check_device("mode_pool_backward", "token_mask", *token_mask, "the gradients", grads[0]);
 }
 
 namespace {
@@ -48,8 +50,8 @@ std::vector<at::Tensor> mode_pool_meta(const at::Tensor& x, c10::string_view poo
 }
 
 at::Tensor mode_pool_backward_meta(at::TensorList grads, c10::SymIntArrayRef sizes, c10::string_view,
-                                   const std::optional<at::Tensor>&) {
-  check_mode_pool_backward_args(grads, sizes);
+                                   const std::optional<at::Tensor>& token_mask) {
+  check_mode_pool_backward_args(grads, sizes, token_mask);
   return at::empty_symint(sizes, grads[0].options());
 }
 

@@ -13,7 +13,8 @@ Pooling pooling_from(const char* op, c10::string_view name);
 c10::string_view name_of(Pooling pooling);
 
 void check_mode_pool_args(const at::Tensor& x, const std::optional<at::Tensor>& token_mask);
-void check_mode_pool_backward_args(at::TensorList grads, c10::SymIntArrayRef sizes);
+void check_mode_pool_backward_args(at::TensorList grads, c10::SymIntArrayRef sizes,
+                                   const std::optional<at::Tensor>& token_mask);
 
 /// Gradient of mode_pool in x of shape `sizes`, from one gradient [B, N_i, D] a mode.
 at::Tensor mode_pool_backward(at::TensorList grads, c10::SymIntArrayRef sizes, c10::string_view pooling,

@@ -32,15 +32,15 @@ const KernelList<int64_t(int64_t)> list("test_list",
                                         {{"odd", odd_only, twice}, {"small", small_only, thrice}});
 
 TEST(KernelList, RunsTheFirstThatDoesNotRefuse) {
-  EXPECT_EQ(list.run(21), 42);
+  EXPECT_EQ(list.run(at::kCPU, 21), 42);
   EXPECT_EQ(last_kernel("test_list"), "odd");
-  EXPECT_EQ(list.run(4), 12);
+  EXPECT_EQ(list.run(at::kCPU, 4), 12);
   EXPECT_EQ(last_kernel("test_list"), "small");
 }
 
 TEST(KernelList, GivesEveryReasonWhenAllRefuse) {
   try {
-    list.run(12);
+    list.run(at::kCPU, 12);
     FAIL();
   } catch (const c10::NotImplementedError& error) {
     EXPECT_THAT(error.what(), HasSubstr("test_list: no kernel takes these inputs: odd: odd numbers only; "
@@ -50,9 +50,15 @@ TEST(KernelList, GivesEveryReasonWhenAllRefuse) {
 
 TEST(KernelList, CanBeForcedToTheReference) {
   use_reference(true);
-  EXPECT_EQ(list.run(1), 3);
+  EXPECT_EQ(list.run(at::kCPU, 1), 3);
   use_reference(false);
   EXPECT_EQ(last_kernel("test_list"), "small");
+}
+
+TEST(KernelList, RunsTheReferenceOnEveryOtherDevice) {
+  EXPECT_EQ(list.run(at::kCUDA, 1), 3);
+  EXPECT_EQ(last_kernel("test_list"), "small");
+  EXPECT_THROW(list.run(at::kCUDA, 21), c10::NotImplementedError);
 }
 
 TEST(KernelSummary, ListsOperatorsWithTheReferenceLast) {

@@ -53,7 +53,7 @@ std::vector<at::Tensor> mode_pool_autograd(const at::Tensor& x, c10::string_view
 at::Tensor mode_pool_backward_autograd(at::TensorList grads, c10::SymIntArrayRef sizes,
                                        c10::string_view pooling,
                                        const std::optional<at::Tensor>& token_mask) {
-  check_mode_pool_backward_args(grads, sizes);
+  check_mode_pool_backward_args(grads, sizes, token_mask);
   const bool recorded =
       at::GradMode::is_enabled() &&
       std::any_of(grads.begin(), grads.end(), [](const auto& grad) { return grad.requires_grad(); });

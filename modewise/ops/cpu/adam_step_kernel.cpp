@@ -49,19 +49,19 @@ const KernelList<void(const at::Tensor&, const at::Tensor&, const at::Tensor&, c
                       {{"fused", decltype(adam_step_kernels)::takes_all, adam_step_fused},
                        {"reference", decltype(adam_step_kernels)::takes_all, reference::adam_step}});
 
-void adam_step_cpu(const at::Tensor& parameter, const at::Tensor& gradient, const at::Tensor& first_moment,
-                   const at::Tensor& second_moment, double beta1, double beta2, double epsilon,
-                   double step_size, double root_scale, double gradient_scale, double keep,
-                   double added_decay) {
+void adam_step_checked(const at::Tensor& parameter, const at::Tensor& gradient,
+                       const at::Tensor& first_moment, const at::Tensor& second_moment, double beta1,
+                       double beta2, double epsilon, double step_size, double root_scale,
+                       double gradient_scale, double keep, double added_decay) {
   check_adam_step_args(parameter, gradient, first_moment, second_moment);
-  adam_step_kernels.run(parameter, gradient, first_moment, second_moment,
+  adam_step_kernels.run(parameter.device(), parameter, gradient, first_moment, second_moment,
                         {beta1, beta2, epsilon, step_size, root_scale, gradient_scale, keep, added_decay});
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("adam_step", adam_step_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("adam_step", adam_step_checked);
 }
 
 }  // namespace modewise::ops

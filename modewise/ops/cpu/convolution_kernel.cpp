@@ -137,12 +137,12 @@ const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const std::opt
                         {{"tiles", decltype(convolution_kernels)::takes_all, convolution_tiles},
                          {"reference", decltype(convolution_kernels)::takes_all, reference::convolution}});
 
-at::Tensor convolution_cpu(const at::Tensor& x, const at::Tensor& weight,
-                           const std::optional<at::Tensor>& bias, at::IntArrayRef stride,
-                           at::IntArrayRef padding, at::IntArrayRef dilation) {
+at::Tensor convolution_checked(const at::Tensor& x, const at::Tensor& weight,
+                               const std::optional<at::Tensor>& bias, at::IntArrayRef stride,
+                               at::IntArrayRef padding, at::IntArrayRef dilation) {
   check_convolution_args(x, weight, bias, {stride, padding, dilation});
-  return convolution_kernels.run(x, weight, bias && bias->defined() ? bias : std::nullopt, stride, padding,
-                                 dilation);
+  return convolution_kernels.run(x.device(), x, weight, bias && bias->defined() ? bias : std::nullopt, stride,
+                                 padding, dilation);
 }
 
 /// The part of out [B, N_1 … N_k, C] that one phase of every mode covers.
@@ -205,11 +205,10 @@ at::Tensor weight_gradient(const at::Tensor& grad, const at::Tensor& x, const at
   return sum.view(sizes).movedim(-1, 1).to(weight.scalar_type()).contiguous();
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_cpu(
+std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_tiles(
     const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight, at::IntArrayRef stride,
     at::IntArrayRef padding, at::IntArrayRef dilation, bool x_wanted, bool weight_wanted, bool bias_wanted) {
   const ConvolutionSteps steps{stride, padding, dilation};
-  check_convolution_backward_args(grad, x, weight, steps);
   const at::Tensor upstream = grad.contiguous();
   const auto none = [](const at::Tensor& like) { return at::empty({0}, like.options()); };
   return {
@@ -218,11 +217,27 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_cpu(
       bias_wanted ? sum_over_rows(upstream.view({-1, weight.size(0)}), weight.scalar_type()) : none(weight)};
 }
 
+using ConvolutionBackwardKernels = KernelList<std::tuple<at::Tensor, at::Tensor, at::Tensor>(
+    const at::Tensor&, const at::Tensor&, const at::Tensor&, at::IntArrayRef, at::IntArrayRef,
+    at::IntArrayRef, bool, bool, bool)>;
+const ConvolutionBackwardKernels convolution_backward_kernels(
+    "convolution_backward",
+    {{"tiles", ConvolutionBackwardKernels::takes_all, convolution_backward_tiles},
+     {"reference", ConvolutionBackwardKernels::takes_all, reference::convolution_backward}});
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_checked(
+    const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight, at::IntArrayRef stride,
+    at::IntArrayRef padding, at::IntArrayRef dilation, bool x_wanted, bool weight_wanted, bool bias_wanted) {
+  check_convolution_backward_args(grad, x, weight, {stride, padding, dilation});
+  return convolution_backward_kernels.run(x.device(), grad, x, weight, stride, padding, dilation, x_wanted,
+                                          weight_wanted, bias_wanted);
+}
+
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("convolution", convolution_cpu);
-  m.impl("convolution_backward", convolution_backward_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("convolution", convolution_checked);
+  m.impl("convolution_backward", convolution_backward_checked);
 }
 
 }  // namespace modewise::ops

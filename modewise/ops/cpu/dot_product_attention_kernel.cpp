@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/arguments.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/gemm.h"
 #include "modewise/ops/cpu/loops.h"
@@ -133,10 +134,10 @@ const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tens
                                    {"reference", decltype(dot_product_attention_kernels)::takes_all,
                                     reference::dot_product_attention}});
 
-at::Tensor attention_cpu(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
-                         bool causal, double scale) {
+at::Tensor attention_checked(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
+                             bool causal, double scale) {
   check_dot_product_attention_args(q, k, v, mask, causal);
-  return dot_product_attention_kernels.run(q, k, v, mask, causal, scale);
+  return dot_product_attention_kernels.run(q.device(), q, k, v, mask, causal, scale);
 }
 
 /// sums[b, :keys, g] += left[b, h]ᵀ right[b, h], heads that share g one after another.
@@ -151,12 +152,9 @@ void add_to_keys(const Attention& a, const at::Tensor& left, const at::Tensor& r
     });
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward_cpu(const at::Tensor& grad,
-                                                                      const at::Tensor& q,
-                                                                      const at::Tensor& k,
-                                                                      const at::Tensor& v, const Mask& mask,
-                                                                      bool causal, double scale) {
-  check_dot_product_attention_args(q, k, v, mask, causal);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward_blocks(
+    const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
+    bool causal, double scale) {
   const Attention a{q, k, v, mask, causal, scale};
   const auto type = q.scalar_type();
   const auto grad_q = at::empty(q.sizes(), q.options());
@@ -185,11 +183,26 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward_cpu(const at::
   return {grad_q, grad_k.to(type), grad_v.to(type)};
 }
 
+using AttentionBackwardKernels = KernelList<std::tuple<at::Tensor, at::Tensor, at::Tensor>(
+    const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const Mask&, bool, double)>;
+const AttentionBackwardKernels attention_backward_kernels(
+    "dot_product_attention_backward",
+    {{"blocks", AttentionBackwardKernels::takes_all, attention_backward_blocks},
+     {"reference", AttentionBackwardKernels::takes_all, reference::dot_product_attention_backward}});
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward_checked(
+    const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Mask& mask,
+    bool causal, double scale) {
+  check_dot_product_attention_args(q, k, v, mask, causal);
+  check_same("dot_product_attention_backward", "grad", grad, "q", q);
+  return attention_backward_kernels.run(q.device(), grad, q, k, v, mask, causal, scale);
+}
+
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("dot_product_attention", attention_cpu);
-  m.impl("dot_product_attention_backward", attention_backward_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("dot_product_attention", attention_checked);
+  m.impl("dot_product_attention_backward", attention_backward_checked);
 }
 
 }  // namespace modewise::ops

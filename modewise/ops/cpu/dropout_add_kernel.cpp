@@ -35,16 +35,17 @@ const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, double, Dropou
     "dropout_add", {{"philox", decltype(dropout_add_kernels)::takes_all, dropout_add_philox},
                     {"reference", decltype(dropout_add_kernels)::takes_all, reference::dropout_add}});
 
-at::Tensor dropout_add_cpu(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p,
-                           int64_t seed, int64_t step, int64_t site) {
+at::Tensor dropout_add_checked(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p,
+                               int64_t seed, int64_t step, int64_t site) {
   check_dropout_add_args(residual, x, p);
-  return dropout_add_kernels.run(residual.value_or(at::Tensor()), x, p, dropout_key(seed, step, site));
+  return dropout_add_kernels.run(x.device(), residual.value_or(at::Tensor()), x, p,
+                                 dropout_key(seed, step, site));
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("dropout_add", dropout_add_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("dropout_add", dropout_add_checked);
 }
 
 }  // namespace modewise::ops

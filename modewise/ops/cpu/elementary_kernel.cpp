@@ -85,15 +85,15 @@ const KernelList<at::Tensor(const at::Tensor&, std::string_view)> elementary_ker
     "elementary", {{"chunks", decltype(elementary_kernels)::takes_all, elementary_chunks},
                    {"reference", decltype(elementary_kernels)::takes_all, reference::elementary}});
 
-at::Tensor elementary_cpu(const at::Tensor& x, std::string_view function) {
+at::Tensor elementary_checked(const at::Tensor& x, std::string_view function) {
   check_elementary_args(x, function);
-  return elementary_kernels.run(x, function);
+  return elementary_kernels.run(x.device(), x, function);
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("elementary", elementary_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("elementary", elementary_checked);
 }
 
 }  // namespace modewise::ops

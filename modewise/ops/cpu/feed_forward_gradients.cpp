@@ -25,6 +25,7 @@
 #include "modewise/ops/dropout_add_checks.h"
 #include "modewise/ops/feed_forward_checks.h"
 #include "modewise/ops/kernel_list.h"
+#include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {
 
@@ -45,8 +46,6 @@ struct Backward {
   at::Tensor grad_x;  // [R, K], undefined where it is not wanted
 
   int64_t rows() const { return grad.size(0); }
-  int64_t width() const { return weights.first.size(0); }
-  int64_t channels() const { return maps.size(0); }
 };
 
 /// Gradients of the maps [C, K], of second [N, M] and of the first bias [1, M] in the type of sums.
@@ -203,51 +202,44 @@ bool shares_well(int64_t parts) {
   return 4 * parts >= 3 * threads * ((parts + threads - 1) / threads);
 }
 
-std::string refuses_blocks_of(const Backward& call) {
-  const int64_t size = call.grad.element_size(), width = call.width(), channels = call.channels();
-  const int64_t in = call.maps.size(1), out = call.grad.size(1);
-  if (call.rows() <= kFeedFewRows || width == 0 || in == 0 || out == 0) return "few rows";
-  const bool maps_kept = call.before.defined();
-  if (piece_bytes(channels, width, size, maps_kept) > kFeedScratch * 3 / 4)
+std::string refuses_blocks_of(const at::Tensor& grad, const at::Tensor&, const at::Tensor& kept,
+                              const FeedForwardWeights& weights, double, DropoutKey, FeedForwardWanted) {
+  const int64_t size = grad.element_size(), width = weights.first.size(0), in = weights.first.size(1);
+  const int64_t channels = weights.gate.defined() ? 2 * width : width, out = weights.second.size(0);
+  const int64_t rows = grad.numel() / std::max<int64_t>(out, 1);
+  if (rows <= kFeedFewRows || width == 0 || in == 0 || out == 0) return "few rows";
+  if (piece_bytes(channels, width, size, kept.defined()) > kFeedScratch * 3 / 4)
     return "hidden activations too wide";
-  if ((channels * in * (maps_kept ? 1 : 2) + width * out) * size > kFeedWeights) return "weights too large";
-  if (!shares_well(row_parts(call.rows()).count)) return "too few parts of rows for the threads";
+  if ((channels * in * (kept.defined() ? 1 : 2) + width * out) * size > kFeedWeights)
+    return "weights too large";
+  if (!shares_well(row_parts(rows).count)) return "too few parts of rows for the threads";
   return "";
 }
 
-WeightSums gradient_sums(const Backward& call) {
-  const bool blocks = refuses_blocks_of(call).empty();
-  note_kernel("feed_forward_backward", blocks ? "blocks" : "products");
-  WeightSums sums;
-  dispatch_floating(call.grad.scalar_type(), "feed_forward_backward", [&]<class T>() {
-    sums = blocks ? gradients_in_blocks<T>(call) : gradients_by_products<T>(call);
-  });
-  return sums;
-}
-
-FeedForwardGradients feed_forward_backward_cpu(const at::Tensor& grad, const at::Tensor& x, const Maybe& kept,
-                                               const at::Tensor& first, const at::Tensor& second,
-                                               const Maybe& gate, const Maybe& first_bias, double p,
-                                               int64_t seed, int64_t step, int64_t site,
-                                               FeedForwardWanted wanted) {
-  const auto given = feed_forward_weights(first, second, gate, first_bias, {});
-  check_feed_forward_backward_args(grad, x, kept, given, p);
+template <bool kInBlocks>
+FeedForwardGradients backward(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& kept,
+                              const FeedForwardWeights& given, double p, DropoutKey key,
+                              FeedForwardWanted wanted) {
   const auto weights = cast_weights(given, x.scalar_type());
   const bool gated = weights.gate.defined();
   const auto rows = as_rows(x);
   const auto grad_x = wanted[0] ? at::empty(x.sizes(), x.options()) : at::empty({0}, x.options());
   const Backward call = {.grad = as_rows(grad).contiguous(),
                          .x = rows,
-                         .before = kept ? as_rows(*kept).contiguous() : at::Tensor(),
+                         .before = kept.defined() ? as_rows(kept).contiguous() : at::Tensor(),
                          .maps = gated ? at::cat({weights.gate, weights.first}) : weights.first,
                          .weights = weights,
                          .p = p,
-                         .key = dropout_key(seed, step, site),
+                         .key = key,
                          .maps_wanted = wanted[1] || wanted[3],
                          .second_wanted = wanted[2],
                          .bias_wanted = wanted[4],
                          .grad_x = wanted[0] ? grad_x.view(rows.sizes()) : at::Tensor()};
-  const WeightSums sums = gradient_sums(call);
+  WeightSums sums;
+  dispatch_floating(x.scalar_type(), "feed_forward_backward", [&]<class T>() {
+    sums = kInBlocks ? gradients_in_blocks<T>(call) : gradients_by_products<T>(call);
+  });
+  const at::Tensor& first = given.first;
   const auto none = at::empty({0}, first.options());
   const auto type = first.scalar_type();
   const int64_t width = first.size(0);
@@ -262,10 +254,30 @@ FeedForwardGradients feed_forward_backward_cpu(const at::Tensor& grad, const at:
           wanted[5] ? sum_over_rows(call.grad, type) : none};
 }
 
+using BackwardKernels =
+    KernelList<FeedForwardGradients(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                    const FeedForwardWeights&, double, DropoutKey, FeedForwardWanted)>;
+const BackwardKernels backward_kernels("feed_forward_backward",
+                                       {{"blocks", refuses_blocks_of, backward<true>},
+                                        {"products", BackwardKernels::takes_all, backward<false>},
+                                        {"reference", BackwardKernels::takes_all,
+                                         reference::feed_forward_backward}});
+
+FeedForwardGradients feed_forward_backward_checked(const at::Tensor& grad, const at::Tensor& x,
+                                                   const Maybe& kept, const at::Tensor& first,
+                                                   const at::Tensor& second, const Maybe& gate,
+                                                   const Maybe& first_bias, double p, int64_t seed,
+                                                   int64_t step, int64_t site, FeedForwardWanted wanted) {
+  const auto weights = feed_forward_weights(first, second, gate, first_bias, {});
+  check_feed_forward_backward_args(grad, x, kept, weights, p);
+  return backward_kernels.run(x.device(), grad, x, kept.value_or(at::Tensor()), weights, p,
+                              dropout_key(seed, step, site), wanted);
+}
+
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("feed_forward_backward", feed_forward_backward_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("feed_forward_backward", feed_forward_backward_checked);
 }
 
 }  // namespace modewise::ops

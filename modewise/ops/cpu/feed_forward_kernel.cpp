@@ -123,20 +123,20 @@ const KernelList<Pair(const at::Tensor&, const FeedForwardWeights&, double, Drop
 Pair checked_feed_forward(const at::Tensor& x, const FeedForwardWeights& weights, double p, DropoutKey key,
                           bool keep) {
   check_feed_forward_args(x, weights, p);
-  return feed_forward_kernels.run(x, weights, p, key, keep);
+  return feed_forward_kernels.run(x.device(), x, weights, p, key, keep);
 }
 
-at::Tensor feed_forward_cpu(const at::Tensor& x, const at::Tensor& first, const at::Tensor& second,
-                            const Maybe& gate, const Maybe& first_bias, const Maybe& second_bias, double p,
-                            int64_t seed, int64_t step, int64_t site) {
+at::Tensor feed_forward_checked(const at::Tensor& x, const at::Tensor& first, const at::Tensor& second,
+                                const Maybe& gate, const Maybe& first_bias, const Maybe& second_bias,
+                                double p, int64_t seed, int64_t step, int64_t site) {
   return std::get<0>(checked_feed_forward(x,
                                           feed_forward_weights(first, second, gate, first_bias, second_bias),
                                           p, dropout_key(seed, step, site), false));
 }
 
-Pair feed_forward_kept_cpu(const at::Tensor& x, const at::Tensor& first, const at::Tensor& second,
-                           const Maybe& gate, const Maybe& first_bias, const Maybe& second_bias, double p,
-                           int64_t seed, int64_t step, int64_t site) {
+Pair feed_forward_kept_checked(const at::Tensor& x, const at::Tensor& first, const at::Tensor& second,
+                               const Maybe& gate, const Maybe& first_bias, const Maybe& second_bias, double p,
+                               int64_t seed, int64_t step, int64_t site) {
   return checked_feed_forward(x, feed_forward_weights(first, second, gate, first_bias, second_bias), p,
                               dropout_key(seed, step, site), true);
 }
@@ -153,9 +153,9 @@ at::Tensor first_maps(const at::Tensor& x, const FeedForwardWeights& weights) {
   return maps;
 }
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("feed_forward", feed_forward_cpu);
-  m.impl("feed_forward_kept", feed_forward_kept_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("feed_forward", feed_forward_checked);
+  m.impl("feed_forward_kept", feed_forward_kept_checked);
 }
 
 }  // namespace modewise::ops

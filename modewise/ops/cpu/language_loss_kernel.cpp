@@ -162,11 +162,11 @@ const KernelList<LossTriple(const at::Tensor&, const at::Tensor&, const at::Tens
                           {{"chunks", decltype(language_loss_kernels)::takes_all, loss_chunked},
                            {"reference", decltype(language_loss_kernels)::takes_all, loss_reference}});
 
-LossTriple language_loss_gradients_cpu(const at::Tensor& hidden, const at::Tensor& head,
-                                       const at::Tensor& targets, int64_t chunk, bool hidden_wanted,
-                                       bool head_wanted) {
+LossTriple language_loss_gradients_checked(const at::Tensor& hidden, const at::Tensor& head,
+                                           const at::Tensor& targets, int64_t chunk, bool hidden_wanted,
+                                           bool head_wanted) {
   check_language_loss_args("language_loss", hidden, head, targets);
-  return language_loss_kernels.run(hidden, head, targets, chunk, hidden_wanted, head_wanted);
+  return language_loss_kernels.run(hidden.device(), hidden, head, targets, chunk, hidden_wanted, head_wanted);
 }
 
 at::Tensor token_losses_chunked(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
@@ -184,17 +184,17 @@ const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tens
                          {{"chunks", decltype(token_losses_kernels)::takes_all, token_losses_chunked},
                           {"reference", decltype(token_losses_kernels)::takes_all, token_losses_reference}});
 
-at::Tensor token_losses_cpu(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
-                            int64_t chunk) {
+at::Tensor token_losses_checked(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
+                                int64_t chunk) {
   check_language_loss_args("token_losses", hidden, head, targets);
-  return token_losses_kernels.run(hidden, head, targets, chunk);
+  return token_losses_kernels.run(hidden.device(), hidden, head, targets, chunk);
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("language_loss_gradients", language_loss_gradients_cpu);
-  m.impl("token_losses", token_losses_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("language_loss_gradients", language_loss_gradients_checked);
+  m.impl("token_losses", token_losses_checked);
 }
 
 }  // namespace modewise::ops

@@ -73,14 +73,6 @@ Triple norm_fused(const at::Tensor& x, const std::optional<at::Tensor>& weight,
   return {call.out, call.mean, call.rstd};
 }
 
-Triple norm_reference(const at::Tensor& x, const std::optional<at::Tensor>& weight,
-                      const std::optional<at::Tensor>& bias, double eps) {
-  const auto wide = x.to(accumulate_type(x.scalar_type()));
-  const auto mean = wide.mean(-1);
-  return {reference::layer_norm(x, weight.value_or(at::Tensor()), bias.value_or(at::Tensor()), eps), mean,
-          (wide - mean.unsqueeze(-1)).square().mean(-1).add(eps).rsqrt()};
-}
-
 Quadruple add_norm_fused(const at::Tensor& residual, const at::Tensor& x, double p, DropoutKey key,
                          const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias,
                          double eps) {
@@ -98,37 +90,38 @@ Quadruple add_norm_reference(const at::Tensor& residual, const at::Tensor& x, do
                              const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias,
                              double eps) {
   const auto sum = reference::dropout_add(residual, x, p, key);
-  auto [out, mean, rstd] = norm_reference(sum, weight, bias, eps);
+  auto [out, mean, rstd] = reference::layer_norm_stats(sum, weight, bias, eps);
   return {sum, out, mean, rstd};
 }
 
 const KernelList<Triple(const at::Tensor&, const std::optional<at::Tensor>&, const std::optional<at::Tensor>&,
                         double)>
-    norm_kernels("layer_norm", {{"fused", decltype(norm_kernels)::takes_all, norm_fused},
-                                {"reference", decltype(norm_kernels)::takes_all, norm_reference}});
+    norm_kernels("layer_norm",
+                 {{"fused", decltype(norm_kernels)::takes_all, norm_fused},
+                  {"reference", decltype(norm_kernels)::takes_all, reference::layer_norm_stats}});
 const KernelList<Quadruple(const at::Tensor&, const at::Tensor&, double, DropoutKey,
                            const std::optional<at::Tensor>&, const std::optional<at::Tensor>&, double)>
     add_norm_kernels("dropout_add_norm",
                      {{"fused", decltype(add_norm_kernels)::takes_all, add_norm_fused},
                       {"reference", decltype(add_norm_kernels)::takes_all, add_norm_reference}});
 
-Triple layer_norm_stats_cpu(const at::Tensor& x, const std::optional<at::Tensor>& weight,
-                            const std::optional<at::Tensor>& bias, double eps) {
+Triple layer_norm_stats_checked(const at::Tensor& x, const std::optional<at::Tensor>& weight,
+                                const std::optional<at::Tensor>& bias, double eps) {
   check_layer_norm_args(x, weight, bias, eps);
-  return norm_kernels.run(x, weight, bias, eps);
+  return norm_kernels.run(x.device(), x, weight, bias, eps);
 }
 
-Quadruple dropout_add_norm_stats_cpu(const at::Tensor& residual, const at::Tensor& x, double p, int64_t seed,
-                                     int64_t step, int64_t site, const std::optional<at::Tensor>& weight,
-                                     const std::optional<at::Tensor>& bias, double eps) {
+Quadruple dropout_add_norm_stats_checked(const at::Tensor& residual, const at::Tensor& x, double p,
+                                         int64_t seed, int64_t step, int64_t site,
+                                         const std::optional<at::Tensor>& weight,
+                                         const std::optional<at::Tensor>& bias, double eps) {
   check_dropout_add_norm_args(residual, x, p, weight, bias, eps);
-  return add_norm_kernels.run(residual, x, p, dropout_key(seed, step, site), weight, bias, eps);
+  return add_norm_kernels.run(x.device(), residual, x, p, dropout_key(seed, step, site), weight, bias, eps);
 }
 
-Triple layer_norm_backward_cpu(const at::Tensor& grad_out, const at::Tensor& input, const at::Tensor& mean,
-                               const at::Tensor& rstd, const std::optional<at::Tensor>& weight,
-                               const std::optional<at::Tensor>& grad_sum) {
-  check_layer_norm_backward_args(grad_out, input, mean, weight, grad_sum);
+Triple norm_backward_fused(const at::Tensor& grad_out, const at::Tensor& input, const at::Tensor& mean,
+                           const at::Tensor& rstd, const std::optional<at::Tensor>& weight,
+                           const std::optional<at::Tensor>& grad_sum) {
   const auto type = accumulate_type(input.scalar_type());
   const auto x = input.contiguous(), grad = grad_out.contiguous(), scale = dense(weight, type);
   const auto added = dense(grad_sum, x.scalar_type()), mean_rows = dense(mean, type),
@@ -160,12 +153,26 @@ Triple layer_norm_backward_cpu(const at::Tensor& grad_out, const at::Tensor& inp
   return {grad_x, sums.select(0, 0).select(0, 0).clone(), sums.select(0, 0).select(0, 1).clone()};
 }
 
+using NormBackwardKernels =
+    KernelList<Triple(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                      const std::optional<at::Tensor>&, const std::optional<at::Tensor>&)>;
+const NormBackwardKernels norm_backward_kernels(
+    "layer_norm_backward", {{"fused", NormBackwardKernels::takes_all, norm_backward_fused},
+                            {"reference", NormBackwardKernels::takes_all, reference::layer_norm_backward}});
+
+Triple layer_norm_backward_checked(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& mean,
+                                   const at::Tensor& rstd, const std::optional<at::Tensor>& weight,
+                                   const std::optional<at::Tensor>& grad_sum) {
+  check_layer_norm_backward_args(grad, x, mean, rstd, weight, grad_sum);
+  return norm_backward_kernels.run(x.device(), grad, x, mean, rstd, weight, grad_sum);
+}
+
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("layer_norm_stats", layer_norm_stats_cpu);
-  m.impl("layer_norm_backward", layer_norm_backward_cpu);
-  m.impl("dropout_add_norm_stats", dropout_add_norm_stats_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("layer_norm_stats", layer_norm_stats_checked);
+  m.impl("layer_norm_backward", layer_norm_backward_checked);
+  m.impl("dropout_add_norm_stats", dropout_add_norm_stats_checked);
 }
 
 }  // namespace modewise::ops

@@ -31,9 +31,10 @@ const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const std::opt
     linear_kernels("linear", {{"tiles", decltype(linear_kernels)::takes_all, linear_tiles},
                               {"reference", decltype(linear_kernels)::takes_all, reference::linear}});
 
-at::Tensor linear_cpu(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias) {
+at::Tensor linear_checked(const at::Tensor& x, const at::Tensor& weight,
+                          const std::optional<at::Tensor>& bias) {
   check_linear_args(x, weight, bias);
-  return linear_kernels.run(x, weight, bias && bias->defined() ? bias : std::nullopt);
+  return linear_kernels.run(x.device(), x, weight, bias && bias->defined() ? bias : std::nullopt);
 }
 
 at::Tensor input_gradient(const at::Tensor& grad, const at::Tensor& weight, at::IntArrayRef sizes) {
@@ -44,11 +45,10 @@ at::Tensor input_gradient(const at::Tensor& grad, const at::Tensor& weight, at::
   return out;
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> linear_backward_cpu(const at::Tensor& grad,
-                                                                   const at::Tensor& x,
-                                                                   const at::Tensor& weight, bool x_wanted,
-                                                                   bool weight_wanted, bool bias_wanted) {
-  check_linear_backward_args(grad, x, weight);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> linear_backward_tiles(const at::Tensor& grad,
+                                                                     const at::Tensor& x,
+                                                                     const at::Tensor& weight, bool x_wanted,
+                                                                     bool weight_wanted, bool bias_wanted) {
   const auto rows = as_rows(x), upstream = as_rows(grad).contiguous();
   const auto none = [](const at::Tensor& like) { return at::empty({0}, like.options()); };
   return {x_wanted ? input_gradient(upstream, weight, x.sizes()) : none(x),
@@ -56,11 +56,27 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> linear_backward_cpu(const at::Ten
           bias_wanted ? sum_over_rows(upstream, weight.scalar_type()) : none(weight)};
 }
 
+const KernelList<std::tuple<at::Tensor, at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&,
+                                                                const at::Tensor&, bool, bool, bool)>
+    linear_backward_kernels("linear_backward",
+                            {{"tiles", decltype(linear_backward_kernels)::takes_all, linear_backward_tiles},
+                             {"reference", decltype(linear_backward_kernels)::takes_all,
+                              reference::linear_backward}});
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> linear_backward_checked(const at::Tensor& grad,
+                                                                       const at::Tensor& x,
+                                                                       const at::Tensor& weight,
+                                                                       bool x_wanted, bool weight_wanted,
+                                                                       bool bias_wanted) {
+  check_linear_backward_args(grad, x, weight);
+  return linear_backward_kernels.run(x.device(), grad, x, weight, x_wanted, weight_wanted, bias_wanted);
+}
+
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("linear", linear_cpu);
-  m.impl("linear_backward", linear_backward_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("linear", linear_checked);
+  m.impl("linear_backward", linear_backward_checked);
 }
 
 }  // namespace modewise::ops

@@ -45,16 +45,14 @@ const KernelList<std::tuple<at::Tensor, at::Tensor, at::Tensor>(const at::Tensor
                                               {"reference", decltype(masked_moments_kernels)::takes_all,
                                                reference::masked_moments}});
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> masked_moments_cpu(const at::Tensor& rows,
-                                                                  const at::Tensor& mask) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> masked_moments_checked(const at::Tensor& rows,
+                                                                      const at::Tensor& mask) {
   check_masked_moments_args(rows, mask);
-  return masked_moments_kernels.run(rows, mask);
+  return masked_moments_kernels.run(rows.device(), rows, mask);
 }
 
-at::Tensor masked_moments_backward_cpu(const at::Tensor& grad_mean, const at::Tensor& grad_var,
-                                       const at::Tensor& rows, const at::Tensor& mask,
-                                       const at::Tensor& mean) {
-  check_masked_moments_backward_args(grad_mean, grad_var, rows, mask, mean);
+at::Tensor moments_backward_gathered(const at::Tensor& grad_mean, const at::Tensor& grad_var,
+                                     const at::Tensor& rows, const at::Tensor& mask, const at::Tensor& mean) {
   const CountedRows counted = counted_rows(rows, mask, accumulate_type(rows.scalar_type()));
   const auto type = counted.rows.scalar_type();
   const int64_t count = counted.rows.size(0);
@@ -65,6 +63,25 @@ at::Tensor masked_moments_backward_cpu(const at::Tensor& grad_mean, const at::Te
   return at::zeros(rows.sizes(), counted.rows.options())
       .index_add_(0, counted.places, of_counted)
       .to(rows.scalar_type());
+}
+
+at::Tensor moments_backward_reference(const at::Tensor& grad_mean, const at::Tensor& grad_var,
+                                      const at::Tensor& rows, const at::Tensor& mask, const at::Tensor&) {
+  return reference::masked_moments_backward(grad_mean, grad_var, rows, mask);
+}
+
+const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                            const at::Tensor&)>
+    moments_backward_kernels(
+        "masked_moments_backward",
+        {{"gathered", decltype(moments_backward_kernels)::takes_all, moments_backward_gathered},
+         {"reference", decltype(moments_backward_kernels)::takes_all, moments_backward_reference}});
+
+at::Tensor masked_moments_backward_checked(const at::Tensor& grad_mean, const at::Tensor& grad_var,
+                                           const at::Tensor& rows, const at::Tensor& mask,
+                                           const at::Tensor& mean) {
+  check_masked_moments_backward_args(grad_mean, grad_var, rows, mask, mean);
+  return moments_backward_kernels.run(rows.device(), grad_mean, grad_var, rows, mask, mean);
 }
 
 /// running ← (1 − μ) running + weight · value.
@@ -87,18 +104,19 @@ const KernelList<void(const at::Tensor&, const at::Tensor&, const at::Tensor&, c
                             {"reference", decltype(update_moments_kernels)::takes_all,
                              reference::update_moments}});
 
-void update_moments_cpu(const at::Tensor& running_mean, const at::Tensor& running_var, const at::Tensor& mean,
-                        const at::Tensor& var, const at::Tensor& count, double momentum) {
+void update_moments_checked(const at::Tensor& running_mean, const at::Tensor& running_var,
+                            const at::Tensor& mean, const at::Tensor& var, const at::Tensor& count,
+                            double momentum) {
   check_update_moments_args(running_mean, running_var, mean, var, count);
-  update_moments_kernels.run(running_mean, running_var, mean, var, count, momentum);
+  update_moments_kernels.run(running_mean.device(), running_mean, running_var, mean, var, count, momentum);
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("masked_moments", masked_moments_cpu);
-  m.impl("masked_moments_backward", masked_moments_backward_cpu);
-  m.impl("update_moments", update_moments_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("masked_moments", masked_moments_checked);
+  m.impl("masked_moments_backward", masked_moments_backward_checked);
+  m.impl("update_moments", update_moments_checked);
 }
 
 }  // namespace modewise::ops

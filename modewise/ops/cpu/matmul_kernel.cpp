@@ -72,15 +72,15 @@ const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&)> matmul_kernel
     "matmul", {{"tiles", decltype(matmul_kernels)::takes_all, matmul_tiles},
                {"reference", decltype(matmul_kernels)::takes_all, reference::matmul}});
 
-at::Tensor matmul_cpu(const at::Tensor& a, const at::Tensor& b) {
+at::Tensor matmul_checked(const at::Tensor& a, const at::Tensor& b) {
   check_matmul_args(a, b);
-  return matmul_kernels.run(a, b);
+  return matmul_kernels.run(a.device(), a, b);
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("matmul", matmul_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("matmul", matmul_checked);
 }
 
 }  // namespace modewise::ops

@@ -94,20 +94,19 @@ const KernelList<std::vector<at::Tensor>(const at::Tensor&, Pooling, const std::
     pool_kernels("mode_pool", {{"one_pass", too_many_modes, pool_strided},
                                {"reference", decltype(pool_kernels)::takes_all, reference::mode_pool}});
 
-std::vector<at::Tensor> mode_pool_cpu(const at::Tensor& x, c10::string_view pooling,
-                                      const std::optional<at::Tensor>& token_mask) {
+std::vector<at::Tensor> mode_pool_checked(const at::Tensor& x, c10::string_view pooling,
+                                          const std::optional<at::Tensor>& token_mask) {
   check_mode_pool_args(x, token_mask);
-  return pool_kernels.run(x, pooling_from("mode_pool", pooling), token_mask);
+  return pool_kernels.run(x.device(), x, pooling_from("mode_pool", pooling), token_mask);
 }
 
-at::Tensor mode_pool_backward_cpu(at::TensorList grads, c10::SymIntArrayRef sym_sizes,
-                                  c10::string_view pooling_name,
+std::string too_many_gradients(at::TensorList grads, at::IntArrayRef, Pooling,
+                               const std::optional<at::Tensor>&) {
+  return grads.size() <= kMaxModes ? "" : "at most 16 modes";
+}
+
+at::Tensor pool_backward_one_pass(at::TensorList grads, at::IntArrayRef sizes, Pooling pooling,
                                   const std::optional<at::Tensor>& token_mask) {
-  check_mode_pool_backward_args(grads, sym_sizes);
-  TORCH_CHECK_VALUE(grads.size() <= kMaxModes, "mode_pool_backward: at most ", kMaxModes, " modes, got ",
-                    grads.size());
-  const auto sizes = C10_AS_INTARRAYREF_SLOW(sym_sizes);
-  const auto pooling = pooling_from("mode_pool_backward", pooling_name);
   const auto type = grads[0].scalar_type();
   const auto options = grads[0].options().dtype(accumulate_type(type));
   const auto out = at::empty(sizes, grads[0].options());
@@ -141,11 +140,23 @@ at::Tensor mode_pool_backward_cpu(at::TensorList grads, c10::SymIntArrayRef sym_
   return out;
 }
 
+const KernelList<at::Tensor(at::TensorList, at::IntArrayRef, Pooling, const std::optional<at::Tensor>&)>
+    pool_backward_kernels("mode_pool_backward", {{"one_pass", too_many_gradients, pool_backward_one_pass},
+                                                 {"reference", decltype(pool_backward_kernels)::takes_all,
+                                                  reference::mode_pool_backward}});
+
+at::Tensor mode_pool_backward_checked(at::TensorList grads, c10::SymIntArrayRef sizes,
+                                      c10::string_view pooling, const std::optional<at::Tensor>& token_mask) {
+  check_mode_pool_backward_args(grads, sizes, token_mask);
+  return pool_backward_kernels.run(grads[0].device(), grads, C10_AS_INTARRAYREF_SLOW(sizes),
+                                   pooling_from("mode_pool_backward", pooling), token_mask);
+}
+
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("mode_pool", mode_pool_cpu);
-  m.impl("mode_pool_backward", mode_pool_backward_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("mode_pool", mode_pool_checked);
+  m.impl("mode_pool_backward", mode_pool_backward_checked);
 }
 
 }  // namespace modewise::ops

@@ -131,21 +131,21 @@ const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t, int64
     "mode_contract", {{"strided", decltype(contract_kernels)::takes_all, contract_strided},
                       {"reference", decltype(contract_kernels)::takes_all, reference::mode_contract}});
 
-at::Tensor mode_product_cpu(const at::Tensor& x, const at::Tensor& factor, int64_t mode) {
+at::Tensor mode_product_checked(const at::Tensor& x, const at::Tensor& factor, int64_t mode) {
   check_mode_product_args(x, factor, mode);
-  return product_kernels.run(x, factor, mode);
+  return product_kernels.run(x.device(), x, factor, mode);
 }
 
-at::Tensor mode_contract_cpu(const at::Tensor& a, const at::Tensor& x, int64_t mode, int64_t heads) {
+at::Tensor mode_contract_checked(const at::Tensor& a, const at::Tensor& x, int64_t mode, int64_t heads) {
   check_mode_contract_args(a, x, mode, heads);
-  return contract_kernels.run(a, x, mode, heads);
+  return contract_kernels.run(a.device(), a, x, mode, heads);
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("mode_product", mode_product_cpu);
-  m.impl("mode_contract", mode_contract_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("mode_product", mode_product_checked);
+  m.impl("mode_contract", mode_contract_checked);
 }
 
 }  // namespace modewise::ops

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "modewise/ops/arguments.h"
 #include "modewise/ops/cpu/dense_channels.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
@@ -72,17 +73,15 @@ const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t, const
     score_kernels("mode_scores", {{"fused", decltype(score_kernels)::takes_all, scores_fused},
                                   {"reference", decltype(score_kernels)::takes_all, reference::mode_scores}});
 
-at::Tensor mode_scores_cpu(const at::Tensor& q, const at::Tensor& k, int64_t heads, const Mask& key_mask,
-                           const Mask& mode_mask) {
+at::Tensor mode_scores_checked(const at::Tensor& q, const at::Tensor& k, int64_t heads, const Mask& key_mask,
+                               const Mask& mode_mask) {
   check_mode_scores_args(q, k, heads, key_mask, mode_mask);
-  return score_kernels.run(q, k, heads, key_mask, mode_mask);
+  return score_kernels.run(q.device(), q, k, heads, key_mask, mode_mask);
 }
 
-std::tuple<at::Tensor, at::Tensor> mode_scores_backward_cpu(const at::Tensor& grad_scores,
-                                                            const at::Tensor& scores,
-                                                            const at::Tensor& queries, const at::Tensor& keys,
-                                                            int64_t heads) {
-  check_mode_scores_args(queries, keys, heads, {}, {});
+std::tuple<at::Tensor, at::Tensor> scores_backward_fused(const at::Tensor& grad_scores,
+                                                         const at::Tensor& scores, const at::Tensor& queries,
+                                                         const at::Tensor& keys, int64_t heads) {
   const auto q = dense_channels(queries), k = dense_channels(keys);
   const auto dense_scores = scores.contiguous(), grad = grad_scores.contiguous();
   const auto grad_q = at::empty(q.sizes(), q.options()), grad_k = at::empty(k.sizes(), k.options());
@@ -104,11 +103,27 @@ std::tuple<at::Tensor, at::Tensor> mode_scores_backward_cpu(const at::Tensor& gr
   return {grad_q, grad_k};
 }
 
+const KernelList<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                                    const at::Tensor&, int64_t)>
+    score_backward_kernels("mode_scores_backward",
+                           {{"fused", decltype(score_backward_kernels)::takes_all, scores_backward_fused},
+                            {"reference", decltype(score_backward_kernels)::takes_all,
+                             reference::mode_scores_backward}});
+
+std::tuple<at::Tensor, at::Tensor> mode_scores_backward_checked(const at::Tensor& grad,
+                                                                const at::Tensor& scores, const at::Tensor& q,
+                                                                const at::Tensor& k, int64_t heads) {
+  check_mode_scores_args(q, k, heads, {}, {});
+  check_same("mode_scores_backward", "grad", grad, "q", q);
+  check_same("mode_scores_backward", "scores", scores, "q", q);
+  return score_backward_kernels.run(q.device(), grad, scores, q, k, heads);
+}
+
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("mode_scores", mode_scores_cpu);
-  m.impl("mode_scores_backward", mode_scores_backward_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("mode_scores", mode_scores_checked);
+  m.impl("mode_scores_backward", mode_scores_backward_checked);
 }
 
 }  // namespace modewise::ops

@@ -52,24 +52,17 @@ Pair rms_fused(const at::Tensor& input, const std::optional<at::Tensor>& scale, 
   return {out, rstd};
 }
 
-Pair rms_reference(const at::Tensor& x, const std::optional<at::Tensor>& weight, double eps) {
-  const auto wide = x.to(accumulate_type(x.scalar_type()));
-  return {reference::rms_norm(x, weight.value_or(at::Tensor()), eps),
-          (wide * wide).mean(-1).add(eps).rsqrt()};
-}
-
 const KernelList<Pair(const at::Tensor&, const std::optional<at::Tensor>&, double)> rms_kernels(
     "rms_norm", {{"fused", decltype(rms_kernels)::takes_all, rms_fused},
-                 {"reference", decltype(rms_kernels)::takes_all, rms_reference}});
+                 {"reference", decltype(rms_kernels)::takes_all, reference::rms_norm_stats}});
 
-Pair rms_norm_stats_cpu(const at::Tensor& x, const std::optional<at::Tensor>& weight, double eps) {
+Pair rms_norm_stats_checked(const at::Tensor& x, const std::optional<at::Tensor>& weight, double eps) {
   check_rms_norm_args(x, weight, eps);
-  return rms_kernels.run(x, weight, eps);
+  return rms_kernels.run(x.device(), x, weight, eps);
 }
 
-Pair rms_norm_backward_cpu(const at::Tensor& grad_out, const at::Tensor& input, const at::Tensor& rstd,
-                           const std::optional<at::Tensor>& scale) {
-  check_rms_norm_backward_args(grad_out, input, rstd, scale);
+Pair rms_backward_fused(const at::Tensor& grad_out, const at::Tensor& input, const at::Tensor& rstd,
+                        const std::optional<at::Tensor>& scale) {
   const auto type = accumulate_type(input.scalar_type());
   const auto x = input.contiguous(), grad = grad_out.contiguous(), weight = rms_weight(scale, type);
   const auto rstd_rows = rstd.to(type).contiguous();
@@ -100,11 +93,24 @@ Pair rms_norm_backward_cpu(const at::Tensor& grad_out, const at::Tensor& input, 
   return {grad_x, sums.select(0, 0).clone()};
 }
 
+const KernelList<Pair(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                      const std::optional<at::Tensor>&)>
+    rms_backward_kernels("rms_norm_backward",
+                         {{"fused", decltype(rms_backward_kernels)::takes_all, rms_backward_fused},
+                          {"reference", decltype(rms_backward_kernels)::takes_all,
+                           reference::rms_norm_backward}});
+
+Pair rms_norm_backward_checked(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& rstd,
+                               const std::optional<at::Tensor>& weight) {
+  check_rms_norm_backward_args(grad, x, rstd, weight);
+  return rms_backward_kernels.run(x.device(), grad, x, rstd, weight);
+}
+
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("rms_norm_stats", rms_norm_stats_cpu);
-  m.impl("rms_norm_backward", rms_norm_backward_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("rms_norm_stats", rms_norm_stats_checked);
+  m.impl("rms_norm_backward", rms_norm_backward_checked);
 }
 
 }  // namespace modewise::ops

@@ -51,15 +51,15 @@ const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, double, bool)>
     "rotary", {{"rows", decltype(rotary_kernels)::takes_all, rotary_rows},
                {"reference", decltype(rotary_kernels)::takes_all, reference::rotary}});
 
-at::Tensor rotary_cpu(const at::Tensor& x, const at::Tensor& angles, double gain, bool inverse) {
+at::Tensor rotary_checked(const at::Tensor& x, const at::Tensor& angles, double gain, bool inverse) {
   check_rotary_args(x, angles);
-  return rotary_kernels.run(x, angles, gain, inverse);
+  return rotary_kernels.run(x.device(), x, angles, gain, inverse);
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("rotary", rotary_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("rotary", rotary_checked);
 }
 
 }  // namespace modewise::ops

@@ -68,15 +68,15 @@ const KernelList<at::Tensor(const at::Tensor&)> squares_kernels(
     "sum_of_squares", {{"blocks", decltype(squares_kernels)::takes_all, sum_of_squares_blocks},
                        {"reference", decltype(squares_kernels)::takes_all, reference::sum_of_squares}});
 
-at::Tensor sum_of_squares_cpu(const at::Tensor& x) {
+at::Tensor sum_of_squares_checked(const at::Tensor& x) {
   check_sum_of_squares_args(x);
-  return squares_kernels.run(x);
+  return squares_kernels.run(x.device(), x);
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("sum_of_squares", sum_of_squares_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("sum_of_squares", sum_of_squares_checked);
 }
 
 }  // namespace modewise::ops

@@ -18,6 +18,7 @@
 #include <numeric>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/arguments.h"
 #include "modewise/ops/cpu/dense_channels.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
@@ -289,36 +290,52 @@ Gradients backward_tiled(const at::Tensor& grad, const at::Tensor& q, const at::
   return {grad_q, grad_k, grad_v, grad_latents};
 }
 
+Gradients backward_reference(const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
+                             const at::Tensor& v, const Optional& latents, const at::Tensor&,
+                             const at::Tensor&, const SummaryOptions& options, const RotaryCode& rotary) {
+  return reference::summary_attention_backward(grad, q, k, v, latents, options, rotary);
+}
+
+using SummaryBackwardKernels = KernelList<Gradients(
+    const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const Optional&,
+    const at::Tensor&, const at::Tensor&, const SummaryOptions&, const RotaryCode&)>;
+const SummaryBackwardKernels summary_backward_kernels(
+    "summary_attention_backward", {{"tiled", SummaryBackwardKernels::takes_all, backward_tiled},
+                                   {"reference", SummaryBackwardKernels::takes_all, backward_reference}});
+
 RotaryCode code_of(const Optional& frequencies, const Optional& positions, at::ArrayRef<double> gains) {
   return {frequencies.value_or(at::Tensor()), gains.vec(), positions.value_or(at::Tensor())};
 }
 
-Forward summary_attention_cpu(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                              const Optional& latents, const Optional& frequencies, const Optional& positions,
-                              at::IntArrayRef fold, int64_t window, int64_t sinks, double scale,
-                              at::ArrayRef<double> gains) {
+Forward summary_attention_checked(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                  const Optional& latents, const Optional& frequencies,
+                                  const Optional& positions, at::IntArrayRef fold, int64_t window,
+                                  int64_t sinks, double scale, at::ArrayRef<double> gains) {
   const SummaryOptions options = {fold.vec(), window, sinks, scale};
   const RotaryCode rotary = code_of(frequencies, positions, gains);
   check_summary_attention_args(q, k, v, latents, options, rotary);
-  return summary_kernels.run(q, k, v, latents, options, rotary);
+  return summary_kernels.run(q.device(), q, k, v, latents, options, rotary);
 }
 
-Gradients summary_attention_backward_cpu(const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
-                                         const at::Tensor& v, const Optional& latents, const at::Tensor& out,
-                                         const at::Tensor& sums, const Optional& frequencies,
-                                         const Optional& positions, at::IntArrayRef fold, int64_t window,
-                                         int64_t sinks, double scale, at::ArrayRef<double> gains) {
+Gradients summary_attention_backward_checked(const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
+                                             const at::Tensor& v, const Optional& latents,
+                                             const at::Tensor& out, const at::Tensor& sums,
+                                             const Optional& frequencies, const Optional& positions,
+                                             at::IntArrayRef fold, int64_t window, int64_t sinks,
+                                             double scale, at::ArrayRef<double> gains) {
   const SummaryOptions options = {fold.vec(), window, sinks, scale};
   const RotaryCode rotary = code_of(frequencies, positions, gains);
   check_summary_attention_args(q, k, v, latents, options, rotary);
-  return backward_tiled(grad, q, k, v, latents, out, sums, options, rotary);
+  for (const auto& [name, tensor] : {std::pair("grad", grad), {"out", out}, {"logsumexp", sums}})
+    check_device("summary_attention_backward", name, tensor, "q", q);
+  return summary_backward_kernels.run(q.device(), grad, q, k, v, latents, out, sums, options, rotary);
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("summary_attention", summary_attention_cpu);
-  m.impl("summary_attention_backward", summary_attention_backward_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("summary_attention", summary_attention_checked);
+  m.impl("summary_attention_backward", summary_attention_backward_checked);
 }
 
 }  // namespace modewise::ops

@@ -203,23 +203,23 @@ const StepKernels step_kernels("summary_step",
                                {{"loops", too_many_levels, summary_step_loops},
                                 {"reference", StepKernels::takes_all, reference::summary_step}});
 
-at::Tensor summary_step_cpu(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                            const at::Tensor& turned, const at::Tensor& ring_keys,
-                            const at::Tensor& ring_values, const at::Tensor& first_keys,
-                            const at::Tensor& first_values, at::TensorList slot_keys,
-                            at::TensorList slot_values, at::IntArrayRef places, at::ArrayRef<double> excess,
-                            const OptionalTensor& latents, const OptionalTensor& high,
-                            const OptionalTensor& total, const OptionalTensor& sum_keys,
-                            const OptionalTensor& sum_values, const OptionalTensor& frequencies,
-                            at::ArrayRef<double> gains, int64_t first, int64_t window, double scale,
-                            bool attends) {
+at::Tensor summary_step_checked(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                const at::Tensor& turned, const at::Tensor& ring_keys,
+                                const at::Tensor& ring_values, const at::Tensor& first_keys,
+                                const at::Tensor& first_values, at::TensorList slot_keys,
+                                at::TensorList slot_values, at::IntArrayRef places,
+                                at::ArrayRef<double> excess, const OptionalTensor& latents,
+                                const OptionalTensor& high, const OptionalTensor& total,
+                                const OptionalTensor& sum_keys, const OptionalTensor& sum_values,
+                                const OptionalTensor& frequencies, at::ArrayRef<double> gains, int64_t first,
+                                int64_t window, double scale, bool attends) {
   const KeyRows ring = {ring_keys, ring_values}, kept = {first_keys, first_values};
   const auto slots = seen_slots(slot_keys, slot_values, places, excess);
   const OpenBlocks open = open_blocks(latents, high, total, sum_keys, sum_values);
   const RotaryCode rotary = {frequencies.value_or(at::Tensor()), gains.vec(), {}};
   const StepOptions options = {first, window, scale, attends};
   check_summary_step_args(q, k, v, turned, ring, kept, slots, open, rotary, options);
-  return step_kernels.run(q, k, v, turned, ring, kept, slots, open, rotary, options);
+  return step_kernels.run(q.device(), q, k, v, turned, ring, kept, slots, open, rotary, options);
 }
 
 void summary_join_loops(const KeyRows& rows, const OpenBlocks& open) {
@@ -235,19 +235,19 @@ const KernelList<void(const KeyRows&, const OpenBlocks&)> join_kernels(
     "summary_join", {{"loops", decltype(join_kernels)::takes_all, summary_join_loops},
                      {"reference", decltype(join_kernels)::takes_all, reference::summary_join}});
 
-void summary_join_cpu(const at::Tensor& keys, const at::Tensor& values, const at::Tensor& latents,
-                      const at::Tensor& high, const at::Tensor& total, const at::Tensor& sum_keys,
-                      const at::Tensor& sum_values) {
+void summary_join_checked(const at::Tensor& keys, const at::Tensor& values, const at::Tensor& latents,
+                          const at::Tensor& high, const at::Tensor& total, const at::Tensor& sum_keys,
+                          const at::Tensor& sum_values) {
   const OpenBlocks open = {latents, high, total, sum_keys, sum_values};
   check_summary_join_args("summary_join", {keys, values}, open);
-  join_kernels.run({keys, values}, open);
+  join_kernels.run(keys.device(), {keys, values}, open);
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("summary_step", summary_step_cpu);
-  m.impl("summary_join", summary_join_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("summary_step", summary_step_checked);
+  m.impl("summary_join", summary_join_checked);
 }
 
 }  // namespace modewise::ops

@@ -34,13 +34,12 @@ const KernelList<at::Tensor(const at::Tensor&)> swiglu_kernels(
     "swiglu", {{"fused", decltype(swiglu_kernels)::takes_all, swiglu_fused},
                {"reference", decltype(swiglu_kernels)::takes_all, reference::swiglu}});
 
-at::Tensor swiglu_cpu(const at::Tensor& gate_and_up) {
+at::Tensor swiglu_checked(const at::Tensor& gate_and_up) {
   check_swiglu_args(gate_and_up);
-  return swiglu_kernels.run(gate_and_up);
+  return swiglu_kernels.run(gate_and_up.device(), gate_and_up);
 }
 
-at::Tensor swiglu_backward_cpu(const at::Tensor& grad_out, const at::Tensor& gate_and_up) {
-  check_swiglu_backward_args(grad_out, gate_and_up);
+at::Tensor swiglu_backward_fused(const at::Tensor& grad_out, const at::Tensor& gate_and_up) {
   const auto x = gate_and_up.contiguous(), grad = grad_out.contiguous();
   const auto out = at::empty(x.sizes(), x.options());
   if (out.numel() == 0) return out;
@@ -56,11 +55,21 @@ at::Tensor swiglu_backward_cpu(const at::Tensor& grad_out, const at::Tensor& gat
   return out;
 }
 
+const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&)> swiglu_backward_kernels(
+    "swiglu_backward",
+    {{"fused", decltype(swiglu_backward_kernels)::takes_all, swiglu_backward_fused},
+     {"reference", decltype(swiglu_backward_kernels)::takes_all, reference::swiglu_backward}});
+
+at::Tensor swiglu_backward_checked(const at::Tensor& grad, const at::Tensor& gate_and_up) {
+  check_swiglu_backward_args(grad, gate_and_up);
+  return swiglu_backward_kernels.run(grad.device(), grad, gate_and_up);
+}
+
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("swiglu", swiglu_cpu);
-  m.impl("swiglu_backward", swiglu_backward_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("swiglu", swiglu_checked);
+  m.impl("swiglu_backward", swiglu_backward_checked);
 }
 
 }  // namespace modewise::ops

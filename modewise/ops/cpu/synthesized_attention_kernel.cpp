@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "modewise/ops/arguments.h"
 #include "modewise/ops/cpu/synthesis.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
@@ -66,12 +67,12 @@ SynthesizedLogits given_logits(const Maybe& left, const Maybe& right, const Mayb
           inner.value_or(at::Tensor())};
 }
 
-at::Tensor synthesized_attention_cpu(const at::Tensor& v, const Maybe& left, const Maybe& right,
-                                     const Maybe& outer, const Maybe& inner, int64_t rows,
-                                     const Maybe& key_mask, bool causal) {
+at::Tensor synthesized_attention_checked(const at::Tensor& v, const Maybe& left, const Maybe& right,
+                                         const Maybe& outer, const Maybe& inner, int64_t rows,
+                                         const Maybe& key_mask, bool causal) {
   const auto logits = given_logits(left, right, outer, inner);
   check_synthesized_attention_args(v, logits, rows, key_mask, causal);
-  return synthesized_kernels.run(v, logits, rows, key_mask, causal);
+  return synthesized_kernels.run(v.device(), v, logits, rows, key_mask, causal);
 }
 
 /// Gradients, those of left in its own type and all others in the type of sums. What all samples share has a
@@ -164,11 +165,11 @@ class PartGradients {
   at::Tensor grad_, v_, left_, right_, outer_, inner_;
 };
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> synthesized_attention_backward_cpu(
-    const at::Tensor& grad, const at::Tensor& v, const Maybe& left, const Maybe& right, const Maybe& outer,
-    const Maybe& inner, int64_t rows, const Maybe& key_mask, bool causal) {
-  const auto logits = given_logits(left, right, outer, inner);
-  check_synthesized_attention_args(v, logits, rows, key_mask, causal);
+using FiveGradients = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
+
+FiveGradients synthesized_backward_blocks(const at::Tensor& grad, const at::Tensor& v,
+                                          const SynthesizedLogits& logits, int64_t rows,
+                                          const Maybe& key_mask, bool causal) {
   const bool folded = same_for_all(v, logits, key_mask);
   const auto values = folded ? fold_samples(v) : v, upstream = folded ? fold_samples(grad) : grad;
   const Synthesis a(values, logits, rows, key_mask, causal);
@@ -183,11 +184,29 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> synthesiz
           sums.inner.sum(0).to(type)};
 }
 
+const KernelList<FiveGradients(const at::Tensor&, const at::Tensor&, const SynthesizedLogits&, int64_t,
+                               const Maybe&, bool)>
+    synthesized_backward_kernels("synthesized_attention_backward",
+                                 {{"blocks", decltype(synthesized_backward_kernels)::takes_all,
+                                   synthesized_backward_blocks},
+                                  {"reference", decltype(synthesized_backward_kernels)::takes_all,
+                                   reference::synthesized_attention_backward}});
+
+FiveGradients synthesized_attention_backward_checked(const at::Tensor& grad, const at::Tensor& v,
+                                                     const Maybe& left, const Maybe& right,
+                                                     const Maybe& outer, const Maybe& inner, int64_t rows,
+                                                     const Maybe& key_mask, bool causal) {
+  const auto logits = given_logits(left, right, outer, inner);
+  check_synthesized_attention_args(v, logits, rows, key_mask, causal);
+  check_same("synthesized_attention_backward", "grad", grad, "v", v);
+  return synthesized_backward_kernels.run(v.device(), grad, v, logits, rows, key_mask, causal);
+}
+
 }  // namespace
 
-TORCH_LIBRARY_IMPL(modewise, CPU, m) {
-  m.impl("synthesized_attention", synthesized_attention_cpu);
-  m.impl("synthesized_attention_backward", synthesized_attention_backward_cpu);
+TORCH_LIBRARY_IMPL(modewise, CompositeExplicitAutograd, m) {
+  m.impl("synthesized_attention", synthesized_attention_checked);
+  m.impl("synthesized_attention_backward", synthesized_attention_backward_checked);
 }
 
 }  // namespace modewise::ops

@@ -1,5 +1,7 @@
 #include <ATen/ops/convolution.h>
+#include <ATen/ops/zeros.h>
 
+#include "modewise/ops/reference/gradients.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops::reference {
@@ -12,6 +14,18 @@ at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const std:
   return at::convolution(x.movedim(-1, 1), weight.to(type), added, stride, padding, dilation, false, zeros, 1)
       .movedim(1, -1)
       .contiguous();
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward(
+    const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight, at::IntArrayRef stride,
+    at::IntArrayRef padding, at::IntArrayRef dilation, bool x_wanted, bool weight_wanted, bool bias_wanted) {
+  const auto bias = at::zeros({weight.size(0)}, weight.options());
+  const auto out = gradients(
+      [&](const Tensors& in) -> Tensors {
+        return {reference::convolution(in[0], in[1], in[2], stride, padding, dilation)};
+      },
+      {x, weight, bias}, {grad}, {x_wanted, weight_wanted, bias_wanted});
+  return {out[0], out[1], out[2]};
 }
 
 }  // namespace modewise::ops::reference

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/reference/gradients.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops::reference {
@@ -25,6 +26,17 @@ at::Tensor dot_product_attention(const at::Tensor& q, const at::Tensor& k, const
   }
   const auto out = at::matmul(at::softmax(logits, -1), heads_first(v));
   return out.transpose(1, 2).to(q.scalar_type()).contiguous();
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> dot_product_attention_backward(
+    const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+    const std::optional<at::Tensor>& mask, bool causal, double scale) {
+  const auto out = gradients(
+      [&](const Tensors& in) -> Tensors {
+        return {reference::dot_product_attention(in[0], in[1], in[2], mask, causal, scale)};
+      },
+      {q, k, v}, {grad});
+  return {out[0], out[1], out[2]};
 }
 
 }  // namespace modewise::ops::reference

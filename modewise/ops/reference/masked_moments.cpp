@@ -4,17 +4,18 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
+#include "modewise/ops/reference/gradients.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops::reference {
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> masked_moments(const at::Tensor& rows,
                                                               const at::Tensor& mask) {
-  const auto wide = rows.to(at::kDouble);
   const auto kept = mask.logical_or(mask.any().logical_not()).unsqueeze(1);
   const auto count = kept.sum().to(at::kDouble);
-  const auto zero = at::zeros({}, wide.options());
-  const auto mean = at::where(kept, wide, zero).sum(0) / count;
+  const auto zero = at::zeros({}, rows.options().dtype(at::kDouble));
+  const auto wide = at::where(kept, rows.to(at::kDouble), zero);
+  const auto mean = wide.sum(0) / count;
   const auto var = at::where(kept, (wide - mean).square(), zero).sum(0) / count;
   return {mean.to(rows.scalar_type()), var.to(rows.scalar_type()), count};
 }
@@ -26,6 +27,16 @@ void update_moments(const at::Tensor& running_mean, const at::Tensor& running_va
   };
   move(running_mean, mean.to(at::kDouble));
   move(running_var, var.to(at::kDouble) * (count / (count - 1).clamp_min(1)));
+}
+
+at::Tensor masked_moments_backward(const at::Tensor& grad_mean, const at::Tensor& grad_var,
+                                   const at::Tensor& rows, const at::Tensor& mask) {
+  return gradients(
+      [&](const Tensors& in) -> Tensors {
+        const auto [mean, var, count] = reference::masked_moments(in[0], mask);
+        return {mean, var};
+      },
+      {rows}, {grad_mean, grad_var})[0];
 }
 
 }  // namespace modewise::ops::reference

@@ -1,6 +1,7 @@
 #pragma once
-// The operators as plain ATen formulas: oracle of the tests, last entry of every kernel list, and
-// differentiable by ATen's own rules.
+// The operators as plain ATen formulas: oracle of the tests, last entry of every kernel list, what runs on
+// devices without kernels of their own, and differentiable by ATen's own rules. Every tensor that they make
+// is on the device of their arguments.
 
 #include <ATen/core/Tensor.h>
 
@@ -11,7 +12,7 @@
 
 #include "modewise/ops/adam_step.h"
 #include "modewise/ops/dropout_key.h"
-#include "modewise/ops/feed_forward.h"
+#include "modewise/ops/feed_forward_checks.h"
 #include "modewise/ops/layer_norm.h"
 #include "modewise/ops/mode_pool.h"
 #include "modewise/ops/summary_attention.h"
@@ -32,27 +33,61 @@ at::Tensor mode_pool_backward(at::TensorList grads, at::IntArrayRef sizes, Pooli
 /// bool, true = kept. Rows without a key are 0.
 at::Tensor mode_scores(const at::Tensor& q, const at::Tensor& k, int64_t heads,
                        const std::optional<at::Tensor>& key_mask, const std::optional<at::Tensor>& mode_mask);
+std::tuple<at::Tensor, at::Tensor> mode_scores_backward(const at::Tensor& grad, const at::Tensor& scores,
+                                                        const at::Tensor& q, const at::Tensor& k,
+                                                        int64_t heads);
 at::Tensor rotary(const at::Tensor& x, const at::Tensor& angles, double gain, bool inverse);
 
 at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, double eps);
+/// (result, mean, reciprocal deviation of each row), and the gradients in x, weight and bias, the last two in
+/// the type of sums.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_stats(const at::Tensor& x,
+                                                                const std::optional<at::Tensor>& weight,
+                                                                const std::optional<at::Tensor>& bias,
+                                                                double eps);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward(
+    const at::Tensor& grad, const at::Tensor& x, const at::Tensor& mean, const at::Tensor& rstd,
+    const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& grad_sum);
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
+/// The same without means and a bias.
+std::tuple<at::Tensor, at::Tensor> rms_norm_stats(const at::Tensor& x,
+                                                  const std::optional<at::Tensor>& weight, double eps);
+std::tuple<at::Tensor, at::Tensor> rms_norm_backward(const at::Tensor& grad, const at::Tensor& x,
+                                                     const at::Tensor& rstd,
+                                                     const std::optional<at::Tensor>& weight);
 /// 1/(1 − p) where an element is kept, else 0, in the shape and dtype of x (float32 for bfloat16).
 at::Tensor dropout_scale(const at::Tensor& x, double p, DropoutKey key);
 at::Tensor dropout_add(const at::Tensor& residual, const at::Tensor& x, double p, DropoutKey key);
 at::Tensor swiglu(const at::Tensor& gate_and_up);
+at::Tensor swiglu_backward(const at::Tensor& grad, const at::Tensor& gate_and_up);
 at::Tensor elementary(const at::Tensor& x, std::string_view function);
 /// (result, gate x beside first x + first_bias, or the latter alone).
 std::tuple<at::Tensor, at::Tensor> feed_forward(const at::Tensor& x, const FeedForwardWeights& weights,
                                                 double p, DropoutKey key);
+FeedForwardGradients feed_forward_backward(const at::Tensor& grad, const at::Tensor& x,
+                                           const at::Tensor& kept, const FeedForwardWeights& weights,
+                                           double p, DropoutKey key, FeedForwardWanted wanted);
 std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const at::Tensor& k,
                                                      const at::Tensor& v,
                                                      const std::optional<at::Tensor>& latents,
                                                      const SummaryOptions& options, const RotaryCode& code);
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> summary_attention_backward(
+    const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+    const std::optional<at::Tensor>& latents, const SummaryOptions& options, const RotaryCode& code);
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> linear_backward(const at::Tensor& grad, const at::Tensor& x,
+                                                               const at::Tensor& weight, bool x_wanted,
+                                                               bool weight_wanted, bool bias_wanted);
 at::Tensor dot_product_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                  const std::optional<at::Tensor>& mask, bool causal, double scale);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> dot_product_attention_backward(
+    const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+    const std::optional<at::Tensor>& mask, bool causal, double scale);
 at::Tensor synthesized_attention(const at::Tensor& v, const SynthesizedLogits& logits, int64_t rows,
                                  const std::optional<at::Tensor>& key_mask, bool causal);
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> synthesized_attention_backward(
+    const at::Tensor& grad, const at::Tensor& v, const SynthesizedLogits& logits, int64_t rows,
+    const std::optional<at::Tensor>& key_mask, bool causal);
 at::Tensor matmul(const at::Tensor& a, const at::Tensor& b);
 /// (loss, its gradients in hidden and head where wanted, else empty).
 std::tuple<at::Tensor, at::Tensor, at::Tensor> language_loss(const at::Tensor& hidden, const at::Tensor& head,
@@ -60,6 +95,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> language_loss(const at::Tensor& h
                                                              bool head_wanted);
 at::Tensor token_losses(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets);
 std::tuple<at::Tensor, at::Tensor, at::Tensor> masked_moments(const at::Tensor& rows, const at::Tensor& mask);
+at::Tensor masked_moments_backward(const at::Tensor& grad_mean, const at::Tensor& grad_var,
+                                   const at::Tensor& rows, const at::Tensor& mask);
 void update_moments(const at::Tensor& running_mean, const at::Tensor& running_var, const at::Tensor& mean,
                     const at::Tensor& var, const at::Tensor& count, double momentum);
 at::Tensor sum_of_squares(const at::Tensor& x);
@@ -72,5 +109,8 @@ void adam_step(const at::Tensor& parameter, const at::Tensor& gradient, const at
                const at::Tensor& second_moment, const AdamStep& step);
 at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
                        at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward(
+    const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight, at::IntArrayRef stride,
+    at::IntArrayRef padding, at::IntArrayRef dilation, bool x_wanted, bool weight_wanted, bool bias_wanted);
 
 }  // namespace modewise::ops::reference

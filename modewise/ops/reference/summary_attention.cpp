@@ -15,7 +15,9 @@
 #include <limits>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/arguments.h"
 #include "modewise/ops/fold_levels.h"
+#include "modewise/ops/reference/gradients.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops::reference {
@@ -94,6 +96,18 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q_in, con
   const auto values = per_head(at::cat(keys.values, 1)).transpose(1, 2);
   return {at::matmul(at::softmax(masked, -1), values).transpose(1, 2).contiguous().to(q_in.scalar_type()),
           at::logsumexp(masked, -1)};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> summary_attention_backward(
+    const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+    const std::optional<at::Tensor>& latents, const SummaryOptions& options, const RotaryCode& code) {
+  const auto out = gradients(
+      [&](const Tensors& in) -> Tensors {
+        return {
+            std::get<0>(reference::summary_attention(in[0], in[1], in[2], optional(in[3]), options, code))};
+      },
+      {q, k, v, latents.value_or(at::Tensor())}, {grad});
+  return {out[0], out[1], out[2], out[3]};
 }
 
 }  // namespace modewise::ops::reference

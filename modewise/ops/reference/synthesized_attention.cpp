@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/reference/gradients.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops::reference {
@@ -33,6 +34,18 @@ at::Tensor synthesized_attention(const at::Tensor& v, const SynthesizedLogits& l
   const auto any = kept.any(-1, true);
   const auto weights = at::where(any, at::softmax(at::where(any, z, none), -1), none);
   return at::matmul(weights, heads_first(v)).transpose(1, 2).to(v.scalar_type()).contiguous();
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> synthesized_attention_backward(
+    const at::Tensor& grad, const at::Tensor& v, const SynthesizedLogits& logits, int64_t rows,
+    const std::optional<at::Tensor>& key_mask, bool causal) {
+  const auto out = gradients(
+      [&](const Tensors& in) -> Tensors {
+        return {
+            reference::synthesized_attention(in[0], {in[1], in[2], in[3], in[4]}, rows, key_mask, causal)};
+      },
+      {v, logits.left, logits.right, logits.outer, logits.inner}, {grad});
+  return {out[0], out[1], out[2], out[3], out[4]};
 }
 
 }  // namespace modewise::ops::reference

@@ -43,9 +43,18 @@ def widest(values: tuple[Any, ...]) -> torch.dtype:
     return torch.bfloat16 if floating and all(dtype == torch.bfloat16 for dtype in floating) else torch.float32
 
 
+def narrow_type(device: str) -> torch.dtype:
+    """That of autocast on a device; ValueError for float16, which is what torch takes for GPUs if it is not told."""
+    name = torch._C._get_privateuse1_backend_name() if device == "privateuseone" else device
+    dtype = torch.get_autocast_dtype(name)
+    if dtype == torch.float16:
+        raise ValueError(f"autocast: the operators take bfloat16 as narrow type, got torch.float16: torch.autocast({name!r}, torch.bfloat16)")
+    return dtype
+
+
 def narrow_kernel(op: Any, device: str) -> Callable[..., Any]:
     def kernel(_: Any, *args: Any, **kwargs: Any) -> Any:
-        dtype = torch.get_autocast_dtype(device)
+        dtype = narrow_type(device)
         with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(autocast_key(device))):
             return op(*(cast(value, dtype) for value in args), **{name: cast(value, dtype) for name, value in kwargs.items()})
 
@@ -61,8 +70,11 @@ def widest_kernel(op: Any, device: str) -> Callable[..., Any]:
     return kernel
 
 
+KEYS = {"cpu": "AutocastCPU", "cuda": "AutocastCUDA", "xpu": "AutocastXPU", "privateuseone": "AutocastPrivateUse1"}
+
+
 def autocast_key(device: str) -> Any:
-    return getattr(torch._C.DispatchKey, {"cpu": "AutocastCPU", "cuda": "AutocastCUDA"}[device])
+    return getattr(torch._C.DispatchKey, KEYS[device])
 
 
 _library = torch.library.Library("modewise", "IMPL")
@@ -70,7 +82,7 @@ _library = torch.library.Library("modewise", "IMPL")
 
 def register() -> None:
     """Once, at import."""
-    for device, key in (("cpu", "AutocastCPU"), ("cuda", "AutocastCUDA")):
+    for device, key in KEYS.items():
         for names, kernel_of in ((NARROW, narrow_kernel), (WIDEST, widest_kernel)):
             for name in names:
                 op = getattr(torch.ops.modewise, name).default

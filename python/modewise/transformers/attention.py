@@ -22,7 +22,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, options: Options, latents: Tensor | 
     not there, wherever they stand: the text is what remains, and their own rows are 0."""
 
     def attended(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        return ops.tensor_attention(q, k, v, latents, options.frequencies, form=options.form, fold=options.fold, window=options.window,
+        return ops.tensor_attention(q, k, v, latents, options.frequencies.to(q.device), form=options.form, fold=options.fold, window=options.window,
                                     sinks=options.sinks, density=options.density, gains=options.gains)  # fmt: skip
 
     if valid is None:
@@ -57,7 +57,6 @@ def forward(
     options = getattr(module, "modewise_options", None)
     require(isinstance(options, Options), "this model was made for another attention: modewise.transformers.prepare(model) brings it to ours")
     assert isinstance(options, Options)
-    require(query.device.type in ("cpu", "meta"), f"the kernels are for the CPU, got tensors on {query.device}")
     require(dropout == 0, f"attention_dropout is {dropout}, but its weights are never held: set it to 0")
     layer, tokens = layer_of(key), query.shape[2]
     require(layer is not None or key.shape[2] == tokens, f"{tokens} tokens go on behind a cache of another kind: give "

@@ -62,9 +62,9 @@ class LayerCache(CacheLayerMixin):  # type: ignore[misc]
         if first:
             self.apart = mask is not None
             self.memories = [AttentionCache(options.form, options.fold, options.window, options.sinks, options.density, latents,
-                                            options.frequencies, options.gains) for _ in range(q.shape[0] if self.apart else 1)]  # fmt: skip
+                                            options.frequencies.to(q.device), options.gains) for _ in range(q.shape[0] if self.apart else 1)]  # fmt: skip
         if self.apart:
-            return self._rows(q, k, v, torch.ones(q.shape[0], self.tokens, dtype=torch.bool) if mask is None else mask)
+            return self._rows(q, k, v, torch.ones(q.shape[0], self.tokens, dtype=torch.bool, device=q.device) if mask is None else mask)
         require(mask is None or bool(mask.all()), "attention_mask leaves out tokens that the cache has read")
         return self.memories[0].step(q, k, v)
 

@@ -1,0 +1,158 @@
+// A device for tests, libtorch's PrivateUse1: its memory is that of the CPU, and may be neither read nor
+// written but while libtorch copies from or to it. Operators of libtorch run on copies on the CPU. What reads
+// memory of this device as if it were the CPU's ends the process (SIGSEGV).
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/native/CPUFallback.h>
+#include <ATen/ops/_reshape_alias_native.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/unfold_native.h>
+#include <ATen/ops/view_native.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <sys/mman.h>
+#include <torch/library.h>
+
+#include <map>
+#include <mutex>
+
+namespace modewise {
+namespace {
+
+constexpr c10::DeviceType kGuarded = c10::DeviceType::PrivateUse1;
+const c10::Device device(kGuarded, 0);
+
+struct OneDevice : c10::impl::NoOpDeviceGuardImpl<kGuarded> {
+  c10::Device getDevice() const override { return device; }
+  c10::Device exchangeDevice(c10::Device) const override { return device; }
+  c10::Stream getStream(c10::Device) const noexcept override { return {c10::Stream::DEFAULT, device}; }
+};
+C10_REGISTER_GUARD_IMPL(PrivateUse1, OneDevice);
+
+/// Every block of memory that there is, its size, and how many copies are at work on it.
+class Blocks {
+ public:
+  static Blocks& all() {
+    static auto* blocks = new Blocks;  // tensors of Python may outlive every static object
+    return *blocks;
+  }
+
+  void* add(size_t bytes) {
+    void* block = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    TORCH_CHECK(block != MAP_FAILED, "no memory for ", bytes, " bytes of the guarded device");
+    const std::lock_guard lock(mutex_);
+    blocks_[block] = {bytes, 0};
+    return block;
+  }
+  static void remove(void* block) {
+    const std::lock_guard lock(all().mutex_);
+    munmap(block, all().blocks_.at(block).bytes);
+    all().blocks_.erase(block);
+  }
+  void open(const at::Tensor& tensor) { change(tensor, 1, PROT_READ | PROT_WRITE); }
+  void close(const at::Tensor& tensor) { change(tensor, -1, PROT_NONE); }
+
+ private:
+  struct Block {
+    size_t bytes;
+    int copies;
+  };
+
+  /// The first copy opens a block, the last one closes it.
+  void change(const at::Tensor& tensor, int by, int protection) {
+    if (tensor.storage().nbytes() == 0) return;
+    const std::lock_guard lock(mutex_);
+    void* block = tensor.storage().mutable_data();
+    const int before = blocks_.at(block).copies;
+    blocks_.at(block).copies += by;
+    if (std::min(before, before + by) == 0) mprotect(block, blocks_.at(block).bytes, protection);
+  }
+
+  std::mutex mutex_;
+  std::map<void*, Block> blocks_;
+};
+
+struct GuardedAllocator final : c10::Allocator {
+  c10::DataPtr allocate(size_t bytes) override {
+    if (bytes == 0) return {nullptr, device};
+    void* block = Blocks::all().add(bytes);
+    return {block, block, &Blocks::remove, device};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &Blocks::remove; }
+  void copy_data(void*, const void*, std::size_t) const override {
+    TORCH_CHECK(false, "the guarded device copies by _copy_from alone");
+  }
+};
+
+GuardedAllocator allocator;
+REGISTER_ALLOCATOR(kGuarded, &allocator);
+
+/// While it lives, a tensor as one of the CPU that shares its memory.
+class OnCpu {
+ public:
+  explicit OnCpu(const at::Tensor& tensor) : tensor_(tensor), view_(tensor) {
+    if (tensor.device().type() != kGuarded) return;
+    Blocks::all().open(tensor);
+    view_ = at::from_blob(tensor.mutable_data_ptr(), tensor.sizes(), tensor.strides(),
+                          at::TensorOptions(tensor.scalar_type()));
+  }
+  ~OnCpu() {
+    if (tensor_.device().type() == kGuarded) Blocks::all().close(tensor_);
+  }
+  OnCpu(const OnCpu&) = delete;
+  OnCpu& operator=(const OnCpu&) = delete;
+
+  const at::Tensor& view() const { return view_; }
+
+ private:
+  at::Tensor tensor_, view_;
+};
+
+at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
+  const OnCpu source(from), target(to);
+  target.view().copy_(source.view());
+  return to;
+}
+
+at::Tensor copy_back(const at::Tensor& from, const at::Tensor& to) {
+  TORCH_CHECK(from.sizes() == to.sizes(), "the guarded device resizes nothing, wanted ", from.sizes(),
+              ", got ", to.sizes());
+  return copy_from(from, to, false);
+}
+
+constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::PrivateUse1);
+
+at::Tensor empty(at::IntArrayRef sizes, std::optional<at::ScalarType> type, std::optional<at::Layout>,
+                 std::optional<at::Device>, std::optional<bool>, std::optional<at::MemoryFormat> format) {
+  return at::detail::empty_generic(sizes, &allocator, kKeys, c10::dtype_or_default(type), format);
+}
+
+at::Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides, std::optional<at::ScalarType> type,
+                         std::optional<at::Layout>, std::optional<at::Device>, std::optional<bool>) {
+  return at::detail::empty_strided_generic(sizes, strides, &allocator, kKeys, c10::dtype_or_default(type));
+}
+
+void on_copies(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_copies>());
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("empty.memory_format", empty);
+  m.impl("empty_strided", empty_strided);
+  m.impl("_copy_from", copy_from);
+  m.impl("_copy_from_and_resize", copy_back);
+  m.impl("as_strided", at::native::as_strided_tensorimpl);
+  m.impl("view", at::native::view);
+  m.impl("_reshape_alias", at::native::_reshape_alias);
+  m.impl("unfold", at::native::unfold);
+}
+
+}  // namespace modewise
