@@ -4,9 +4,12 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/convolution.h>
+#include <ATen/ops/convolution_backward.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/unfold_native.h>
 #include <ATen/ops/view_native.h>
@@ -15,6 +18,7 @@
 #include <sys/mman.h>
 #include <torch/library.h>
 
+#include <array>
 #include <map>
 #include <mutex>
 
@@ -27,9 +31,21 @@ const c10::Device device(kGuarded, 0);
 struct OneDevice : c10::impl::NoOpDeviceGuardImpl<kGuarded> {
   c10::Device getDevice() const override { return device; }
   c10::Device exchangeDevice(c10::Device) const override { return device; }
-  c10::Stream getStream(c10::Device) const noexcept override { return {c10::Stream::DEFAULT, device}; }
+  c10::Stream getStream(c10::Device) const noexcept override {
+    return c10::Stream(c10::Stream::DEFAULT, device);
+  }
 };
 C10_REGISTER_GUARD_IMPL(PrivateUse1, OneDevice);
+
+struct Hooks final : at::PrivateUse1HooksInterface {
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+};
+const bool registered = [] {
+  at::RegisterPrivateUse1HooksInterface(new Hooks);
+  return true;
+}();
 
 /// Every block of memory that there is, its size, and how many copies are at work on it.
 class Blocks {
@@ -116,12 +132,6 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
   return to;
 }
 
-at::Tensor copy_back(const at::Tensor& from, const at::Tensor& to) {
-  TORCH_CHECK(from.sizes() == to.sizes(), "the guarded device resizes nothing, wanted ", from.sizes(),
-              ", got ", to.sizes());
-  return copy_from(from, to, false);
-}
-
 constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::PrivateUse1);
 
 at::Tensor empty(at::IntArrayRef sizes, std::optional<at::ScalarType> type, std::optional<at::Layout>,
@@ -134,8 +144,43 @@ at::Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides, std::op
   return at::detail::empty_strided_generic(sizes, strides, &allocator, kKeys, c10::dtype_or_default(type));
 }
 
+/// A tensor that has other sizes gets new memory: results that libtorch makes in a tensor given for them.
+const at::Tensor& resize(const at::Tensor& tensor, at::IntArrayRef sizes,
+                         std::optional<at::MemoryFormat> format) {
+  if (tensor.sizes() == sizes) return tensor;
+  const at::Tensor fresh = empty(sizes, tensor.scalar_type(), {}, {}, {}, format);
+  tensor.unsafeGetTensorImpl()->set_storage_keep_dtype(fresh.storage());
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, fresh.strides(), 0);
+  return tensor;
+}
+
+at::Tensor copy_back(const at::Tensor& from, const at::Tensor& to) {
+  return copy_from(from, resize(to, from.sizes(), {}), false);
+}
+
 void on_copies(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
+}
+
+/// What libtorch asks every device for by itself.
+at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
+                       at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
+                       bool transposed, at::IntArrayRef output_padding, int64_t groups) {
+  const bool added = bias && bias->defined();
+  return at::convolution(x.cpu(), weight.cpu(), added ? std::optional(bias->cpu()) : std::nullopt, stride,
+                         padding, dilation, transposed, output_padding, groups)
+      .to(device);
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward(
+    const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight, at::IntArrayRef stride,
+    at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed, at::IntArrayRef output_padding,
+    int64_t groups, std::array<bool, 3> wanted) {
+  const auto [of_x, of_weight, of_bias] =
+      at::convolution_backward(grad.cpu(), x.cpu(), weight.cpu(), at::IntArrayRef{weight.size(0)}, stride,
+                               padding, dilation, transposed, output_padding, groups, wanted);
+  const auto moved = [](const at::Tensor& tensor) { return tensor.defined() ? tensor.to(device) : tensor; };
+  return {moved(of_x), moved(of_weight), moved(of_bias)};
 }
 
 }  // namespace
@@ -144,14 +189,21 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_copies>());
 }
 
+TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFallthrough());
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", empty);
   m.impl("empty_strided", empty_strided);
   m.impl("_copy_from", copy_from);
   m.impl("_copy_from_and_resize", copy_back);
+  m.impl("resize_", resize);
   m.impl("as_strided", at::native::as_strided_tensorimpl);
   m.impl("view", at::native::view);
   m.impl("_reshape_alias", at::native::_reshape_alias);
+  m.impl("convolution_overrideable", convolution);
+  m.impl("convolution_backward_overrideable", convolution_backward);
   m.impl("unfold", at::native::unfold);
 }
 

@@ -27,7 +27,7 @@ def load_device():
     torch.ops.load_library(LIBRARY)
     torch.utils.rename_privateuse1_backend("guarded")
     torch._register_device_module("guarded", types.SimpleNamespace(
-        is_available=lambda: True, device_count=lambda: 1, get_amp_supported_dtype=lambda: [torch.bfloat16]))
+        is_available=lambda: True, device_count=lambda: 1, get_amp_supported_dtype=lambda: [torch.bfloat16, torch.float16]))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -71,21 +71,26 @@ def results_and_gradients(record, sample):
 
 
 def same_as_on_cpu(got, wanted):
+    """But for roundings: copies on the CPU may have other strides, which libtorch sums in another order. Some gradients
+    vanish exactly: their roundings are then those of the others."""
     assert len(got) == len(wanted)
+    largest = max((w[w.isfinite()].abs().max().item() for w in wanted if w is not None and w.isfinite().any()), default=0.0)
     for g, w in zip(got, wanted, strict=True):
         assert (g is None) == (w is None)
         if g is None:
             continue
         assert g.device.type == "guarded"
         assert g.numel() == 0 or g.stride() == w.stride()
-        torch.testing.assert_close(g.cpu(), w, equal_nan=True)
+        tolerance = 128 * torch.finfo(w.dtype).eps if w.dtype != torch.bfloat16 else 2 * torch.finfo(w.dtype).eps
+        torch.testing.assert_close(g.cpu(), w, rtol=tolerance, atol=tolerance * max(1.0, largest), equal_nan=True)
 
 
 def test_reading_the_devices_memory_ends_the_process():
-    code = f"import ctypes, torch; torch.ops.load_library({LIBRARY!r}); x = torch.ones(3).to('privateuseone'); print(x.sum().item())\n"
+    code = (f"import sys; sys.path[:] = {sys.path!r}\nimport ctypes, torch, test_devices; test_devices.load_device()\n"
+            "x = torch.ones(3).to('guarded'); print(x.sum().item())\n")  # fmt: skip
     safe = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (safe.returncode, safe.stdout.strip()) == (0, "3.0"), safe.stderr
-    read = subprocess.run([sys.executable, "-c", f"{code}ctypes.string_at(x.data_ptr(), 4)"], capture_output=True)
+    read = subprocess.run([sys.executable, "-c", code + "ctypes.string_at(x.data_ptr(), 4)"], capture_output=True)
     assert read.returncode == -11
 
 
