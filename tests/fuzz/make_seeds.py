@@ -45,6 +45,11 @@ for index, text in enumerate([
     "@univariate true\r\n@classLabel false\r\n@data\r\n1,2\r\n3\r\n",
     "@timeStamps true\n@classLabel true a\n@data\n(0,1):a\n"]):
     write("ts_file", f"{index}.ts", text)
+for index, text in enumerate([
+    "%c\n@relation 'a b'\n@attribute t0 numeric\n@attribute \"t 1\" REAL\n@attribute c {x, 'y z'}\n@data\n1,?,x\n-1e5,.5,'y z'\n?,2,x\n",
+    "@attribute d relational\r\n@attribute t0 numeric\r\n@attribute t1 integer\r\n@end d\r\n@attribute c {a,b}\r\n@DATA\r\n\"1,2\\n3,?\",a\r\n'4,5\\n6,?',b\r\n",
+    "@attribute t0 numeric\n@attribute c {a}\n@data\n1,?\n{0 2}\n"]):
+    write("arff", f"{index}.arff", text)
 write("coco_captions", "annotations.json", json.dumps({
     "info": {"year": 2017, "x": [1, {"y": None}]}, "annotations": [{"image_id": 7, "id": 1, "caption": "A dog.\n"}, {"caption": "Un \u00e9l\u00e8ve", "image_id": 7}],
     "images": [{"id": 7, "file_name": "7.jpg", "height": 2.5e2}, {"file_name": "", "id": -8}]}))

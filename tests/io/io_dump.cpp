@@ -17,6 +17,7 @@
 #include "modewise/io/images/png.h"
 #include "modewise/io/images/tiff.h"
 #include "modewise/io/mapped_file.h"
+#include "modewise/io/tables/arff.h"
 #include "modewise/io/tables/csv.h"
 #include "modewise/io/tables/ts_file.h"
 
@@ -128,7 +129,7 @@ json dump_picture(const std::string& request, const std::string& path) {
           {"pixels", hex(std::as_bytes(std::span(picture.pixels)))}};
 }
 
-json dump(const io::TsFile& file) {
+json dump(const io::CaseFile& file) {
   return {{"dimensions", file.dimensions},
           {"classes", file.classes},
           {"labels", file.labels},
@@ -144,6 +145,7 @@ json dump(const std::string& format, const std::string& path) {
   if (format.starts_with("tiff")) return dump_tiff(format, path);
   if (format == "npy") return dump(io::read_npy(path));
   if (format == "csv") return dump_csv(path);
+  if (format == "arff") return dump(io::read_arff(path));
   if (format == "ts") return dump(io::read_ts(path));
   json result = json::object();
   if (format == "npz") {

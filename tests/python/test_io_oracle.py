@@ -212,6 +212,43 @@ def test_ts_values_agree(ours):
         assert answer == wanted
 
 
+def random_arff(rng):
+    """A table of numeric attributes and one of classes, in one of the ways in which ARFF is written."""
+    steps, rows, classes = int(rng.integers(1, 8)), 5, ["a", "B2", "3", "x-y"][:int(rng.integers(1, 5))]
+    quote = lambda text: f"'{text}'" if rng.random() < 0.3 else text  # noqa: E731
+    values = np.where(rng.random((rows, steps)) < 0.1, np.nan, rng.normal(0, 10.0**rng.integers(-4, 6), (rows, steps)))
+    form = rng.choice(["{:.4f}", "{:e}", "{!r}"])
+    last = rng.random() < 0.8
+    header = [f"@attribute {quote(f't{i}')} {rng.choice(['numeric', 'REAL', 'Integer'])}" for i in range(steps)]
+    header.insert(steps if last else 0, "@attribute target {" + rng.choice([",", ", "]).join(map(quote, classes)) + "}")
+    lines = []
+    for row in values:
+        cells = ["?" if np.isnan(x) else form.format(float(x)) for x in row]
+        cells.insert(steps if last else 0, str(rng.choice(classes)))
+        lines.append(",".join(cells))  # scipy takes spaces and quotes around a class as parts of it
+    return rng.choice(["\n", "\r\n"]).join(["% comment", "@relation r", *header, "@data", *lines, ""])
+
+
+def test_arff_values_agree_with_scipy(ours):
+    """A case ends with its last value, as in the archives; what scipy gives is cut there."""
+    arff = pytest.importorskip("scipy.io.arff")
+    rng = np.random.default_rng(11)
+    for _ in range(FILES):
+        text = random_arff(rng)
+        table, meta = arff.loadarff(io.StringIO(text))
+        rows = np.array([[float(row[name]) for name in meta.names() if name != "target"] for row in table])
+        if np.isnan(rows).all(1).any():
+            assert "the case has no values" in ours("arff", text.encode())["error"]
+            continue
+        lengths = [np.flatnonzero(~np.isnan(row))[-1] + 1 for row in rows]
+        answer = ours("arff", text.encode())
+        values = np.frombuffer(bytes.fromhex(answer["values"]), "<f4")
+        assert np.array_equal(values, np.concatenate([row[:n] for row, n in zip(rows, lengths)]).astype("<f4"), equal_nan=True)
+        assert answer["dimensions"] == 1 and answer["lengths"] == lengths
+        assert tuple(answer["classes"]) == meta["target"][1]
+        assert [answer["classes"][label] for label in answer["labels"]] == [row["target"].decode() for row in table]
+
+
 def test_ts_reads_the_archive_as_plain_python_does(ours):
     folder = ROOT.parent / "shared" / "data" / "uea"
     if not folder.exists():

@@ -14,7 +14,9 @@
 #include "modewise/data/labelled_series/sources.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/numeric_text.h"
+#include "modewise/io/tables/arff.h"
 #include "modewise/io/tables/csv.h"
+#include "modewise/io/tables/ts_file.h"
 
 namespace modewise::data {
 namespace {
@@ -139,7 +141,10 @@ RawCases read_case_table(const std::string& path) {
 }
 
 RawCases read_cases(const std::string& path) {
-  return std::filesystem::path(path).extension() == ".ts" ? read_ts_cases(path) : read_case_table(path);
+  const std::string ending = std::filesystem::path(path).extension();
+  if (ending == ".ts") return cases_of(io::read_ts(path), path);
+  if (ending == ".arff") return cases_of(io::read_arff(path), path);
+  return read_case_table(path);
 }
 
 }  // namespace modewise::data

@@ -7,7 +7,6 @@
 #include <numbers>
 
 #include "modewise/core/random.h"
-#include "modewise/io/tables/ts_file.h"
 
 namespace modewise::data {
 namespace {
@@ -27,8 +26,7 @@ double tone(bool fast, double step, double phase) {
 
 }  // namespace
 
-RawCases read_ts_cases(const std::string& path) {
-  const io::TsFile file = io::read_ts(path);
+RawCases cases_of(const io::CaseFile& file, const std::string& path) {
   RawCases out;
   out.classes = file.classes;
   out.variables = file.dimensions;

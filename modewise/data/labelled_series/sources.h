@@ -2,6 +2,7 @@
 // Where labelled series come from; load_collection() chooses.
 
 #include "modewise/data/labelled_series/series_collection.h"
+#include "modewise/io/tables/case_file.h"
 
 namespace modewise::data {
 
@@ -15,13 +16,14 @@ struct RawCases {
   std::vector<std::string> notes;
 };
 
-RawCases read_ts_cases(const std::string& path);
+/// Those of a .ts or .arff file.
+RawCases cases_of(const io::CaseFile& file, const std::string& path);
 /// A table of cases of one variable, a row each: of a .txt plain numbers, the class first; of other files
 /// CSV, where without a header the class comes first, and with one the column named label, class, target or y
 /// holds it (without such a column the cases have none). Missing cells that end a row end its series (the UCR
 /// archive). Data errors with file and case.
 RawCases read_case_table(const std::string& path);
-/// Of the two the one that the file's name says.
+/// What the file's name says it is: .ts, .arff, or a table.
 RawCases read_cases(const std::string& path);
 /// Fills gaps along a straight line between the values around them, ends with the value next to them; a
 /// variable without any value stays NaN.

@@ -72,6 +72,18 @@ TEST_F(CaseTable, WithoutAHeaderTextsMayBeClasses) {
   EXPECT_THAT(raw.labels, ElementsAre(1, 0, 1));
 }
 
+TEST_F(CaseTable, OfArffFilesTooTheNameSaysWhatTheyAre) {
+  const RawCases raw =
+      read("x.arff",
+           "@relation ramps\n@attribute a real\n@attribute b real\n@attribute c {p,q}\n@data\n"
+           "1,?,q\n3,4,p\n");
+  EXPECT_EQ(raw.name, "ramps");
+  EXPECT_THAT(raw.classes, ElementsAre("p", "q"));
+  EXPECT_THAT(raw.labels, ElementsAre(1, 0));
+  EXPECT_THAT(values(raw.cases[0]), ElementsAre(1));
+  EXPECT_THAT(values(raw.cases[1]), ElementsAre(3, 4));
+}
+
 TEST_F(CaseTable, SaysWhatIsWrong) {
   EXPECT_EQ(refused("a.txt", "1\n2\n"),
             "a.txt: a case is a class and its values, but the rows have one number");
