@@ -19,9 +19,10 @@ void MotifsConfig::fields(Fields& f) {
 
 void CollectionConfig::fields(Fields& f) {
   f.add("path", path,
-        "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt), one of the two, or motifs (simulated)",
+        "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt, .arff), one of the two, a file of all "
+        "cases, or motifs (simulated)",
         {.is_path = [](const std::string& text) { return text != "motifs"; }});
-  f.add("train", train, "training file (.ts, .tsv, .csv, .txt), instead of path", {.is_path = always});
+  f.add("train", train, "training file (.ts, .tsv, .csv, .txt, .arff), instead of path", {.is_path = always});
   f.add("test", test, "test file, instead of path", {.is_path = always});
   f.add("protocol", protocol,
         "official (validation cut from the training cases), paper (all cases split anew, 80/10/10), or "

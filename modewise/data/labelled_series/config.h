@@ -23,9 +23,11 @@ struct MotifsConfig {
 };
 
 struct CollectionConfig {
-  std::string path;         // folder with X_TRAIN.ts and X_TEST.ts, one of the two files, or "motifs"
+  /// Folder with X_TRAIN.ts and X_TEST.ts, one of the two files, a file of all cases, or "motifs".
+  std::string path;
   std::string train, test;  // the two files by name, instead
-  /// official: the files' own split, validation cases cut from training. paper (Tensorized Attention, D.2):
+  /// official: the files' own split, validation cases cut from training; of a file of all cases a fifth is
+  /// cut off for the test, the same for any seed. paper (Tensorized Attention, D.2):
   /// all cases split anew, 80/10/10. tslib (Time-Series-Library): the test cases are the validation cases.
   std::string protocol = "official";
   double validation_share = 0.2;  // official: of the training cases of each class

@@ -24,10 +24,14 @@ namespace fs = std::filesystem;
 
 struct CollectionFiles {
   std::string train, test;  // test "" where there is none
+  bool all = false;         // the one file holds all cases there are
 };
 
 /// Of files that hold the same cases in several forms the first is taken.
-constexpr std::array<std::string_view, 4> kEndings = {".ts", ".tsv", ".csv", ".txt"};
+constexpr std::array<std::string_view, 5> kEndings = {".ts", ".tsv", ".csv", ".txt", ".arff"};
+/// Of the cases of a file that has no test file beside it, and the seed by which they are drawn.
+constexpr double kTestShare = 0.2;
+constexpr uint64_t kTestSeed = 0;
 
 /// The file of a folder whose name ends in `part` and one of the endings; "" for none.
 std::string file_of_part(const fs::path& folder, const std::string& part) {
@@ -56,15 +60,17 @@ CollectionFiles files_of(const CollectionConfig& config, bool with_test) {
     return {file_of_part(config.path, "_TRAIN"), with_test ? file_of_part(config.path, "_TEST") : ""};
   const fs::path path(config.path);
   const std::string ending = path.extension().string(), stem = path.stem().string();
+  bool is_part = false;
   for (const auto& [own, other] : {std::pair("_TRAIN", "_TEST"), std::pair("_TEST", "_TRAIN")}) {
     if (!stem.ends_with(own)) continue;
+    is_part = true;
     const std::string twin =
         path.parent_path() / (stem.substr(0, stem.size() - std::string(own).size()) + other + ending);
     if (!fs::exists(twin)) break;
     return std::string(own) == "_TRAIN" ? CollectionFiles{config.path, twin}
                                         : CollectionFiles{twin, config.path};
   }
-  return {config.path, config.test};
+  return {config.path, config.test, !is_part && config.test.empty()};
 }
 
 /// Adds the cases of a file, their classes by name.
@@ -146,8 +152,23 @@ void split_anew(SeriesCollection& set, const std::vector<int64_t>& samples, doub
   for (auto* list : {&set.train, &set.validation, &set.test}) std::sort(list->begin(), list->end());
 }
 
-void make_splits(SeriesCollection& set, const CollectionConfig& config, int64_t training_cases) {
-  std::vector<int64_t> own, all;
+/// Keeps a share of each class for the test, whatever the seed of the split is; returns the other samples.
+std::vector<int64_t> keep_test_cases(SeriesCollection& set, const std::vector<int64_t>& samples) {
+  std::vector<int64_t> others;
+  for (const std::vector<int64_t>& members : shuffled_classes(set, samples, kTestSeed)) {
+    const auto n = static_cast<double>(members.size());
+    const int64_t share = std::llround(kTestShare * n);
+    const auto kept = members.begin() + (n >= 3 ? std::max<int64_t>(share, 1) : 0);
+    set.test.insert(set.test.end(), members.begin(), kept);
+    others.insert(others.end(), kept, members.end());
+  }
+  std::sort(others.begin(), others.end());
+  return others;
+}
+
+/// `all`: the training cases are all there are.
+void make_splits(SeriesCollection& set, const CollectionConfig& config, int64_t training_cases, bool all) {
+  std::vector<int64_t> own;
   for (int64_t i = 0; i < set.count(); ++i) (i < training_cases ? own : set.test).push_back(i);
   const auto seed = static_cast<uint64_t>(config.split_seed);
   if (config.protocol == "tslib") {
@@ -159,12 +180,16 @@ void make_splits(SeriesCollection& set, const CollectionConfig& config, int64_t 
         "own, as Time-Series-Library does; the accuracy is an upper bound, not an estimate");
     set.warnings = 1;
   } else if (config.protocol == "paper") {
-    all = std::move(own);
-    all.insert(all.end(), set.test.begin(), set.test.end());
+    own.insert(own.end(), set.test.begin(), set.test.end());
     set.test.clear();
-    split_anew(set, all, 0.1, 0.1, seed);
+    split_anew(set, own, 0.1, 0.1, seed);
     set.notes.push_back(fmt::format("protocol paper: all {} cases split anew by class with seed {}",
-                                    all.size(), config.split_seed));
+                                    own.size(), config.split_seed));
+  } else if (all) {
+    split_anew(set, keep_test_cases(set, own), config.validation_share, 0, seed);
+    set.notes.push_back(fmt::format(
+        "there is no test file: {} of the {} cases are kept for the test, the same for any data.split_seed",
+        set.test.size(), own.size()));
   } else {
     split_anew(set, own, config.validation_share, 0, seed);
   }
@@ -255,7 +280,8 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
   const auto seed = static_cast<uint64_t>(config.split_seed);
   const CollectionFiles files =
       config.is_simulated() ? CollectionFiles{"motifs", "motifs"} : files_of(config, needs_test);
-  require(!with_test || !files.test.empty() || config.protocol == "paper", ErrorKind::config,
+  const bool all = files.all && config.protocol == "official";
+  require(!with_test || !files.test.empty() || all || config.protocol == "paper", ErrorKind::config,
           "{}: protocol {} needs a test file too: give data.test, or a folder with X_TRAIN.ts and X_TEST.ts",
           files.train, config.protocol);
   RawCases train =
@@ -276,7 +302,7 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
   const int64_t training_cases = std::ssize(train.cases);
   append(set, std::move(train), "train");
   if (test) append(set, std::move(*test), "test");
-  make_splits(set, config, training_cases);
+  make_splits(set, config, training_cases, all);
   if (!with_test) leave_test_out(set, set.cases);
   set.length = config.length > 0 ? config.length : longest(set);
   require(longest(set) <= set.length, ErrorKind::data, "{}: the longest case has {} steps, data.length = {}",

@@ -34,8 +34,9 @@ struct SeriesCollection : LabelledSamples {
 
 /// Reads what `config` names. Data errors: a test case whose class no training case has, files that differ in
 /// dimensions or in having classes, a case longer than config.length. Without `with_test` the test file is
-/// not read (it need not be there) and the set has no test cases; protocol paper reads all cases to split
-/// them anew, and tslib, whose validation cases are the test cases, is a config error.
+/// not read (it need not be there) and the set has no test cases, nor where they are cut from a file of all
+/// cases; protocol paper reads all cases to split them anew, and tslib, whose validation cases are the test
+/// cases, is a config error.
 SeriesCollection load_collection(const CollectionConfig& config, bool with_test = true);
 
 /// What a trained model asks of other cases.

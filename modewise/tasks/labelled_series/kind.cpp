@@ -44,7 +44,7 @@ Result describe_data(const std::string& file, const std::vector<std::string>& as
 bool owns(const std::filesystem::path& data) {
   const std::string stem = data.stem().string(), ending = data.extension().string();
   const bool part = stem.ends_with("_TRAIN") || stem.ends_with("_TEST");
-  return ending == ".ts" || data == "motifs" ||
+  return ending == ".ts" || ending == ".arff" || data == "motifs" ||
          (part && (ending == ".tsv" || ending == ".csv" || ending == ".txt"));
 }
 
@@ -103,11 +103,11 @@ const Kind labelled_series_kind = labelled_kind<make_run>({
     .name = "series",
     .summary = "Trains a classifier of series, and judges it on the test cases.",
     .example = "modewise train series --train BasicMotions_TRAIN.ts --test BasicMotions_TEST.ts",
-    .data_help =
-        "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt), one of the two, or motifs (data.path)",
+    .data_help = "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt, .arff), one of the two, a file "
+                 "of all cases, or motifs (data.path)",
     .model_help =
         "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest, minirocket, auto",
-    .options = {{"--train", "data.train", "training file, .ts, .tsv, .csv or .txt"},
+    .options = {{"--train", "data.train", "training file, .ts, .tsv, .csv, .txt or .arff"},
                 {"--test", "data.test", "test file"},
                 {"--protocol", "data.protocol", "official, paper or tslib"},
                 {"--attention", "model.attention.form",

@@ -46,6 +46,26 @@ class Collection : public testing::Test {
   ScratchFolder folder_;
 };
 
+TEST_F(Collection, CutsTheTestFromAFileOfAllCases) {
+  CollectionConfig config;
+  config.path = folder_.write("cases.ts", many(10));
+  const SeriesCollection set = load_collection(config);
+  EXPECT_THAT(set.class_counts(set.train), ElementsAre(6, 6, 6));
+  EXPECT_THAT(set.class_counts(set.validation), ElementsAre(2, 2, 2));
+  EXPECT_THAT(set.class_counts(set.test), ElementsAre(2, 2, 2));
+  EXPECT_THAT(set.notes, ElementsAre("there is no test file: 6 of the 30 cases are kept for the test, the "
+                                     "same for any data.split_seed"));
+  config.split_seed = 2;
+  EXPECT_EQ(load_collection(config).test, set.test) << "or splits by other seeds would learn from test cases";
+  EXPECT_NE(load_collection(config).validation, set.validation);
+  const SeriesCollection without = load_collection(config, false);
+  EXPECT_EQ(without.count(), 24) << "the same test cases are left unread";
+  EXPECT_THAT(without.class_counts(without.train), ElementsAre(6, 6, 6));
+  EXPECT_TRUE(without.test.empty());
+  config.path = folder_.write("X_TRAIN.ts", many(10));
+  EXPECT_EQ(load_collection(config, false).count(), 30) << "a file that is named as a part is one";
+}
+
 TEST_F(Collection, CutsTheValidationFromTheTrainingCasesOfEachClass) {
   CollectionConfig config = written(many(10), many(5));
   const SeriesCollection set = load_collection(config);
@@ -210,10 +230,12 @@ TEST_F(Collection, FindsItsFiles) {
             config.path + ": there are several files that end in _TRAIN.ts; name one");
   config.path = folder_.path("two");
   EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_collection(config); }),
-            config.path + ": there is no file that ends in _TRAIN.ts, _TRAIN.tsv, _TRAIN.csv, _TRAIN.txt");
+            config.path +
+                ": there is no file that ends in _TRAIN.ts, _TRAIN.tsv, _TRAIN.csv, _TRAIN.txt, _TRAIN.arff");
   folder_.write("two/Y_TRAIN.ts", many(5));
-  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_collection(config); }),
-            config.path + ": there is no file that ends in _TEST.ts, _TEST.tsv, _TEST.csv, _TEST.txt");
+  EXPECT_EQ(
+      error_of(ErrorKind::no_input, [&] { load_collection(config); }),
+      config.path + ": there is no file that ends in _TEST.ts, _TEST.tsv, _TEST.csv, _TEST.txt, _TEST.arff");
   EXPECT_THAT(counts(config, false), ElementsAre(15, 0));  // which is not looked for
   config.protocol = "paper";
   config.path = folder_.path("two/Y_TRAIN.ts");  // whose twin is not there, nor needed
