@@ -44,12 +44,19 @@ void SeriesConfig::fields(Fields& f) {
   f.add("simulate_seed", simulate_seed, "seed of the simulated system", {.min = 0, .max = kAnyInteger});
   f.add("columns", columns, "variables to use, in this order; empty uses all");
   f.add("drop", drop, "variables not to use");
+  f.add("categories", categories,
+        "columns of words (yes and no, names) to take as variables of 0 and 1; others are left out");
   f.add("time_column", time_column, "column of dates; empty finds it");
   f.add("id", id,
         "columns that tell the series of a long table apart; empty finds the one, none: a wide table");
   f.add("dates", dates,
         "strict: dates rise by a constant step, gaps become missing rows; rows: equally spaced rows",
         {.one_of = {"strict", "rows"}});
+  f.add("resample", resample,
+        "step to which rows are pooled by their dates: 1 h, 1 day, 1 month; empty: as they stand");
+  f.add("resample_by", resample_by,
+        "what the rows of a step become: their mean, their sum or the last of them",
+        {.one_of = {"mean", "sum", "last"}});
   f.add("delimiter", delimiter, "one character or tab; empty guesses");
   f.add("header", header, "whether the first row of a CSV file holds names; auto looks at the rows below",
         {.one_of = {"auto", "yes", "no"}});

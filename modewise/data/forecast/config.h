@@ -2,6 +2,7 @@
 // What is read or simulated, and how its rows are split. One struct, one list of fields (core/fields.h).
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ struct SeasonalConfig {
   void fields(Fields& f);
 };
 
+/// The different words of columns of words, in the order of their letters.
+using Categories = std::map<std::string, std::vector<std::string>>;
+
 struct SeriesConfig {
   std::string path;             // a file, or a folder of CSV files
   std::string format = "auto";  // auto, csv, text, npy, npz, folder
@@ -57,11 +61,15 @@ struct SeriesConfig {
   LogisticConfig logistic;
   SeasonalConfig seasonal;
 
-  std::vector<std::string> columns;  // variables to use, in this order; empty: all
-  std::vector<std::string> drop;     // variables not to use
-  std::string time_column;           // "" finds it: the first column of dates
+  std::vector<std::string> columns;     // variables to use, in this order; empty: all
+  std::vector<std::string> drop;        // variables not to use
+  std::vector<std::string> categories;  // columns of words to take as variables of 0 and 1
+  Categories words;                     // no option: those that a run keeps of the data it was trained on
+  std::string time_column;              // "" finds it: the first column of dates
   std::vector<std::string> id;       // columns that tell the series of a long table apart; empty finds them
   std::string dates = "strict";      // strict: constant steps, gaps are missing rows; rows: as they stand
+  std::string resample;              // "1 h": the rows of each such step become one; empty: as they stand
+  std::string resample_by = "mean";  // mean, sum, last: how they become one
   std::string delimiter;             // "" guesses; one character, or "tab"
   std::string header = "auto";       // auto, yes, no: whether the first row of a CSV file names the columns
   std::vector<std::string> missing_texts;  // further texts that stand for a missing cell

@@ -10,6 +10,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/data/forecast/categories.h"
 #include "modewise/data/forecast/long_table.h"
 #include "modewise/data/forecast/sources.h"
 #include "modewise/data/forecast/table_time.h"
@@ -100,14 +101,22 @@ std::vector<size_t> variable_columns(const io::CsvTable& table, const std::vecto
               column.kind == io::CsvColumn::date ? std::string("dates")
                                                  : "text (" + first_text(table, column) + ")");
     } else if (column.kind == io::CsvColumn::date) {
-      frame.notes.push_back(
-          fmt::format("column '{}' holds dates besides the time column and is left out", column.name));
+      if (!config.time_column.empty())
+        frame.notes.push_back(
+            fmt::format("column '{}' holds dates besides the time column and is left out", column.name));
+      else
+        frame.doubts.push_back(
+            fmt::format("columns '{}' and '{}' both hold dates, and the first is taken as the time: "
+                        "data.time_column = {} takes the other",
+                        table.columns[taken[0]].name, column.name, column.name));
       continue;
     } else if (column.kind == io::CsvColumn::text && !empty) {
-      frame.notes.push_back(fmt::format("column '{}' holds text and is left out", column.name));
-      if (std::all_of(column.texts.begin(), column.texts.end(),
-                      [&](const auto& t) { return t == column.texts[0]; }))
-        frame.constant_texts[column.name] = column.texts[0];
+      const bool constant = std::all_of(column.texts.begin(), column.texts.end(),
+                                        [&](const auto& t) { return t == column.texts[0]; });
+      if (constant) frame.constant_texts[column.name] = column.texts[0];
+      frame.notes.push_back(fmt::format(
+          "column '{}' holds text and is left out{}", column.name,
+          constant ? "" : fmt::format("; data.categories = {} takes its words as variables", column.name)));
       continue;
     } else if (counts_rows(column)) {
       frame.notes.push_back(fmt::format("column '{}' counts the rows and is left out", column.name));
@@ -162,6 +171,7 @@ std::vector<size_t> same_variables(const io::CsvTable& table, const SeriesConfig
 Frame described(const io::CsvTable& table, const TableTime& time) {
   Frame frame;
   frame.had_header = table.had_header;
+  frame.time_columns = time_columns(table, time);
   if (!table.doubtful_row.empty()) frame.doubts.push_back(header_doubt(table.had_header, table.doubtful_row));
   for (std::string& doubt : date_doubts(time)) frame.doubts.push_back(std::move(doubt));
   for (const io::CsvColumn& column : table.columns) frame.header.push_back(column.name);
@@ -171,10 +181,10 @@ Frame described(const io::CsvTable& table, const TableTime& time) {
 DatedRows rows_of(const io::CsvTable& table, const TableTime& time, const SeriesConfig& config) {
   DatedRows laid;
   laid.axis.length = table.rows;
+  require(config.resample.empty() || !time.columns.empty(), ErrorKind::data,
+          "{}: data.resample pools rows by their dates, but no column holds dates", table.source);
   if (time.columns.empty()) return laid;
-  const LineOf line_of = TableLines(table);
-  return config.dates == "rows" ? space_rows_equally(time.dates, line_of, time.style, table.source)
-                                : lay_out_dates(time.dates, line_of, time.style, table.source);
+  return lay_rows(time.dates, TableLines(table), time.style, table.source, config);
 }
 
 /// Adds the variables' values and their time axis.
@@ -189,10 +199,7 @@ void lay_out(Frame& frame, io::CsvTable table, const TableTime& time, const std:
   for (int64_t i = 0; i < width; ++i) {
     io::CsvColumn& column = table.columns[variables[static_cast<size_t>(i)]];
     frame.names.push_back(column.name);
-    for (size_t row = 0; row < column.numbers.size(); ++row) {
-      const int64_t at = laid.rows.empty() ? static_cast<int64_t>(row) : laid.rows[row];
-      values[at * width + i] = column.numbers[row];
-    }
+    place_numbers(column.numbers, time, laid.rows, config, values + i, width);
     std::vector<double>().swap(column.numbers);  // freed as soon as it is copied: files may be large
   }
   frame.place = place_of(table, std::move(laid.rows), frame.names);
@@ -208,6 +215,7 @@ Series long_series(io::CsvTable table, const TableTime& time, const TableIds& id
   series.notes.insert(series.notes.end(), frame.notes.begin(), frame.notes.end());
   series.doubts = std::move(frame.doubts);
   series.header = frame.had_header;
+  series.categories = config.words;
   return series;
 }
 
@@ -253,11 +261,17 @@ std::vector<std::string> numbered_labels(int64_t count, int64_t first) {
   return labels;
 }
 
-Frame read_frame(const std::string& path, const SeriesConfig& config, const Frame* like,
+void add_words(Categories& words, const std::string& path, const SeriesConfig& config) {
+  add_words(words, io::read_csv(path, csv_options(config)), config);
+}
+
+Frame read_frame(const std::string& path, const SeriesConfig& asked, const Frame* like,
                  const std::string& like_path) {
+  SeriesConfig config = asked;
   io::CsvOptions options = csv_options(config);
   if (like != nullptr) options.header = like->had_header ? io::CsvOptions::yes : io::CsvOptions::no;
   io::CsvTable table = io::read_csv(path, options);
+  encode_categories(table, config.words, config);
   const TableTime time = find_time(table, config);
   Frame frame = described(table, time);
   std::vector<size_t> variables = variable_columns(table, time.columns, config, frame);
@@ -266,8 +280,11 @@ Frame read_frame(const std::string& path, const SeriesConfig& config, const Fram
   return frame;
 }
 
-Series read_csv_series(const SeriesConfig& config) {
+Series read_csv_series(const SeriesConfig& asked) {
+  SeriesConfig config = asked;
   io::CsvTable table = io::read_csv(config.path, csv_options(config));
+  if (config.words.empty()) add_words(config.words, table, config);
+  encode_categories(table, config.words, config);
   const TableTime time = find_time(table, config);
   if (const std::optional<TableIds> ids = find_ids(table, time, config))
     return long_series(std::move(table), time, *ids, config);
@@ -278,9 +295,11 @@ Series read_csv_series(const SeriesConfig& config) {
   series.values = std::move(frame.values);
   series.modes = {{"variable", std::move(frame.names), false}};
   series.time = frame.time;
+  series.time_columns = std::move(frame.time_columns);
   series.notes = std::move(frame.notes);
   series.doubts = std::move(frame.doubts);
   series.header = frame.had_header;
+  series.categories = std::move(config.words);
   series.place = std::move(frame.place);
   return series;
 }

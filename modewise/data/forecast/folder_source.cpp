@@ -123,8 +123,11 @@ Naming naming_column(const std::vector<std::map<std::string, std::string>>& cons
 
 }  // namespace
 
-Series read_folder_series(const SeriesConfig& config) {
+Series read_folder_series(const SeriesConfig& asked) {
+  SeriesConfig config = asked;
   const std::vector<std::string> files = csv_files(config.path);
+  if (config.words.empty() && !config.categories.empty())
+    for (const std::string& file : files) add_words(config.words, file, config);
   const auto count = static_cast<int64_t>(files.size());
   Series series;
   Frame first;
@@ -156,6 +159,8 @@ Series read_folder_series(const SeriesConfig& config) {
   series.notes = notes.of(count);
   series.doubts = doubts.of(count);
   series.header = first.had_header;
+  series.categories = config.words;
+  series.time_columns = first.time_columns;
   series.place = [places = std::move(places), width = std::ssize(first.names)](int64_t row, int64_t index) {
     return places[static_cast<size_t>(index / width)](row, index % width);
   };

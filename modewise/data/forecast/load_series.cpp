@@ -113,7 +113,7 @@ void date_rows(Series& series, const SeriesConfig& config) {
   const auto seconds = io::parse_date_time(config.start);
   require(written.has_value() && seconds.has_value(), ErrorKind::config,
           "data.start: expected a date such as 2019-03-01 00:00, got '{}'", config.start);
-  const Step step = parse_step(config.step);
+  const Step step = parse_step(config.step, "data.step");
   time.dated = true;
   time.start = *seconds;
   time.step = step.seconds;
@@ -220,6 +220,8 @@ Series load_series(const SeriesConfig& config) {
   if (!simulated) series.source = config.path;
   const bool by_name = !simulated && (format_of(config) == "csv" || format_of(config) == "folder");
   if (!by_name) choose_columns(series, config);
+  require(config.resample.empty() || by_name, ErrorKind::config,
+          "data.resample pools the rows of CSV files by their dates, {} is none", series.source);
   name_modes(series, config);
   date_rows(series, config);
   mark_missing(series, config);

@@ -42,19 +42,22 @@ bool could_be_ids(const io::CsvColumn& column) {
 }
 
 TableIds ids_of(const io::CsvTable& table, const std::vector<size_t>& columns) {
-  TableIds ids{columns, {}, {}};
+  TableIds ids{columns, {}, {}, {}};
   std::unordered_map<std::string, int32_t> numbers;
   for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
-    std::string label;
+    std::vector<std::string> cells;
     for (const size_t column : columns) {
-      const std::string part = label_text(table.columns[column], row);
-      if (part.empty())
+      cells.push_back(label_text(table.columns[column], row));
+      if (cells.back().empty())
         fail(ErrorKind::data, "{}:{}: column '{}' must name a series, the cell is empty", table.source,
              TableLines(table)(static_cast<int64_t>(row)), table.columns[column].name);
-      label += (label.empty() ? "" : "/") + part;
     }
-    const auto [at, is_new] = numbers.try_emplace(std::move(label), static_cast<int32_t>(ids.labels.size()));
-    if (is_new) ids.labels.push_back(at->first);
+    const auto [at, is_new] = numbers.try_emplace(fmt::format("{}", fmt::join(cells, "/")),
+                                                  static_cast<int32_t>(ids.labels.size()));
+    if (is_new) {
+      ids.labels.push_back(at->first);
+      ids.cells.push_back(std::move(cells));
+    }
     ids.of_row.push_back(at->second);
   }
   return ids;
@@ -90,18 +93,30 @@ std::vector<size_t> asked_for(const io::CsvTable& table, const SeriesConfig& con
   return columns;
 }
 
-std::optional<TableIds> found_ids(const io::CsvTable& table, const TableTime& time) {
+std::optional<TableIds> found_ids(const io::CsvTable& table, const TableTime& time,
+                                  const SeriesConfig& config) {
   if (time.columns.empty() || table.rows < 2 || !repeats_dates(time.dates)) return std::nullopt;
   std::vector<TableIds> found;
+  std::vector<size_t> named;
+  std::optional<TableIds> of_each_row;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (std::find(time.columns.begin(), time.columns.end(), i) != time.columns.end()) continue;
     if (!could_be_ids(table.columns[i])) continue;
     TableIds ids = ids_of(table, {i});
-    if (ids.labels.size() < 2 || !tell_rows_apart(ids, time)) continue;
-    if (names_ids(table.columns[i].name)) return ids;
+    if (ids.labels.size() < 2) continue;
+    if (std::ssize(ids.labels) == table.rows) {
+      if (!of_each_row) of_each_row = std::move(ids);
+      continue;
+    }
+    const bool is_named = names_ids(table.columns[i].name);
+    if (is_named) named.push_back(i);
+    if (!tell_rows_apart(ids, time)) continue;
+    if (is_named) return ids;
     found.push_back(std::move(ids));
   }
-  if (found.empty()) return std::nullopt;
+  // Together they do it, or a date that a series has twice is the error.
+  if (found.empty() && !named.empty() && config.dates != "rows") return ids_of(table, named);
+  if (found.empty()) return of_each_row;
   std::vector<std::string> names;
   for (const TableIds& ids : found) names.push_back("'" + table.columns[ids.columns[0]].name + "'");
   require(found.size() == 1, ErrorKind::data,
@@ -131,8 +146,7 @@ Clock shared_clock(const io::CsvTable& table, const TableTime& time, const Serie
   const LineOf line_of = [&](int64_t at) {
     return TableLines(table)(row_with(clock.dates[static_cast<size_t>(at)]));
   };
-  clock.laid = config.dates == "rows" ? space_rows_equally(clock.dates, line_of, time.style, table.source)
-                                      : lay_out_dates(clock.dates, line_of, time.style, table.source);
+  clock.laid = lay_rows(clock.dates, line_of, time.style, table.source, config);
   return clock;
 }
 
@@ -150,7 +164,7 @@ std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& tim
                                  const SeriesConfig& config) {
   if (config.id == std::vector<std::string>{"none"}) return std::nullopt;
   std::optional<TableIds> ids =
-      config.id.empty() ? found_ids(table, time) : ids_of(table, asked_for(table, config));
+      config.id.empty() ? found_ids(table, time, config) : ids_of(table, asked_for(table, config));
   if (!ids) return ids;
   require(!time.columns.empty(), ErrorKind::data,
           "{}: data.id tells series apart whose rows have dates, but no column holds dates", table.source);
@@ -165,43 +179,43 @@ Series lay_side_by_side(io::CsvTable table, const TableTime& time, const TableId
   const Clock clock = shared_clock(table, time, config);
   const auto count = std::ssize(ids.labels), width = std::ssize(values), length = clock.laid.axis.length;
   require_shared(table, ids, length * count * width);
-  std::vector<int64_t> cell(ids.of_row.size());  // of each row's first value
+  std::vector<int64_t> cell(ids.of_row.size());  // of each row, one a series and date
   std::vector<bool> filled(static_cast<size_t>(length * count));
   for (size_t row = 0; row < cell.size(); ++row) {
     const int64_t at = clock.row_of(time.dates[row]) * count + ids.of_row[row];
-    if (filled[static_cast<size_t>(at)])
-      fail(ErrorKind::data, "{}:{}: series '{}' has a row of {} already", table.source,
-           TableLines(table)(static_cast<int64_t>(row)), ids.labels[static_cast<size_t>(ids.of_row[row])],
+    if (filled[static_cast<size_t>(at)] && config.resample.empty())
+      fail(ErrorKind::data,
+           "{}:{}: series '{}' has a row of {} already: data.id names all columns that tell series apart",
+           table.source, TableLines(table)(static_cast<int64_t>(row)),
+           ids.labels[static_cast<size_t>(ids.of_row[row])],
            io::format_date_time(time.dates[row], time.style));
     filled[static_cast<size_t>(at)] = true;
-    cell[row] = at * width;
+    cell[row] = at;
   }
   Series series;
   std::vector<int64_t> shape = {length, count};
   if (width > 1) shape.push_back(width);
   series.values = at::full(shape, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
   double* out = series.values.mutable_data_ptr<double>();
-  LongLayout layout;
-  std::vector<std::string> id_names;
-  for (const size_t column : ids.columns) id_names.push_back(table.columns[column].name);
-  layout.id = fmt::format("{}", fmt::join(id_names, "/"));
-  layout.time = table.columns[time.columns[0]].name;
+  LongLayout layout{{}, ids.cells, {}};
+  for (const size_t column : ids.columns) layout.id.push_back(table.columns[column].name);
   for (int64_t i = 0; i < width; ++i) {
     io::CsvColumn& column = table.columns[values[static_cast<size_t>(i)]];
     layout.values.push_back(column.name);
-    for (size_t row = 0; row < column.numbers.size(); ++row) out[cell[row] + i] = column.numbers[row];
+    place_numbers(column.numbers, time, cell, config, out + i, width);
     std::vector<double>().swap(column.numbers);  // freed as soon as it is copied: files may be large
   }
-  series.modes = {{layout.id, ids.labels, false}};
+  const std::string id = fmt::format("{}", fmt::join(layout.id, "/"));
+  series.modes = {{id, ids.labels, false}};
   if (width > 1) series.modes.push_back({"variable", layout.values, false});
   series.time = clock.laid.axis;
+  series.time_columns = time_columns(table, time);
   series.notes = clock.laid.notes;
   series.notes.insert(series.notes.begin(),
-                      fmt::format("a long table of {} series, told apart by '{}'", count, layout.id));
+                      fmt::format("a long table of {} series, told apart by '{}'", count, id));
   series.place = [lines = TableLines(table), cell = std::move(cell), layout, width, series_count = count](
                      int64_t row, int64_t index) {
-    const auto at =
-        std::find(cell.begin(), cell.end(), (row * series_count + index / width) * width) - cell.begin();
+    const auto at = std::find(cell.begin(), cell.end(), row * series_count + index / width) - cell.begin();
     return fmt::format("{}:{}: column '{}'", lines.path(), lines(at),
                        layout.values[static_cast<size_t>(index % width)]);
   };

@@ -16,12 +16,14 @@ namespace modewise::data {
 /// Which series the rows of a long table are of.
 struct TableIds {
   std::vector<size_t> columns;
-  std::vector<std::string> labels;  // in the order of the file; of several columns joined by "/"
-  std::vector<int32_t> of_row;      // the number of each row's label
+  std::vector<std::string> labels;              // in the order of the file; of several columns joined by "/"
+  std::vector<std::vector<std::string>> cells;  // of each label, one a column
+  std::vector<int32_t> of_row;                  // the number of each row's label
 };
 
 /// By the columns that `config` names; else, where dates repeat or go back, the column (of texts, or of whole
-/// numbers under a name such as id) that together with the dates tells all rows apart. None for other tables.
+/// numbers under a name such as id) that together with the dates tells all rows apart, or all columns under
+/// such names. None for other tables.
 /// Data errors where several columns could be it, and where there is a series a row.
 std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& time,
                                  const SeriesConfig& config);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "modewise/data/forecast/config.h"
 #include "modewise/data/forecast/time_axis.h"
 
 namespace modewise::data {
@@ -25,9 +26,17 @@ struct SeriesMode {
 /// 'OT'". A CSV or text file is read again to find the line.
 using Place = std::function<std::string(int64_t row, int64_t series)>;
 
-/// The columns of a long table: a row a series and date.
+/// The columns of a table that say when its rows were: one of dates, or year, month, day, hour … as far as
+/// they go.
+struct TimeColumns {
+  std::vector<std::string> names;  // none: the source has no dates of its own
+  bool parts = false;
+};
+
+/// The other columns of a long table: a row a series and date.
 struct LongLayout {
-  std::string id, time;
+  std::vector<std::string> id;                   // the columns that tell series apart
+  std::vector<std::vector<std::string>> series;  // what stands in them, of each series
   std::vector<std::string> values;
 };
 
@@ -36,10 +45,12 @@ struct Series {
   at::Tensor observed;  // [T, N_1…N_j] bool; undefined when nothing is missing
   std::vector<SeriesMode> modes;
   TimeAxis time;
-  std::string source;                     // path, or "lorenz96 (simulated)"
-  std::vector<std::string> notes;         // what reading changed: gaps filled, columns dropped …
-  std::vector<std::string> doubts;        // what could be meant otherwise, and the option that says so
-  std::optional<bool> header;             // whether the first row of a CSV source was taken as names
+  std::string source;               // path, or "lorenz96 (simulated)"
+  std::vector<std::string> notes;   // what reading changed: gaps filled, columns dropped …
+  std::vector<std::string> doubts;  // what could be meant otherwise, and the option that says so
+  std::optional<bool> header;       // whether the first row of a CSV source was taken as names
+  TimeColumns time_columns;
+  Categories categories;                  // the words of columns that were taken as 0 and 1
   std::optional<LongLayout> long_layout;  // where the source was a long table
   Place place;                            // undefined where the source is no file
 

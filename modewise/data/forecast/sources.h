@@ -19,6 +19,7 @@ struct Frame {
   std::vector<std::string> names;   // the variables
   at::Tensor values;                // [T, N] float64, NaN where missing
   TimeAxis time;
+  TimeColumns time_columns;
   std::map<std::string, std::string> constant_texts;  // text columns of one value: column → value
   std::vector<std::string> notes, doubts;             // as in Series
   bool had_header = false;
@@ -28,6 +29,9 @@ struct Frame {
 /// With `like`, the file must have the columns that `like` has, and its variables are taken in that order.
 Frame read_frame(const std::string& path, const SeriesConfig& config, const Frame* like = nullptr,
                  const std::string& like_path = {});
+
+/// Adds the words of a file's columns that `config.categories` names.
+void add_words(Categories& words, const std::string& path, const SeriesConfig& config);
 
 Series read_csv_series(const SeriesConfig& config);
 Series read_folder_series(const SeriesConfig& config);

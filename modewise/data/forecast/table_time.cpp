@@ -149,14 +149,62 @@ int64_t TableLines::operator()(int64_t row) const {
   return scanner.line();
 }
 
+TimeColumns time_columns(const io::CsvTable& table, const TableTime& time) {
+  TimeColumns columns{{}, time.parts};
+  for (const size_t column : time.columns) columns.names.push_back(table.columns[column].name);
+  return columns;
+}
+
 TableTime find_time(const io::CsvTable& table, const SeriesConfig& config) {
   if (!config.time_column.empty()) return named_time(table, config.time_column);
   for (size_t i = 0; i < table.columns.size(); ++i)
     if (const auto& column = table.columns[i]; column.kind == io::CsvColumn::date)
       return {{i}, column.dates, column.date_style};
   if (const std::vector<size_t> parts = date_parts(table); !parts.empty())
-    return {parts, dates_of_parts(table, parts), style_of_parts(parts.size())};
+    return {parts, dates_of_parts(table, parts), style_of_parts(parts.size()), true};
   return epoch_column(table, "");
+}
+
+DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
+                   const std::string& source, const SeriesConfig& config) {
+  const bool as_they_stand = config.dates == "rows";
+  if (config.resample.empty())
+    return as_they_stand ? space_rows_equally(dates, line_of, style, source)
+                         : lay_out_dates(dates, line_of, style, source);
+  require(
+      !as_they_stand, ErrorKind::config,
+      "data.resample pools rows by their dates, which data.dates = rows passes over: give one of the two");
+  return pool_dates(dates, parse_step(config.resample, "data.resample"), line_of, style, source);
+}
+
+void place_numbers(std::span<const double> numbers, const TableTime& time, std::span<const int64_t> cells,
+                   const SeriesConfig& config, double* out, int64_t stride) {
+  if (config.resample.empty()) {
+    for (size_t row = 0; row < numbers.size(); ++row)
+      out[(cells.empty() ? static_cast<int64_t>(row) : cells[row]) * stride] = numbers[row];
+    return;
+  }
+  // Of each cell: how many numbers it has, or when its last one was.
+  const int64_t most = *std::max_element(cells.begin(), cells.end()) + 1;
+  std::vector<int64_t> had(static_cast<size_t>(most), io::kMissingDate);
+  for (size_t row = 0; row < numbers.size(); ++row) {
+    if (std::isnan(numbers[row])) continue;
+    const int64_t cell = cells[row];
+    int64_t& seen = had[static_cast<size_t>(cell)];
+    double& value = out[cell * stride];
+    const bool first = seen == io::kMissingDate;
+    if (config.resample_by == "last") {
+      if (time.dates[row] >= seen) value = numbers[row];
+      seen = std::max(seen, time.dates[row]);
+    } else {
+      value = first ? numbers[row] : value + numbers[row];
+      seen = first ? 1 : seen + 1;
+    }
+  }
+  if (config.resample_by != "mean") return;
+  for (int64_t cell = 0; cell < most; ++cell)
+    if (const int64_t count = had[static_cast<size_t>(cell)]; count > 1)
+      out[cell * stride] /= static_cast<double>(count);
 }
 
 std::vector<std::string> date_doubts(const TableTime& time) {

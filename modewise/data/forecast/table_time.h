@@ -2,10 +2,12 @@
 // When the rows of a CSV table were: a column of dates, columns year, month, day …, or seconds since 1970.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "modewise/data/forecast/config.h"
+#include "modewise/data/forecast/series.h"
 #include "modewise/data/forecast/time_axis.h"
 #include "modewise/io/tables/csv.h"
 
@@ -29,13 +31,27 @@ struct TableTime {
   std::vector<size_t> columns;  // those that say it; none where the table has no dates
   std::vector<int64_t> dates;   // one a row, kMissingDate where the cell is empty
   io::DateStyle style;
+  bool parts = false;  // the columns are year, month, day …
 };
+
+TimeColumns time_columns(const io::CsvTable& table, const TableTime& time);
 
 /// The time column that `config` names, else the first column of dates, else columns year, month, day, hour,
 /// minute, second as far as they go, else whole numbers that are seconds or milliseconds since 1970: in a
 /// column that is named so, or in a first column that rises by a constant step. Data errors with line and
 /// columns for parts that give no date.
 TableTime find_time(const io::CsvTable& table, const SeriesConfig& config);
+
+/// The rows of a table on a time axis, as `config` asks for it: at constant steps with gaps, as equally
+/// spaced as they stand, or pooled. `line_of` as in lay_out_dates.
+DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
+                   const std::string& source, const SeriesConfig& config);
+
+/// Puts the numbers of a column into cells, `stride` apart from `out` on, all NaN before: that of row i into
+/// cell `cells[i]`, or i where `cells` is empty. Where rows are pooled, those of a cell that are not missing
+/// become one by `config.resample_by`.
+void place_numbers(std::span<const double> numbers, const TableTime& time, std::span<const int64_t> cells,
+                   const SeriesConfig& config, double* out, int64_t stride);
 
 /// A sentence where day and month of the dates could be exchanged.
 std::vector<std::string> date_doubts(const TableTime& time);

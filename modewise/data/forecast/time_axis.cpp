@@ -96,14 +96,36 @@ std::string gap_note(std::span<const int64_t> dates, std::span<const int64_t> po
                      gaps, missing_rows, longest, longest == 1 ? "" : "s", where);
 }
 
-void require_increasing(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
-                        const std::string& source) {
+int64_t floor_divide(int64_t a, int64_t b) {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+
+/// When the step of number 0 begins: weeks on the Monday after 1970 began.
+int64_t first_step(Step step) {
+  return step.seconds % (7 * kDay) == 0 ? 4 * kDay : 0;
+}
+
+/// Half of the differences of two dates are at least as long; 0 where there are none.
+int64_t median_difference(std::span<const int64_t> dates) {
+  std::vector<int64_t> differences;
+  for (size_t i = 1; i < dates.size(); ++i)
+    if (dates[i] > dates[i - 1]) differences.push_back(dates[i] - dates[i - 1]);
+  if (differences.empty()) return 0;
+  const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
+  std::nth_element(differences.begin(), middle, differences.end());
+  return *middle;
+}
+
+/// Each date is there and later than the one before, or equal to it where that may be.
+void require_rising(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
+                    const std::string& source, bool equal_too) {
   for (size_t i = 0; i < dates.size(); ++i) {
     const auto row = static_cast<int64_t>(i);
     if (dates[i] == io::kMissingDate)
       fail(ErrorKind::data, "{}:{}: expected a date, the cell is empty", source, line_of(row));
     if (i == 0 || dates[i] > dates[i - 1]) continue;
     const bool equal = dates[i] == dates[i - 1];
+    if (equal && equal_too) continue;
     fail(ErrorKind::data, "{}:{}: dates must increase, but {} {} the date of line {}, {}{}{}", source,
          line_of(row), io::format_date_time(dates[i], style), equal ? "equals" : "comes before",
          line_of(row - 1), io::format_date_time(dates[i - 1], style),
@@ -155,7 +177,7 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
                         const std::string& source) {
   require(dates.size() >= 2, ErrorKind::data, "{}: expected at least 2 dated rows, got {}", source,
           dates.size());
-  require_increasing(dates, line_of, style, source);
+  require_rising(dates, line_of, style, source, false);
 
   DatedRows result;
   TimeAxis& axis = result.axis;
@@ -226,7 +248,51 @@ DatedRows space_rows_equally(std::span<const int64_t> dates, const LineOf& line_
   return result;
 }
 
-Step parse_step(const std::string& text) {
+DatedRows pool_dates(std::span<const int64_t> dates, Step step, const LineOf& line_of,
+                     const io::DateStyle& style, const std::string& source) {
+  require_rising(dates, line_of, style, source, true);
+  const std::string wanted = step_text(step.seconds, step.months);
+  const int64_t usual = median_difference(dates);
+  require(step.months > 0 ? 31 * kDay * step.months >= usual : step.seconds >= usual, ErrorKind::data,
+          "{}: data.resample = {} is shorter than the step of the rows: half of them or more are {} apart or "
+          "farther",
+          source, wanted, step_text(usual, 0));
+  const auto number_of = [&](int64_t date) {
+    return step.months > 0 ? floor_divide(month_index(io::to_civil(date)), step.months)
+                           : floor_divide(date - first_step(step), step.seconds);
+  };
+  DatedRows result;
+  TimeAxis& axis = result.axis;
+  axis.dated = true;
+  axis.step = step.seconds;
+  axis.months = step.months;
+  axis.month_day = step.months > 0 ? 1 : 0;
+  axis.style = style;
+  const int64_t first = number_of(dates.front());
+  axis.start =
+      step.months > 0 ? in_month(first * step.months, 1, 0) : first * step.seconds + first_step(step);
+  axis.length = number_of(dates.back()) - first + 1;
+  result.rows.reserve(dates.size());
+  int64_t filled = 0;
+  for (const int64_t date : dates) {
+    const int64_t row = number_of(date) - first;
+    filled += result.rows.empty() || row > result.rows.back();
+    result.rows.push_back(row);
+  }
+  result.missing_rows = axis.length - filled;
+  require(result.missing_rows <= filled, ErrorKind::data,
+          "{}: the dates from {} to {} make {} steps of data.resample = {}, but no row falls in {} of them: "
+          "a longer step has "
+          "fewer empty ones",
+          source, io::format_date_time(dates.front(), style), io::format_date_time(dates.back(), style),
+          axis.length, wanted, result.missing_rows);
+  result.notes.push_back(
+      fmt::format("{} dates are pooled to {} steps of {}{}", dates.size(), axis.length, wanted,
+                  result.missing_rows == 0 ? "" : fmt::format(", {} of them missing", result.missing_rows)));
+  return result;
+}
+
+Step parse_step(const std::string& text, const std::string& option) {
   size_t end = text.find_first_not_of("0123456789");
   int64_t count = 1;
   if (end == std::string::npos) end = text.size();
@@ -257,8 +323,8 @@ Step parse_step(const std::string& text) {
          std::initializer_list<std::pair<const char*, int64_t>>{{"month", 1}, {"quarter", 3}, {"year", 12}})
       if (unit == name) return {0, count * months};
   }
-  fail(ErrorKind::config,
-       "data.step: expected a number and a unit (s, min, h, day, week, month, year), got '{}'", text);
+  fail(ErrorKind::config, "{}: expected a number and a unit (s, min, h, day, week, month, year), got '{}'",
+       option, text);
 }
 
 }  // namespace modewise::data

@@ -58,7 +58,14 @@ DatedRows space_rows_equally(std::span<const int64_t> dates, const LineOf& line_
 struct Step {
   int64_t seconds = 0, months = 0;  // one of them is 0
 };
-/// "15 min" → {900, 0}; "1 month" → {0, 1}. Config error when it is no step.
-Step parse_step(const std::string& text);
+/// "15 min" → {900, 0}; "1 month" → {0, 1}. Config error, which speaks of `option`, when it is no step.
+Step parse_step(const std::string& text, const std::string& option);
+
+/// For dates at uneven or too short steps: those from the beginning of a step to that of the next fall on one
+/// row of the axis, so that `rows` holds some twice. Steps count from 1970-01-01 00:00, whole weeks from a
+/// Monday, months from the first of January. Data errors: an empty date, dates going back, a step shorter
+/// than half of the differences of the dates, more steps without a date than with one.
+DatedRows pool_dates(std::span<const int64_t> dates, Step step, const LineOf& line_of,
+                     const io::DateStyle& style, const std::string& source);
 
 }  // namespace modewise::data

@@ -96,9 +96,10 @@ ForecastData load_forecast_data(ForecastConfig& config) {
 }
 
 DataSummary summarize(const ForecastData& data) {
-  return {data.series.modes,  data.scaler, data.series.time,
-          data.series.source, data.hash,   data.series.observed.defined(),
-          data.series.header};
+  return {data.series.modes,  data.scaler,
+          data.series.time,   data.series.source,
+          data.hash,          data.series.observed.defined(),
+          data.series.header, data.series.categories};
 }
 
 nlohmann::ordered_json to_json(const DataSummary& summary) {
@@ -108,6 +109,7 @@ nlohmann::ordered_json to_json(const DataSummary& summary) {
                                  {"rows", time.length},
                                  {"missing", summary.missing}};
   if (summary.header) json["header"] = *summary.header;
+  if (!summary.categories.empty()) json["categories"] = summary.categories;
   json["time"] = {{"dated", time.dated},
                   {"start", time.start},
                   {"start_text", time.text_at(0)},
@@ -124,6 +126,7 @@ DataSummary data_summary(const nlohmann::json& json, const std::string& source) 
   result.hash = json.at("hash");
   result.missing = json.at("missing");
   if (json.contains("header")) result.header = json["header"].get<bool>();
+  if (json.contains("categories")) result.categories = json["categories"].get<data::Categories>();
   const auto& time = json.at("time");
   result.time.length = json.at("rows");
   result.time.dated = time.at("dated");

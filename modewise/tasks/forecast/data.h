@@ -53,6 +53,7 @@ struct DataSummary {
   std::string source, hash;
   bool missing = false;        // trained with masks
   std::optional<bool> header;  // as in Series
+  data::Categories categories;
 };
 DataSummary summarize(const ForecastData& data);
 nlohmann::ordered_json to_json(const DataSummary& summary);

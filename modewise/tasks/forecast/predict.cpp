@@ -1,8 +1,9 @@
 #include "modewise/tasks/forecast/predict.h"
 
 #include <ATen/ops/empty_like.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -51,15 +52,36 @@ void append_numbers(std::string& text, const Forecast& forecast, size_t s, size_
     text += "," + number_text(forecast.quantiles[at * levels + level]);
 }
 
+std::string cells_text(const std::vector<std::string>& cells) {
+  std::string text;
+  for (size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "" : ",") + csv_text(cells[i]);
+  return text;
+}
+
+/// What the columns of dates are called.
+std::string time_names(const Forecast& forecast) {
+  if (!forecast.time_columns.names.empty()) return cells_text(forecast.time_columns.names);
+  return forecast.dated ? "date" : "row";
+}
+
+/// The date of a step, in as many cells as there are columns of dates.
+std::string time_cells(const Forecast& forecast, size_t step) {
+  if (!forecast.time_columns.parts) return csv_text(forecast.times[step]);
+  const io::CivilTime civil = io::to_civil(forecast.seconds[step]);
+  const std::array<int64_t, 6> parts = {civil.year, civil.month,  civil.day,
+                                        civil.hour, civil.minute, civil.second};
+  return fmt::format("{}", fmt::join(std::span(parts).first(forecast.time_columns.names.size()), ","));
+}
+
 std::string long_csv(const Forecast& forecast) {
   const data::LongLayout& layout = *forecast.layout;
   const size_t width = layout.values.size();
-  std::string text = csv_text(layout.id) + "," + csv_text(layout.time);
+  std::string text = cells_text(layout.id) + "," + time_names(forecast);
   append_names(text, layout.values, forecast.levels);
   text += "\n";
-  for (size_t id = 0; id < forecast.ids.size(); ++id) {
+  for (size_t id = 0; id < layout.series.size(); ++id) {
     for (size_t step = 0; step < forecast.times.size(); ++step) {
-      text += csv_text(forecast.ids[id]) + "," + csv_text(forecast.times[step]);
+      text += cells_text(layout.series[id]) + "," + time_cells(forecast, step);
       for (size_t i = 0; i < width; ++i) append_numbers(text, forecast, id * width + i, step);
       text += "\n";
     }
@@ -140,8 +162,8 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
 
   Forecast result;
   result.dated = series.time.dated;
+  result.time_columns = series.time_columns;
   result.layout = series.long_layout;
-  if (result.layout) result.ids = series.modes[0].labels;
   result.levels = forecaster.levels();
   const auto horizon = static_cast<size_t>(shape.horizon), count = static_cast<size_t>(steps);
   const size_t levels = result.levels.size();
@@ -163,11 +185,11 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
 
 std::string to_csv(const Forecast& forecast) {
   if (forecast.layout) return long_csv(forecast);
-  std::string text = forecast.dated ? "date" : "row";
+  std::string text = time_names(forecast);
   append_names(text, forecast.names, forecast.levels);
   text += "\n";
   for (size_t step = 0; step < forecast.times.size(); ++step) {
-    text += csv_text(forecast.times[step]);
+    text += time_cells(forecast, step);
     for (size_t s = 0; s < forecast.names.size(); ++s) append_numbers(text, forecast, s, step);
     text += "\n";
   }

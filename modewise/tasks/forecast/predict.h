@@ -16,12 +16,12 @@ struct Forecast {
   bool dated = false;
   std::vector<int64_t> seconds;            // H: seconds since 1970, or rows when not dated
   std::vector<std::string> times;          // H: as the file writes its dates
+  data::TimeColumns time_columns;          // of a table with dates
   std::vector<std::string> names;          // S
   std::vector<double> levels;              // Q, may be empty
   std::vector<double> values;              // [S, H]
   std::vector<double> quantiles;           // [S, H, Q]
-  std::optional<data::LongLayout> layout;  // of a long table
-  std::vector<std::string> ids;            // and its series; of each stand all values in `names`
+  std::optional<data::LongLayout> layout;  // of a long table, all whose values of a series stand in `names`
 
   int64_t steps() const { return std::ssize(times); }
 };
@@ -31,8 +31,8 @@ struct Forecast {
 /// the model takes none.
 Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int64_t steps = 0);
 
-/// A row a step: date, then each series, its quantiles beside it ("OT", "OT_q0.025", …). Of a long table a
-/// row a series and step in the table's own columns: id, date, each value, its quantiles beside it.
+/// A row a step: the date in the table's own column or columns, then each series, its quantiles beside it
+/// ("OT", "OT_q0.025", …). Of a long table a row a series and step: id, date, each value, its quantiles.
 std::string to_csv(const Forecast& forecast);
 /// Arrays times, forecast [S, H], levels, quantiles [S, H, Q], names (one a line, as bytes).
 std::string to_npz(const Forecast& forecast);

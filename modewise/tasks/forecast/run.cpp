@@ -112,6 +112,7 @@ data::Series load_run_series(const ForecastRun& run, const std::string& path) {
   }
   // What was decided for the training data holds for the files that continue it.
   if (config.header == "auto" && run.data.header) config.header = *run.data.header ? "yes" : "no";
+  config.words = run.data.categories;
   data::Series series = data::load_series(config);
   warn_of_doubts(series);
   require_fits(run.data, series);

@@ -76,8 +76,10 @@ TEST_F(CsvSource, TextDatesAndRowNumbersAreLeftOutWithNotes) {
       "No,when,wd,a,checked\n1,2020-01-01,NW,5,2021-01-01\n2,2020-01-02,N,6,2021-01-02\n3,2020-01-03,E,7,\n");
   EXPECT_THAT(s.modes[0].labels, ElementsAre("a"));
   EXPECT_THAT(s.notes, ElementsAre("column 'No' counts the rows and is left out",
-                                   "column 'wd' holds text and is left out",
-                                   "column 'checked' holds dates besides the time column and is left out"));
+                                   "column 'wd' holds text and is left out; data.categories = wd takes its "
+                                   "words as variables"));
+  EXPECT_THAT(s.doubts, ElementsAre("columns 'when' and 'checked' both hold dates, and the first is taken as "
+                                    "the time: data.time_column = checked takes the other"));
 }
 
 TEST_F(CsvSource, RowNumbersCountFromZeroOrOneByOne) {
@@ -151,6 +153,118 @@ TEST_F(CsvSource, TheTimeColumnMayBeNamed) {
       load("sent,measured,a\n2020-02-01,2020-01-01 00:00,1\n2020-02-01,2020-01-01 01:00,2\n", config);
   EXPECT_EQ(s.time.frequency_text(), "1 h");
   EXPECT_THAT(s.notes, Contains("column 'sent' holds dates besides the time column and is left out"));
+  EXPECT_THAT(s.doubts, IsEmpty());
+}
+
+TEST_F(CsvSource, UnevenRowsArePooledToSteps) {
+  SeriesConfig config;
+  config.resample = "1h";
+  const std::string text =
+      "date,a,b\n2020-01-01 09:59:59,1,5\n2020-01-01 10:00:00,2,\n2020-01-01 10:00:00,4,\n"
+      "2020-01-01 10:59:59,9,7\n2020-01-01 12:30:00,8,9\n";
+  Series s = load(text, config);
+  EXPECT_EQ(s.time.frequency_text(), "1 h");
+  EXPECT_EQ(s.time.text_at(0), "2020-01-01 09:00:00");
+  EXPECT_EQ(s.time.text_at(4), "2020-01-01 13:00:00");
+  EXPECT_EQ(s.rows(), 4);
+  EXPECT_EQ(value_at(s, 2), 5);  // (2 + 4 + 9) / 3
+  EXPECT_EQ(value_at(s, 3), 7);
+  EXPECT_FALSE(seen_at(s, 4));
+  EXPECT_EQ(value_at(s, 6), 8);
+  EXPECT_THAT(s.notes, ElementsAre("5 dates are pooled to 4 steps of 1 h, 1 of them missing"));
+  EXPECT_EQ(s.where(1, 1), folder_.path("f.csv") + ":3: column 'b'");
+  config.resample_by = "sum";
+  s = load(text, config);
+  EXPECT_EQ(value_at(s, 2), 15);
+  EXPECT_EQ(value_at(s, 3), 7);
+  config.resample_by = "last";
+  EXPECT_EQ(value_at(load(text, config), 2), 9);
+}
+
+TEST_F(CsvSource, PoolingThatCannotBeIsRefused) {
+  SeriesConfig config;
+  const std::string text = "date,a\n2020-01-01 00:00,1\n2020-01-01 01:00,2\n2020-01-01 02:00,3\n";
+  config.resample = "10 min";
+  EXPECT_EQ(
+      load_error(ErrorKind::data, text, config),
+      "f.csv: data.resample = 10 min is shorter than the step of the rows: half of them or more are 1 h "
+      "apart or farther");
+  config.resample = "often";
+  EXPECT_EQ(load_error(ErrorKind::config, text, config),
+            "data.resample: expected a number and a unit (s, min, h, day, week, month, year), got 'often'");
+  config.resample = "1 day";
+  EXPECT_EQ(load_error(ErrorKind::data, "a\n1\n2\n", config),
+            "f.csv: data.resample pools rows by their dates, but no column holds dates");
+  EXPECT_EQ(error_of(ErrorKind::config,
+                     [&] {
+                       SeriesConfig simulated = config;
+                       simulated.simulate = "seasonal";
+                       load_series(simulated);
+                     }),
+            "data.resample pools the rows of CSV files by their dates, seasonal (simulated) is none");
+  EXPECT_EQ(load_error(ErrorKind::data, "date,a\n2020-01-02,1\n2020-01-01,2\n", config),
+            "f.csv:3: dates must increase, but 2020-01-01 comes before the date of line 2, 2020-01-02; "
+            "data.dates = \"rows\" would take the rows as equally spaced");
+  EXPECT_EQ(
+      load_error(ErrorKind::data,
+                 "date,a\n2020-01-01 00:00,1\n2020-01-01 01:00,2\n2020-01-01 02:00,3\n2021-01-01 00:00,4\n",
+                 config),
+      "f.csv: the dates from 2020-01-01 00:00 to 2021-01-01 00:00 make 367 steps of data.resample = 1 d, but "
+      "no row falls in 365 of them: a longer step has fewer empty ones");
+  config.dates = "rows";
+  EXPECT_EQ(
+      load_error(ErrorKind::config, text, config),
+      "data.resample pools rows by their dates, which data.dates = rows passes over: give one of the two");
+}
+
+TEST_F(CsvSource, WordsMayBeVariables) {
+  SeriesConfig config;
+  config.categories = {"open", "wind"};
+  const std::string text =
+      "date,open,a,wind\n2020-01-01,yes,1,N\n2020-01-02,no,2,SW\n2020-01-03,,3,E\n2020-01-04,no,4,N\n";
+  const Series s = load(text, config);
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("open", "a", "wind=E", "wind=N", "wind=SW"));
+  const auto row = [&](int64_t at) {
+    std::vector<double> cells;
+    for (int64_t i = 0; i < 5; ++i) cells.push_back(seen_at(s, at * 5 + i) ? value_at(s, at * 5 + i) : -1);
+    return cells;
+  };
+  EXPECT_THAT(row(0), ElementsAre(1, 1, 0, 1, 0));
+  EXPECT_THAT(row(1), ElementsAre(0, 2, 0, 0, 1));
+  EXPECT_THAT(row(2), ElementsAre(-1, 3, 1, 0, 0));
+  EXPECT_EQ(s.categories, (Categories{{"open", {"no", "yes"}}, {"wind", {"E", "N", "SW"}}}));
+  config.columns = {"wind", "a"};
+  EXPECT_THAT(load(text, config).modes[0].labels, ElementsAre("wind=E", "wind=N", "wind=SW", "a"));
+  config.columns = {};
+  config.drop = {"wind"};
+  EXPECT_THAT(load(text, config).modes[0].labels, ElementsAre("open", "a"));
+  // A run keeps the words of its training: a later file may have fewer, but no other ones.
+  config = {};
+  config.categories = {"open"};
+  config.words = s.categories;
+  config.words.erase("wind");
+  EXPECT_EQ(value_at(load("date,open,a\n2020-01-01,yes,1\n2020-01-02,yes,1\n", config), 0), 1);
+  EXPECT_EQ(load_error(ErrorKind::data, "date,open,a\n2020-01-01,yes,1\n2020-01-02,maybe,1\n", config),
+            "f.csv:3: column 'open' holds 'maybe', but its categories are no, yes");
+}
+
+TEST_F(CsvSource, WhatIsNoCategoryIsRefused) {
+  SeriesConfig config;
+  config.categories = {"w"};
+  EXPECT_EQ(load_error(ErrorKind::data, "date,w,a\n2020-01-01,x,1\n2020-01-02,x,2\n", config),
+            "f.csv: column 'w' must hold two words at least to be of categories, it holds 'x' alone");
+  EXPECT_EQ(load_error(ErrorKind::data, "date,w,a\n2020-01-01,1,1\n2020-01-02,2,2\n", config),
+            "f.csv: data.categories takes columns of words, but column 'w' holds numbers");
+  EXPECT_EQ(load_error(ErrorKind::data,
+                       "date,w,w=y,a\n2020-01-01,x,1,1\n2020-01-02,y,2,2\n2020-01-03,z,2,2\n", config),
+            "f.csv: a category of column 'w' would be called 'w=y', as another column is");
+  EXPECT_EQ(load_error(ErrorKind::config, "date,wd,a\n2020-01-01,x,1\n2020-01-02,y,2\n", config),
+            "data.categories: f.csv has no column 'w' (did you mean 'wd'?)");
+  std::string many = "date,w,a\n";
+  for (int day = 0; day < 65; ++day)
+    many += io::format_date_time(86400 * day) + ",w" + std::to_string(day) + ",1\n";
+  EXPECT_EQ(load_error(ErrorKind::data, many, config),
+            "f.csv: column 'w' holds more than 64 different words, which are no categories");
 }
 
 TEST_F(CsvSource, YearMonthDayHourColumnsAreTheTimeAxis) {
@@ -158,6 +272,8 @@ TEST_F(CsvSource, YearMonthDayHourColumnsAreTheTimeAxis) {
   EXPECT_THAT(s.modes[0].labels, ElementsAre("a"));
   EXPECT_EQ(s.time.frequency_text(), "1 h");
   EXPECT_EQ(s.time.text_at(3), "2013-03-01 02:00");
+  EXPECT_TRUE(s.time_columns.parts);
+  EXPECT_THAT(s.time_columns.names, ElementsAre("year", "month", "day", "hour"));
   const Series months = load("Year,Month,a\n2019,12,5\n2020,1,6\n2020,2,7\n");
   EXPECT_EQ(months.time.frequency_text(), "1 month");
   EXPECT_EQ(months.time.text_at(3), "2020-03");

@@ -51,7 +51,32 @@ TEST_F(FolderSource, ATextColumnThatNamesTheFilesGivesTheLabels) {
   EXPECT_EQ(s.modes[0].name, "station");
   EXPECT_THAT(s.modes[0].labels, ElementsAre("East", "West"));
   EXPECT_THAT(s.notes,
-              ElementsAre("column 'wd' holds text and is left out", "column 'station' names the files"));
+              ElementsAre("column 'wd' holds text and is left out; data.categories = wd takes its words as "
+                          "variables",
+                          "column 'station' names the files"));
+}
+
+TEST_F(FolderSource, WordsOfOneFileAreCategoriesOfAll) {
+  folder_.write("d/x1.csv", "date,a,wd\n2020-01-01,1,N\n2020-01-02,3,W\n");
+  folder_.write("d/x2.csv", "date,a,wd\n2020-01-01,5,S\n2020-01-02,7,S\n");
+  SeriesConfig config;
+  config.categories = {"wd"};
+  const Series s = load(config);
+  EXPECT_THAT(s.modes[1].labels, ElementsAre("a", "wd=N", "wd=S", "wd=W"));
+  EXPECT_THAT(s.categories.at("wd"), ElementsAre("N", "S", "W"));
+  EXPECT_EQ(value_at(s, 6), 1);  // of the first row the second file's S
+  EXPECT_EQ(value_at(s, 5), 0);
+}
+
+TEST_F(FolderSource, RowsOfEachFileArePooled) {
+  folder_.write("d/x1.csv", "date,a\n2020-01-01 01:00,1\n2020-01-01 01:30,3\n2020-01-01 02:00,4\n");
+  folder_.write("d/x2.csv", "date,a\n2020-01-01 01:20,5\n2020-01-01 02:10,7\n2020-01-01 02:20,9\n");
+  SeriesConfig config;
+  config.resample = "1 h";
+  const Series s = load(config);
+  EXPECT_EQ(s.time.text_at(0), "2020-01-01 01:00");
+  EXPECT_EQ(value_at(s, 0), 2);
+  EXPECT_EQ(value_at(s, 3), 8);
 }
 
 TEST_F(FolderSource, ModesMayBeNamed) {

@@ -49,8 +49,8 @@ TEST_F(LongTable, SeriesStandSideBySideOnOneClock) {
   EXPECT_EQ(s.time.text_at(2), "2020-01-03");
   EXPECT_THAT(s.notes, ElementsAre("a long table of 2 series, told apart by 'unique_id'"));
   ASSERT_TRUE(s.long_layout.has_value());
-  EXPECT_EQ(s.long_layout->id, "unique_id");
-  EXPECT_EQ(s.long_layout->time, "ds");
+  EXPECT_THAT(s.long_layout->id, ElementsAre("unique_id"));
+  EXPECT_THAT(s.time_columns.names, ElementsAre("ds"));
   EXPECT_THAT(s.long_layout->values, ElementsAre("y"));
 }
 
@@ -92,21 +92,51 @@ TEST_F(LongTable, SeveralColumnsMayTellSeriesApart) {
   const std::string text =
       "store,item,date,y\na,m,2020-01-01,1\na,n,2020-01-01,2\nb,m,2020-01-01,3\na,m,2020-01-02,4\na,n,2020-"
       "01-02,5\n";
-  EXPECT_EQ(
-      refused(ErrorKind::data, text),
-      "f.csv:3: dates must increase, but 2020-01-01 equals the date of line 2, 2020-01-01; data.dates = "
-      "\"rows\" would take the rows as equally spaced");
   SeriesConfig config;
-  config.id = {"store", "item"};
-  const Series s = load(text, config);
-  EXPECT_EQ(s.modes[0].name, "store/item");
-  EXPECT_THAT(s.modes[0].labels, ElementsAre("a/m", "a/n", "b/m"));
-  EXPECT_THAT(cells(s), ElementsAre(1, 2, 3, 4, 5, -1));
+  for (const std::vector<std::string>& id : {std::vector<std::string>{}, {"store", "item"}}) {
+    config.id = id;
+    const Series s = load(text, config);
+    EXPECT_EQ(s.modes[0].name, "store/item");
+    EXPECT_THAT(s.modes[0].labels, ElementsAre("a/m", "a/n", "b/m"));
+    EXPECT_THAT(s.long_layout->id, ElementsAre("store", "item"));
+    EXPECT_THAT(s.long_layout->series[1], ElementsAre("a", "n"));
+    EXPECT_THAT(cells(s), ElementsAre(1, 2, 3, 4, 5, -1));
+  }
+  config.id = {"store"};
+  const std::string twice =
+      "f.csv:3: series 'a' has a row of 2020-01-01 already: data.id names all columns that tell series apart";
+  EXPECT_EQ(refused(ErrorKind::data, text, config), twice);
+  EXPECT_EQ(refused(ErrorKind::data,
+                    "store,date,y\na,2020-01-01,1\na,2020-01-01,2\nb,2020-01-01,3\na,2020-01-02,4\n"),
+            twice);
   config.id = {"stor"};
   EXPECT_EQ(refused(ErrorKind::config, text, config),
             "data.id: f.csv has no column 'stor' (did you mean 'store'?)");
   config.id = {"date"};
   EXPECT_EQ(refused(ErrorKind::config, text, config), "data.id: column 'date' of f.csv holds dates");
+}
+
+TEST_F(LongTable, ANumberOfTheRowIsNoSeries) {
+  const Series s =
+      load("id,date,store,sales\n0,2020-01-01,p,1\n1,2020-01-01,q,2\n2,2020-01-02,p,3\n3,2020-01-02,q,4\n");
+  EXPECT_EQ(s.modes[0].name, "store");
+  EXPECT_THAT(cells(s), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(s.notes, Contains("column 'id' counts the rows and is left out"));
+}
+
+TEST_F(LongTable, RowsOfASeriesArePooled) {
+  SeriesConfig config;
+  config.resample = "1 day";
+  const std::string text = kHead +
+                           "A,2020-01-02 01:00,5\nB,2020-01-01 03:00,2\nA,2020-01-01 09:00,3\nA,2020-01-01 "
+                           "05:00,4\nA,2020-01-01 09:00,\n";
+  EXPECT_THAT(cells(load(text, config)), ElementsAre(3.5, 2, 5, -1));
+  config.resample_by = "sum";
+  EXPECT_THAT(cells(load(text, config)), ElementsAre(7, 2, 5, -1));
+  config.resample_by = "last";
+  const Series s = load(text, config);
+  EXPECT_THAT(cells(s), ElementsAre(3, 2, 5, -1)) << "the last by its date, not in the file";
+  EXPECT_EQ(s.where(1, 0), folder_.path("f.csv") + ":2: column 'y'");
 }
 
 TEST_F(LongTable, TextsBesideOneRowADateMakeNoLongTable) {
@@ -132,7 +162,8 @@ TEST_F(LongTable, SaysWhatIsWrong) {
                 config.id = {"unique_id"};
                 return config;
               }()),
-      "f.csv:5: series 'A' has a row of 2020-01-01 already");
+      "f.csv:5: series 'A' has a row of 2020-01-01 already: data.id names all columns that tell series "
+      "apart");
   EXPECT_EQ(
       refused(ErrorKind::data, kHead + "A,2020-01-02,1\nB,2020-01-01,2\nC,2020-01-03,3\n"),
       "f.csv: each of its 3 rows is a series of its own by unique_id; data.id = none takes them as one");

@@ -234,8 +234,46 @@ TEST(TimeAxis, WithoutDatesRowsAreNumbers) {
   EXPECT_EQ(axis.frequency_text(), "rows");
 }
 
+DatedRows pooled(std::initializer_list<const char*> texts, const char* step) {
+  const io::DateStyle style = io::read_date_time(*texts.begin())->style;
+  return pool_dates(
+      dates_of(texts), parse_step(step, "data.resample"), [](int64_t row) { return row + 2; }, style,
+      "f.csv");
+}
+
+TEST(PoolDates, StepsBeginOnMondaysAndFirstsOfMonthsBefore1970Too) {
+  DatedRows days =
+      pooled({"2026-11-22", "2026-11-23", "2026-11-29", "2026-11-30"}, "1 week");  // Sunday, Monday …
+  EXPECT_THAT(days.rows, ElementsAre(0, 1, 1, 2));
+  EXPECT_EQ(days.axis.text_at(0), "2026-11-16");
+  EXPECT_EQ(days.axis.text_at(3), "2026-12-07");
+  days = pooled({"1969-12-31 23:00", "1970-01-01 00:00", "1970-01-01 01:00"}, "1 day");
+  EXPECT_THAT(days.rows, ElementsAre(0, 1, 1));
+  EXPECT_EQ(days.axis.text_at(0), "1969-12-31 00:00");
+  const DatedRows months = pooled({"2020-01-31", "2020-02-01", "2020-02-29", "2020-04-15"}, "1 month");
+  EXPECT_THAT(months.rows, ElementsAre(0, 1, 1, 3));
+  EXPECT_EQ(months.missing_rows, 1);
+  EXPECT_EQ(months.axis.frequency_text(), "1 month");
+  EXPECT_EQ(months.axis.text_at(4), "2020-05-01");
+  const DatedRows quarters = pooled({"2019-12-31", "2020-01-01", "2020-03-31", "2020-04-01"}, "1 quarter");
+  EXPECT_THAT(quarters.rows, ElementsAre(0, 1, 1, 2));
+  EXPECT_EQ(quarters.axis.text_at(0), "2019-10-01");
+}
+
+TEST(PoolDates, AStepAsLongAsThatOfTheDatesKeepsThem) {
+  EXPECT_THAT(pooled({"2020-01-01", "2020-02-01", "2020-03-01"}, "1 month").rows, ElementsAre(0, 1, 2));
+  EXPECT_THAT(pooled({"2020-01-01 00:00", "2020-01-01 01:00"}, "60 min").rows, ElementsAre(0, 1));
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [] {
+                       pooled({"2020-01-01", "2020-04-01"}, "1 month");
+                     }),
+            "f.csv: data.resample = 1 month is shorter than the step of the rows: half of them or more are "
+            "91 d apart "
+            "or farther");
+}
+
 TEST(ParseStep, ReadsUnitsAndRefusesOthers) {
-  const auto seconds = [](const char* text) { return parse_step(text).seconds; };
+  const auto seconds = [](const char* text) { return parse_step(text, "data.step").seconds; };
   EXPECT_EQ(seconds("1 h"), 3600);
   EXPECT_EQ(seconds("15min"), 900);
   EXPECT_EQ(seconds("30 Minutes"), 1800);
@@ -246,16 +284,17 @@ TEST(ParseStep, ReadsUnitsAndRefusesOthers) {
       {"s", 1},     {"sec", 1},     {"second", 1}, {"min", 60},      {"h", 3600},   {"hour", 3600},
       {"d", 86400}, {"day", 86400}, {"w", 604800}, {"week", 604800}, {"minute", 60}};
   for (const auto& [unit, size] : units)
-    EXPECT_EQ(parse_step(std::string("3 ") + unit).seconds, 3 * size) << unit;
-  EXPECT_EQ(parse_step("2 quarters").months, 6);
-  EXPECT_EQ(parse_step("year").months, 12);
+    EXPECT_EQ(parse_step(std::string("3 ") + unit, "data.step").seconds, 3 * size) << unit;
+  EXPECT_EQ(parse_step("2 quarters", "data.step").months, 6);
+  EXPECT_EQ(parse_step("year", "data.step").months, 12);
   EXPECT_EQ(seconds("1000000 s"), 1000000);
-  EXPECT_THAT(error_of(ErrorKind::config, [] { parse_step("1000001 s"); }), HasSubstr("got '1000001 s'"));
-  EXPECT_EQ(parse_step("1 month").months, 1);
-  EXPECT_EQ(parse_step("2 years").months, 24);
+  EXPECT_THAT(error_of(ErrorKind::config, [] { parse_step("1000001 s", "data.step"); }),
+              HasSubstr("got '1000001 s'"));
+  EXPECT_EQ(parse_step("1 month", "data.step").months, 1);
+  EXPECT_EQ(parse_step("2 years", "data.step").months, 24);
   for (const char* text :
        {"", "0 h", "5", "1 fortnight", "-1 h", "99999999999999999999 h", "1 h 2", "1 hs", "1 ds"})
-    EXPECT_THAT(error_of(ErrorKind::config, [&] { parse_step(text); }),
+    EXPECT_THAT(error_of(ErrorKind::config, [&] { parse_step(text, "data.step"); }),
                 HasSubstr("data.step: expected a number and a unit"))
         << text;
 }
