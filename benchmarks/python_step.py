@@ -16,7 +16,7 @@ import sys
 import time
 
 import machine
-from block_step import DROPOUT, HEADS, HIDDEN, SHAPES, WIDTH, modewise_seconds, seconds
+from block_step import DROPOUT, HEADS, HIDDEN, SHAPES, WIDTH, modewise_step, seconds
 
 # glibc's settings for what modewise::keep_freed_memory asks for in the program.
 KEEPING = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1), "MALLOC_TOP_PAD_": str(64 << 20)}
@@ -85,7 +85,7 @@ def main():
     for name in options.shapes:
         program, python = [], []
         for _ in range(options.rounds):
-            program += modewise_seconds(options.build, name, "float32", options.threads, options.repeats, options.processor_time)["train"]
+            program += modewise_step(options.build, name, "float32", options, recompute=False)["train"]
             python += python_seconds(name, options)
         ours, theirs = 1e3 * statistics.median(program), 1e3 * statistics.median(python)
         print(f"| {name} | {ours:.1f} | {theirs:.1f} | {100 * (theirs / ours - 1):+.1f} % |", flush=True)

@@ -1,0 +1,17 @@
+"""Every benchmark in Python finds what it imports and says what it takes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+PROGRAMS = sorted(path.name for path in FOLDER.glob("*.py") if "__main__" in path.read_text())
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_help(name):
+    told = subprocess.run([sys.executable, FOLDER / name, "--help"], capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith("usage: ") and told.stderr == ""
