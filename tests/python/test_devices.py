@@ -27,7 +27,8 @@ def load_device():
     torch.ops.load_library(LIBRARY)
     torch.utils.rename_privateuse1_backend("guarded")
     torch._register_device_module("guarded", types.SimpleNamespace(
-        is_available=lambda: True, device_count=lambda: 1, get_amp_supported_dtype=lambda: [torch.bfloat16, torch.float16]))
+        is_available=lambda: True, device_count=lambda: 1, _is_in_bad_fork=lambda: False, manual_seed_all=lambda seed: None,
+        get_amp_supported_dtype=lambda: [torch.bfloat16, torch.float16]))
 
 
 @pytest.fixture(scope="module", autouse=True)
