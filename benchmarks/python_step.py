@@ -27,6 +27,7 @@ def child(options):
     import torch
 
     from modewise import nn, ops
+    from modewise.nn.basic import number_dropouts
 
     torch.set_num_threads(options.threads)
     batch, sizes, blocks, rotary = SHAPES[options.shapes[0]]
@@ -36,7 +37,7 @@ def child(options):
         return nn.Block(WIDTH, attention, nn.SwiGLU(WIDTH, HIDDEN), dropout=DROPOUT)
 
     stack = torch.nn.Sequential(*(block() for _ in range(blocks)))
-    nn.number_dropouts(stack)
+    number_dropouts(stack)
     x = torch.randn(batch, *sizes, WIDTH)
     moments = [(p, torch.zeros_like(p), torch.zeros_like(p)) for p in stack.parameters()]
     steps = 0
