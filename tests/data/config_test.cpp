@@ -40,19 +40,20 @@ std::vector<std::string> fields_in(Config config) {
 TEST(Config, HoldsTheseFieldsAndRanges) {
   EXPECT_THAT(
       fields_in(SeriesConfig()),
-      ElementsAre(
-          "path path", "format auto|csv|text|npy|npz|folder", "simulate |lorenz96|logistic|seasonal",
-          "simulate_rows 1…1000000000", "simulate_seed 0…2^63", "columns", "drop", "time_column", "id",
-          "dates strict|rows", "delimiter", "header auto|yes|no", "missing_texts", "missing_values", "start",
-          "step", "array", "time_axis -64…63", "mode_names", "ordered_modes", "knock_out 0…1",
-          "knock_out_seed 0…2^63", "split auto|ratio|solar|ett_hour|ett_minute|dates", "split_ratios 0…1",
-          "split_dates", "lorenz96.sites 4…100000", "lorenz96.fast 1…1000", "lorenz96.forcing -100…100",
-          "lorenz96.coupling -10…10", "lorenz96.amplitude_ratio 0.1…100", "lorenz96.time_ratio 0.1…100",
-          "lorenz96.sample_step 1e-06…100", "lorenz96.substeps 1…100000",
-          "lorenz96.variables slow_and_mean|all", "lorenz96.noise 0…100", "logistic.sites 3…1000000",
-          "logistic.rate 0…4", "logistic.coupling 0…1", "logistic.noise 0…100",
-          "seasonal.variables 1…1000000", "seasonal.periods 1.001…inf", "seasonal.amplitudes",
-          "seasonal.trend", "seasonal.noise 0…inf", "seasonal.memory -0.999…0.999"));
+      ElementsAre("path path", "format auto|csv|text|npy|npz|folder", "simulate |lorenz96|logistic|seasonal",
+                  "simulate_rows 1…1000000000", "simulate_seed 0…2^63", "columns", "drop", "categories",
+                  "time_column", "id", "dates strict|rows", "resample", "resample_by mean|sum|last",
+                  "delimiter", "header auto|yes|no", "missing_texts", "missing_values", "start", "step",
+                  "array", "time_axis -64…63", "mode_names", "ordered_modes", "knock_out 0…1",
+                  "knock_out_seed 0…2^63", "split auto|ratio|solar|ett_hour|ett_minute|dates",
+                  "split_ratios 0…1", "split_dates", "lorenz96.sites 4…100000", "lorenz96.fast 1…1000",
+                  "lorenz96.forcing -100…100", "lorenz96.coupling -10…10", "lorenz96.amplitude_ratio 0.1…100",
+                  "lorenz96.time_ratio 0.1…100", "lorenz96.sample_step 1e-06…100",
+                  "lorenz96.substeps 1…100000", "lorenz96.variables slow_and_mean|all",
+                  "lorenz96.noise 0…100", "logistic.sites 3…1000000", "logistic.rate 0…4",
+                  "logistic.coupling 0…1", "logistic.noise 0…100", "seasonal.variables 1…1000000",
+                  "seasonal.periods 1.001…inf", "seasonal.amplitudes", "seasonal.trend",
+                  "seasonal.noise 0…inf", "seasonal.memory -0.999…0.999"));
   EXPECT_THAT(fields_in(CollectionConfig()),
               ElementsAre("path", "train path", "test path", "protocol official|paper|tslib",
                           "validation_share 0.01…0.9", "split_seed 0…2^63", "normalize variable|case|none",

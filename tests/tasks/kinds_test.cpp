@@ -86,9 +86,9 @@ TEST(Kinds, CandidatesAreConfigsOfTheirTask) {
   for (const Kind* kind : kinds()) {
     if (kind->candidates == nullptr) continue;
     ++searched;
-    const std::vector<std::string> data = kind->name == "forecast"
-                                              ? std::vector<std::string>{"data.simulate=lorenz96"}
-                                              : std::vector<std::string>();
+    std::vector<std::string> data;
+    if (kind->name == "forecast") data = {"data.simulate=lorenz96"};
+    if (kind->name == "series") data = {"data.path=motifs"};
     std::set<std::string> names;
     for (const Candidate& one : kind->candidates("", data)) {
       EXPECT_TRUE(names.insert(one.name).second) << kind->name << " " << one.name;

@@ -52,7 +52,7 @@ bool owns(const std::filesystem::path& data) {
 /// candidates train without it, and the one that is chosen must have room. "" where nothing has to be set.
 std::string room_for_test(const std::string& file, const std::vector<std::string>& assignments) {
   const auto config = load_config<LabelledSeriesConfig>(file, assignments);
-  if (config.data.length > 0 || !config.train.test) return "";
+  if (config.data.length > 0 || !config.train.test || config.data.is_simulated()) return "";
   const data::SeriesCollection set = data::load_collection(config.data);
   return set.padded() ? fmt::format("data.length={}", set.length) : "";
 }

@@ -99,9 +99,11 @@ TEST(RealData, BeijingAirIsStationsByVariables) {
   EXPECT_EQ(s.time.frequency_text(), "1 h");
   EXPECT_EQ(s.time.text_at(0), "2013-03-01 00:00");
   EXPECT_EQ(s.time.text_at(35064), "2017-03-01 00:00");
-  EXPECT_THAT(s.notes,
-              ElementsAre("column 'No' counts the rows and is left out",
-                          "column 'wd' holds text and is left out", "column 'station' names the files"));
+  EXPECT_THAT(
+      s.notes,
+      ElementsAre("column 'No' counts the rows and is left out",
+                  "column 'wd' holds text and is left out; data.categories = wd takes its words as variables",
+                  "column 'station' names the files"));
   EXPECT_EQ(value_at(s, 5), 77) << "O3 of the first hour in Aotizhongxin";
 }
 
