@@ -12,6 +12,12 @@ namespace modewise::ops {
 
 namespace {
 
+/// Who measures memory is told of what libtorch's own allocator would tell.
+void release(void* block) {
+  c10::profiledCPUMemoryReporter().Delete(block);
+  std::free(block);
+}
+
 class PlainBlocks final : public c10::Allocator {
  public:
   c10::DataPtr allocate(size_t bytes) override {
@@ -20,8 +26,9 @@ class PlainBlocks final : public c10::Allocator {
     // The words of libtorch's own allocator.
     TORCH_CHECK(block != nullptr, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
                 " bytes.");
+    c10::profiledCPUMemoryReporter().New(block, bytes);
     const auto at = reinterpret_cast<uintptr_t>(block);
-    return {static_cast<std::byte*>(block) + (kLine - at % kLine), block, &std::free, c10::Device(c10::kCPU)};
+    return {static_cast<std::byte*>(block) + (kLine - at % kLine), block, &release, c10::Device(c10::kCPU)};
   }
   void copy_data(void* to, const void* from, size_t bytes) const override {
     default_copy_data(to, from, bytes);
