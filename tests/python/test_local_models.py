@@ -33,7 +33,7 @@ def train(months, out, name, *more):
 
 def table(path):
     rows = list(csv.DictReader(path.open()))
-    return {name: np.array([float(row[name]) for row in rows]) for name in rows[0] if name != "date"}
+    return {name: np.array([float(row[name]) for row in rows]) for name in rows[0] if name != "month"}
 
 
 @pytest.mark.parametrize("name", MODELS)
