@@ -7,6 +7,8 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/forecast/predict.h"
 #include "modewise/tasks/result_tables.h"
+#include "modewise/tasks/same_work.h"
+#include "modewise/train/workers.h"
 
 namespace modewise::cli {
 namespace {
@@ -38,8 +40,9 @@ void run_backtest(const Program& program, const BacktestOptions& options) {
   install_stop_handlers();
   const tasks::ForecastRun run = tasks::open_forecast_run(options.run);
   const tasks::ForecastData data = tasks::load_run_data(run, options.data);
+  tasks::require_same_work(run.folder, std::to_string(options.stride), data.hash);
   const nlohmann::ordered_json result = tasks::backtest(run, data, options.stride);
-  program.print(result, backtest_table(result));
+  if (train::workers().leads()) program.print(result, backtest_table(result));
 }
 
 }  // namespace

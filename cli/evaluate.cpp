@@ -37,6 +37,7 @@ void evaluate(const Program& program, const EvaluateOptions& options) {
   install_stop_handlers();
   tasks::EvaluateRequest request = options.request;
   const tasks::Kind& kind = tasks::kind_of_runs(options.runs);
+  tasks::require_shares(kind, "evaluate");
   require(options.runs.size() == 1 || kind.evaluates_several, ErrorKind::usage,
           "runs of the task '{}' are evaluated one at a time, got {}", kind.name, options.runs.size());
   request.run = options.runs.front();

@@ -7,7 +7,9 @@ namespace modewise::cli {
 void add_predict(Program& program) {
   const auto predict = [](const Program& run_by, const tasks::PredictRequest& request) {
     install_stop_handlers();
-    run_by.print(tasks::kind_of_run(request.run).predict(request));
+    const tasks::Kind& kind = tasks::kind_of_run(request.run);
+    tasks::require_shares(kind, "predict with");
+    run_by.print(kind.predict(request));
   };
   const auto [command, options] = program.add_command<tasks::PredictRequest>(
       program.app(), "predict",

@@ -1,12 +1,13 @@
 #include "cli/program.h"
 
 #include <ATen/Parallel.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 #include <torch/version.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -167,6 +168,15 @@ int Program::usage_error(const CLI::ParseError& error) const {
   return complain(2, fmt::format("{}; see {} -h", message, path));
 }
 
+void Program::require_process() const {
+  const std::array shared = {"train", "evaluate", "predict", "backtest"};
+  const bool one_of_them =
+      std::any_of(shared.begin(), shared.end(), [&](const char* name) { return app_.got_subcommand(name); });
+  require(train::workers().size() == 1 || one_of_them, ErrorKind::usage,
+          "processes that torchrun starts share the commands {}: this one is one process's",
+          fmt::join(shared, ", "));
+}
+
 int Program::parse_and_run() {
   command_line_ = with_task(std::move(command_line_));
   try {
@@ -199,8 +209,7 @@ int Program::parse_and_run() {
     fmt::print(stderr, "{}", app_.help());
     return 2;
   }
-  require(train::workers().size() == 1 || app_.got_subcommand("train"), ErrorKind::usage,
-          "processes that torchrun starts share a training: this command is one process's");
+  require_process();
   if (threads_ > 0) at::set_num_threads(threads_);
   action_();
   return 0;
@@ -233,6 +242,7 @@ void write_stdout(std::string_view bytes) {
 }
 
 void Program::print(const std::string& text) const {
+  if (!train::workers().leads()) return;
   write_stdout(text.ends_with('\n') ? text : text + "\n");
 }
 

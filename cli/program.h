@@ -67,6 +67,8 @@ class Program {
   CLI::App* add_bare_command(CLI::App& parent, const std::string& name, const std::string& summary,
                              const std::string& example, std::function<void()> action);
   int parse_and_run();
+  /// Usage error where several processes run a command that is one's.
+  void require_process() const;
   int usage_error(const CLI::ParseError& error) const;
   bool stdout_color() const;
 

@@ -63,8 +63,7 @@ void train(const Program& program, const tasks::Kind& kind, const TrainOptions& 
     require(!options.no_test, ErrorKind::usage,
             "--resume reads the test part or not as its run began; --no-test starts another run");
   }
-  const tasks::Result result = tasks::run_job(kind, request);
-  if (train::workers().leads()) program.print(result);
+  program.print(tasks::run_job(kind, request));
 }
 
 void add_run_options(CLI::App& command, TrainOptions& options) {

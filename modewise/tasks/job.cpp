@@ -1,15 +1,12 @@
 #include "modewise/tasks/job.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/zeros.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
-#include <span>
 #include <utility>
 
 #include "modewise/core/error.h"
@@ -78,26 +75,8 @@ void load_inputs(Job& job, const std::string& config, std::vector<std::string> a
 
 /// Data error unless all processes have the same config and data as the lead.
 void require_equal_inputs(Job& job) {
-  train::Workers& workers = train::workers();
-  if (workers.size() == 1) return;
-  const auto hash = [](const std::string& text) {
-    return static_cast<int64_t>(std::hash<std::string>()(text));
-  };
-  at::Tensor all = at::zeros({2, workers.size()}, at::kLong);
-  int64_t* hashes = all.mutable_data_ptr<int64_t>();
-  hashes[workers.rank()] = hash(job.config_toml());
-  hashes[workers.size() + workers.rank()] = hash(job.data_hash());
-  workers.add(all);
-  hashes = all.mutable_data_ptr<int64_t>();
-  for (const auto& [row, what] : {std::pair(0, "settings"), std::pair(1, "data")}) {
-    const std::span<const int64_t> of(hashes + row * workers.size(), static_cast<size_t>(workers.size()));
-    std::vector<size_t> others;
-    for (size_t rank = 1; rank < of.size(); ++rank)
-      if (of[rank] != of[0]) others.push_back(rank);
-    require(others.empty(), ErrorKind::data,
-            "the processes do not train alike: rank {} has other {} than rank 0", fmt::join(others, ", "),
-            what);
-  }
+  const train::Common inputs[] = {{"settings", job.config_toml()}, {"data", job.data_hash()}};
+  train::require_alike(train::workers(), inputs);
 }
 
 /// The folder of an earlier run whose config the job has taken, or a new one that has become a run. Of
@@ -150,7 +129,7 @@ Result run_job(const Kind& kind, const JobRequest& given) {
   spdlog::info("{}", cost_text(job->cost()));
   TrainedRun trained = job->train(folder, resume, request.accept_changes);
   if (trained.training.stopped_by_signal()) throw Stopped{trained.training.signal};
-  if (!train::workers().leads()) return {nlohmann::ordered_json(), ""};
+  if (!train::workers().leads()) return {};
   if (resume && request.accept_changes) folder.write_config(job->config_toml());
   if (job->wants_report()) job->write_report(folder);
   const std::string path = folder.path().string();

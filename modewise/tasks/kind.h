@@ -86,6 +86,7 @@ struct Kind {
   std::string evaluate_title = {};                 // of the next ones, in the help of `evaluate`
   std::vector<ShortOption> evaluate_options = {};  // of `evaluate` for its runs
   bool evaluates_several = false;                  // runs at once
+  bool in_shares = false;                          // whether processes evaluate and predict together
 
   std::vector<ValidationFigure> validation = {};  // the chief one first
 

@@ -14,6 +14,7 @@
 #include "modewise/tasks/text/kind.h"
 #include "modewise/tasks/volumes/kind.h"
 #include "modewise/train/run_folder.h"
+#include "modewise/train/workers.h"
 
 namespace modewise::tasks {
 namespace {
@@ -73,6 +74,11 @@ const Kind& kind_of_runs(const std::vector<std::string>& paths) {
             first.name, path, other.name);
   }
   return first;
+}
+
+void require_shares(const Kind& kind, const char* verb) {
+  require(train::workers().size() == 1 || kind.in_shares, ErrorKind::usage,
+          "one process has to {} runs of the task '{}': start it without torchrun", verb, kind.name);
 }
 
 const Kind& kind_of_data(const fs::path& path) {

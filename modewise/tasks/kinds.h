@@ -19,6 +19,8 @@ const Kind& kind_of(const std::string& name);
 const Kind& kind_of_run(const std::string& path);
 /// The same for several runs, which must be of one task (usage error).
 const Kind& kind_of_runs(const std::vector<std::string>& paths);
+/// Usage error where several train::workers() are at work on a run of a task that one process is to `verb`.
+void require_shares(const Kind& kind, const char* verb);
 /// The task whose data `path` looks like; forecast where none claims it.
 const Kind& kind_of_data(const std::filesystem::path& path);
 

@@ -14,6 +14,8 @@ inline std::string json_text(const nlohmann::ordered_json& json) {
 
 /// The document for --json, and what is printed without it; "" prints nothing.
 struct Result {
+  /// Of a process that does not lead.
+  Result() = default;
   Result(nlohmann::ordered_json document, std::string printed)
       : json(std::move(document)), text(std::move(printed)) {}
   /// The document in both cases.

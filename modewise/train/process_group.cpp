@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <bit>
@@ -61,12 +62,35 @@ class GroupWorkers final : public Workers {
     return value;
   }
 
+  void send(const at::Tensor& tensor, int64_t to) override {
+    at::Tensor header = at::zeros({kHeader}, at::kLong);
+    int64_t* numbers = header.mutable_data_ptr<int64_t>();
+    require(tensor.dim() <= kHeader - 2, ErrorKind::internal, "a tensor of {} axes is sent", tensor.dim());
+    numbers[0] = static_cast<int64_t>(tensor.scalar_type());
+    numbers[1] = tensor.dim();
+    std::copy(tensor.sizes().begin(), tensor.sizes().end(), numbers + 2);
+    exchange(to, header, at::empty({0}));
+    exchange(to, tensor.contiguous(), at::empty({0}));
+  }
+
+  at::Tensor receive(int64_t from) override {
+    at::Tensor header = at::empty({kHeader}, at::kLong);
+    exchange(from, at::empty({0}), header);
+    const int64_t* numbers = header.const_data_ptr<int64_t>();
+    at::Tensor tensor = at::empty(at::IntArrayRef(numbers + 2, static_cast<size_t>(numbers[1])),
+                                  static_cast<at::ScalarType>(numbers[0]));
+    exchange(from, at::empty({0}), tensor);
+    return tensor;
+  }
+
  private:
+  static constexpr int64_t kHeader = 10;  // type, number of axes, sizes
+
   static at::Tensor part(const at::Tensor& flat, const std::pair<int64_t, int64_t>& range) {
     return flat.narrow(0, range.first, range.second - range.first);
   }
 
-  /// Both sizes are the same on the other side; nothing is sent of none.
+  /// What the other side expects and sends has these sizes; nothing is sent of none.
   void exchange(int64_t other, at::Tensor sent, at::Tensor received) {
     const auto begin = std::chrono::steady_clock::now();
     try {

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 
 namespace modewise::train {
 
@@ -22,6 +24,9 @@ class Workers {
   virtual void add(at::Tensor& values) = 0;
   /// The largest of all, everywhere.
   virtual int64_t largest(int64_t value) = 0;
+  /// Brings a tensor to another of them, who waits for it; what one sends to it arrives in that order.
+  virtual void send(const at::Tensor& tensor, int64_t to);
+  virtual at::Tensor receive(int64_t from);
 
   /// What this process has sent to others, and the seconds that this took, their part of it included.
   struct Traffic {
@@ -37,6 +42,15 @@ Workers& alone();
 /// Those that this process trains with: itself alone until join().
 Workers& workers();
 void join(std::unique_ptr<Workers> others);
+
+/// Something that all processes must have alike: "settings", "data".
+struct Common {
+  const char* what;
+  std::string value;
+};
+/// Data error unless all have the same values as the lead, naming the ranks that differ and in what. What all
+/// call alike.
+void require_alike(Workers& workers, std::span<const Common> values);
 
 /// One part of n samples, in order: from first(n) until last(n).
 struct Share {

@@ -6,9 +6,14 @@
 
 #include <algorithm>
 #include <barrier>
+#include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <queue>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "modewise/train/workers.h"
@@ -50,6 +55,19 @@ class ThreadGroup {
       group_.all_here_.arrive_and_wait();
       return value;
     }
+    void send(const at::Tensor& tensor, int64_t to) override {
+      const std::lock_guard lock(group_.mutex_);
+      group_.on_their_way_[{rank(), to}].push(tensor.clone());
+      group_.sent_.notify_all();
+    }
+    at::Tensor receive(int64_t from) override {
+      std::unique_lock lock(group_.mutex_);
+      std::queue<at::Tensor>& arriving = group_.on_their_way_[{from, rank()}];
+      group_.sent_.wait(lock, [&] { return !arriving.empty(); });
+      at::Tensor tensor = arriving.front();
+      arriving.pop();
+      return tensor;
+    }
 
    private:
     ThreadGroup& group_;
@@ -65,6 +83,9 @@ class ThreadGroup {
   std::vector<at::Tensor> brought_;
   std::vector<int64_t> numbers_;
   std::barrier<> all_here_;
+  std::mutex mutex_;
+  std::condition_variable sent_;
+  std::map<std::pair<int64_t, int64_t>, std::queue<at::Tensor>> on_their_way_;  // from, to
 };
 
 }  // namespace modewise::train

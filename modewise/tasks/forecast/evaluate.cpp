@@ -13,6 +13,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/nn/evaluation_mode.h"
 #include "modewise/tasks/forecast/task.h"
+#include "modewise/train/share_out.h"
 #include "modewise/train/task.h"
 
 namespace modewise::tasks {
@@ -64,6 +65,24 @@ void require_finite_values(std::span<const float> values, const char* what, cons
                      : cause);
 }
 
+/// `output` is what the model gives for the batch.
+ForecastBlock block_of(const models::Forecaster& model, const data::WindowBatch& batch,
+                       const at::Tensor& output) {
+  ForecastBlock block;
+  block.past = flatten_modes(batch.past, 1);
+  block.future = flatten_modes(batch.future, 1);
+  block.past_observed = flatten_modes(batch.past_observed, 1);
+  block.future_observed = flatten_modes(batch.future_observed, 1);
+  block.first_step = batch.first_step;
+  if (model.shape().quantiles > 0) {
+    block.quantiles = flatten_modes(output, 2);
+    block.forecast = block.quantiles.select(-1, model.shape().quantiles / 2).contiguous();
+  } else {
+    block.forecast = flatten_modes(output, 1);
+  }
+  return block;
+}
+
 constexpr int64_t kMostScores = int64_t{16} << 20;  // of each side, 4 bytes each
 
 }  // namespace
@@ -74,41 +93,44 @@ void require_finite(const ForecastBlock& block, std::span<const float> quantiles
   require_finite_values(quantiles, "a quantile", block, series);
 }
 
-ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset) {
+at::Tensor forecast_output(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset) {
   const at::NoGradGuard no_grad;
   const models::ForecastInput input{batch.past, batch.past_observed, batch.first_step.add(row_offset)};
-  const at::Tensor output = model.forward(input);
-  ForecastBlock block;
-  block.past = flatten_modes(batch.past, 1);
-  block.future = flatten_modes(batch.future, 1);
-  block.past_observed = flatten_modes(batch.past_observed, 1);
-  block.future_observed = flatten_modes(batch.future_observed, 1);
-  block.first_step = batch.first_step;
-  if (model.shape().quantiles > 0) {
-    block.quantiles = flatten_modes(output.to(at::kFloat), 2);
-    block.forecast = block.quantiles.select(-1, model.shape().quantiles / 2).contiguous();
-  } else {
-    block.forecast = flatten_modes(output.to(at::kFloat), 1);
-  }
-  return block;
+  return model.forward(input).to(at::kFloat);
+}
+
+ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset) {
+  return block_of(model, batch, forecast_output(model, batch, row_offset));
 }
 
 void stream_forecasts(models::Forecaster& model, const ForecastData& data, const data::WindowSet& set,
-                      int64_t batch, const BlockVisitor& visit, int64_t stride) {
+                      int64_t batch, const BlockVisitor& visit, int64_t stride, train::Workers& workers) {
   const nn::EvaluationMode evaluation(model);
   const int64_t count = (set.size() + stride - 1) / stride;
-  std::vector<int64_t> windows;
-  for (int64_t first = 0; first < count; first += batch) {
-    if (stop_signal() != 0) throw train::EvaluationInterrupted{};
-    windows.clear();
-    for (int64_t window = first; window < std::min(first + batch, count); ++window)
+  struct {
+    int64_t number = -1;
+    data::WindowBatch windows;
+  } gathered;  // what was made here is not gathered again
+  const auto gather = [&](int64_t number) -> const data::WindowBatch& {
+    if (gathered.number == number) return gathered.windows;
+    std::vector<int64_t> windows;
+    for (int64_t window = number * batch; window < std::min((number + 1) * batch, count); ++window)
       windows.push_back(window * stride);
-    ForecastBlock block = forecast_batch(model, data.source.gather(set, windows), data.row_offset);
-    block.first_window = first;
+    gathered = {number, data.source.gather(set, windows)};
+    return gathered.windows;
+  };
+  const auto make = [&](int64_t number) -> train::Tensors {
+    if (stop_signal() != 0) throw train::EvaluationInterrupted{};
+    return {forecast_output(model, gather(number), data.row_offset)};
+  };
+  const auto take = [&](int64_t number, const train::Tensors& output) {
+    ForecastBlock block = block_of(model, gather(number), output.front());
+    block.first_window = number * batch;
     require_finite(block, block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{},
                    data.series);
     visit(block);
-  }
+  };
+  train::share_out(workers, (count + batch - 1) / batch, make, take);
 }
 
 std::span<const float> floats(const at::Tensor& tensor) {
@@ -198,18 +220,19 @@ std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& mod
 }
 
 metrics::ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
-                                            const data::WindowSet& set, const QuantileVisitor& visit) {
+                                            const data::WindowSet& set, const QuantileVisitor& visit,
+                                            train::Workers& workers) {
   metrics::ForecastErrors errors = make_errors(*forecaster.config, data.scaler, forecaster.levels());
   Progress progress("evaluating", set.size(), "windows");
-  stream_forecasts(*forecaster.model, data, set, forecaster.config->forecast.evaluation_batch,
-                   [&](const ForecastBlock& block) {
-                     const std::vector<float> quantiles = forecaster.quantiles(block);
-                     require_finite(block, quantiles, data.series);
-                     errors.add(floats(block.forecast), floats(block.future), flags(block.future_observed),
-                                quantiles);
-                     if (visit) visit(block, quantiles);
-                     progress.update(block.first_window + block.windows());
-                   });
+  const auto judge = [&](const ForecastBlock& block) {
+    const std::vector<float> quantiles = forecaster.quantiles(block);
+    require_finite(block, quantiles, data.series);
+    errors.add(floats(block.forecast), floats(block.future), flags(block.future_observed), quantiles);
+    if (visit) visit(block, quantiles);
+    progress.update(block.first_window + block.windows());
+  };
+  stream_forecasts(*forecaster.model, data, set, forecaster.config->forecast.evaluation_batch, judge, 1,
+                   workers);
   progress.finish();
   return errors;
 }

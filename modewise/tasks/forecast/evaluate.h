@@ -16,6 +16,7 @@
 #include "modewise/metrics/forecast_errors.h"
 #include "modewise/models/forecast/forecaster.h"
 #include "modewise/tasks/forecast/data.h"
+#include "modewise/train/workers.h"
 
 namespace modewise::tasks {
 
@@ -33,8 +34,10 @@ struct ForecastBlock {
 
 using BlockVisitor = std::function<void(const ForecastBlock&)>;
 
-/// Forecasts one gathered batch; `row_offset` (ForecastData) is added to its first steps, which the block
-/// keeps as they were. The module is left in its mode.
+/// What the model gives for one gathered batch, float32, without gradients; `row_offset` (ForecastData) is
+/// added to its first steps. The module is left in its mode.
+at::Tensor forecast_output(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset);
+/// The same beside the batch, whose first steps the block keeps as they are.
 ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch,
                              int64_t row_offset = 0);
 
@@ -43,11 +46,12 @@ ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch&
 /// with, where there is one, else a general one. `block` is of windows of `series`.
 void require_finite(const ForecastBlock& block, std::span<const float> quantiles, const data::Series& series);
 
-/// Visits every `stride`-th window of `set`, `batch` windows at a time. Throws train::EvaluationInterrupted
-/// when a stop signal came, and the errors of require_finite for the model's output. The module is put into
-/// evaluation mode, and back.
+/// Visits every `stride`-th window of `set`, `batch` windows at a time; of several `workers`, who forecast
+/// in shares (train::share_out), the lead does. Throws train::EvaluationInterrupted when a stop signal came,
+/// and the errors of require_finite for the model's output. The module is put into evaluation mode, and back.
 void stream_forecasts(models::Forecaster& model, const ForecastData& data, const data::WindowSet& set,
-                      int64_t batch, const BlockVisitor& visit, int64_t stride = 1);
+                      int64_t batch, const BlockVisitor& visit, int64_t stride = 1,
+                      train::Workers& workers = train::alone());
 
 /// A contiguous tensor's elements.
 std::span<const float> floats(const at::Tensor& tensor);
@@ -75,10 +79,12 @@ std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& mod
                                                          const ForecastConfig& config,
                                                          const ForecastData& data);
 
-/// Errors over all windows of `set`; `visit` (may be empty) sees each block with its quantiles.
+/// Errors over all windows of `set`; `visit` (may be empty) sees each block with its quantiles. Of several
+/// `workers` the lead has them and sees those; the others get none.
 using QuantileVisitor = std::function<void(const ForecastBlock& block, std::span<const float> quantiles)>;
 metrics::ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
-                                            const data::WindowSet& set, const QuantileVisitor& visit = {});
+                                            const data::WindowSet& set, const QuantileVisitor& visit = {},
+                                            train::Workers& workers = train::alone());
 
 /// The whole result: scaled and in units, per horizon, step and series.
 nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::ForecastErrors& errors,

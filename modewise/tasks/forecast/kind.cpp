@@ -17,6 +17,7 @@
 #include "modewise/tasks/forecast/run.h"
 #include "modewise/tasks/job.h"
 #include "modewise/tasks/load_config.h"
+#include "modewise/tasks/same_work.h"
 #include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
@@ -77,12 +78,14 @@ Result evaluate(const EvaluateRequest& options) {
   const ForecastRun run = open_forecast_run(options.run);
   const ForecastData data =
       options.split == "all" ? load_run_rows(run, options.data) : load_run_data(run, options.data);
+  require_same_work(run.folder, options.split, data.hash);
   if (options.data.empty() && options.split == "test" && test_is_unread(run.folder)) {
     const Json result = judge_left_out_test(run, data);
-    return {result, forecast_text(result, options.detail)};
+    return train::workers().leads() ? Result(result, forecast_text(result, options.detail)) : Result();
   }
-  const metrics::ForecastErrors errors =
-      evaluate_forecaster(run.forecaster(), data, windows_of(data.windows, options.split));
+  const metrics::ForecastErrors errors = evaluate_forecaster(
+      run.forecaster(), data, windows_of(data.windows, options.split), {}, train::workers());
+  if (!train::workers().leads()) return {};
   const Json result = evaluation_json(options.split, errors, run.config.forecast, data.series);
   return {result, forecast_text(result, options.detail)};
 }
@@ -93,6 +96,8 @@ Result predict(const PredictRequest& options) {
   require_new(out, options.force);
   const ForecastRun run = open_forecast_run(options.run);
   const data::Series series = load_run_series(run, options.data);
+  require_same_work(run.folder, std::to_string(options.steps), hash_of(series));
+  if (!train::workers().leads()) return {};  // one batch
   const Forecast forecast = predict_beyond(run, series, options.steps);
   if (!out.empty()) {
     write_file_atomically(out, npz ? to_npz(forecast) : to_csv(forecast));
@@ -139,6 +144,7 @@ const Kind forecast_kind = {
     .data_help = "data file or folder: CSV, numeric text, NPY, NPZ (data.path)",
     .model_help = "model (model.name): hot, dlinear, patchtst, repeat, …, or auto to let validation choose",
     .options = {{"--init", "init", "weights to start from: a .safetensors file, or a run of the same model"}},
+    .in_shares = true,
     .validation = {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}},
     .defaults = default_config<ForecastConfig>,
     .config = any_config<load_config<ForecastConfig>>,

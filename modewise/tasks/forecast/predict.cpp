@@ -242,8 +242,7 @@ Json backtest(const ForecastRun& run, const ForecastData& data, int64_t stride) 
   metrics::ForecastErrors all = make_errors(run.config, data.scaler, levels);
   metrics::ForecastErrors all_repeat = make_errors(run.config, data.scaler, {});
   Json origins = Json::array();
-  // One origin at a time: its row of the table needs sums of its own.
-  stream_forecasts(*run.model, data, windows, 1, [&](const ForecastBlock& block) {
+  const auto judge = [&](const ForecastBlock& block) {
     metrics::ForecastErrors one = make_errors(run.config, data.scaler, levels);
     metrics::ForecastErrors one_repeat = make_errors(run.config, data.scaler, {});
     const std::vector<float> quantiles = forecaster.quantiles(block);
@@ -259,7 +258,10 @@ Json backtest(const ForecastRun& run, const ForecastData& data, int64_t stride) 
                        {"scaled", to_json(one.total())},
                        {"repeat_mae", one_repeat.total().mae},
                        {"intervals", intervals_json(one)}});
-  });
+  };
+  // One origin at a time: its row of the table needs sums of its own.
+  stream_forecasts(*run.model, data, windows, 1, judge, 1, train::workers());
+  if (!train::workers().leads()) return {};
   return {{"stride", stride},
           {"lookback", shape.lookback},
           {"horizon", shape.horizon},

@@ -41,7 +41,8 @@ nlohmann::ordered_json to_json(const Forecast& forecast);
 /// Origins every `stride` rows (0: the horizon) over the test rows of `data`: {"stride", "lookback",
 /// "horizon", "origins": [{"row": the first that is forecast, "time": as the file writes it, "scaled" errors,
 /// "repeat_mae": of repeating the last observed value, scaled, "intervals"}], and of all of them "scaled",
-/// "units", "repeat_mae", "intervals"}.
+/// "units", "repeat_mae", "intervals"}. Several train::workers() forecast in shares; the lead returns it, the
+/// others null.
 nlohmann::ordered_json backtest(const ForecastRun& run, const ForecastData& data, int64_t stride = 0);
 
 }  // namespace modewise::tasks

@@ -24,15 +24,19 @@ void require_masks_fit(const ForecastRun& run, const data::Series& series) {
           series.source, series.missing_cells(), run.data.source);
 }
 
-/// The evaluation of the windows of `split`, some of whose forecasts are kept in the run's folder.
+/// The evaluation of the windows of `split`, some of whose forecasts are kept in the run's folder. Of several
+/// `workers` the lead has it and keeps those; the others get null.
 nlohmann::ordered_json judge(const CalibratedForecaster& forecaster, const ForecastData& data,
-                             const std::string& split, const train::RunFolder& run) {
+                             const std::string& split, const train::RunFolder& run,
+                             train::Workers& workers = train::alone()) {
   const data::WindowSet& windows = windows_of(data.windows, split);
   const ForecastConfig& config = *forecaster.config;
   PredictionStore kept(data, windows, forecaster.levels(), config.output.predictions);
   const metrics::ForecastErrors errors = evaluate_forecaster(
       forecaster, data, windows,
-      [&](const ForecastBlock& block, std::span<const float> quantiles) { kept.add(block, quantiles); });
+      [&](const ForecastBlock& block, std::span<const float> quantiles) { kept.add(block, quantiles); },
+      workers);
+  if (!workers.leads()) return {};
   if (config.output.predictions > 0) kept.write(run.file("predictions.npz"));
   return evaluation_json(split, errors, config.forecast, data.series);
 }
@@ -73,7 +77,9 @@ TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data
 }
 
 nlohmann::ordered_json judge_left_out_test(const ForecastRun& run, const ForecastData& data) {
-  nlohmann::ordered_json evaluation = judge(run.forecaster(), data, "test", run.folder);
+  train::Workers& workers = train::workers();
+  nlohmann::ordered_json evaluation = judge(run.forecaster(), data, "test", run.folder, workers);
+  if (!workers.leads()) return {};
   write_test_figures(run.folder, {{"test", evaluation}}, data.hash);
   return evaluation;
 }

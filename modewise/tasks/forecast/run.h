@@ -31,7 +31,8 @@ struct ForecastRun : OpenRun<ForecastConfig, models::Forecaster> {
 };
 
 /// Judges a run on the test windows that its training left unread, and writes what training would have:
-/// metrics.json's "test" and predictions.npz. `data` is the run's own, whole. Returns the evaluation.
+/// metrics.json's "test" and predictions.npz. `data` is the run's own, whole. Returns the evaluation. Several
+/// train::workers() forecast in shares; the lead writes, the others return null.
 nlohmann::ordered_json judge_left_out_test(const ForecastRun& run, const ForecastData& data);
 
 /// Errors as open_run.

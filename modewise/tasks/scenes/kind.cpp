@@ -11,6 +11,7 @@
 #include "modewise/core/output_file.h"
 #include "modewise/tasks/job.h"
 #include "modewise/tasks/load_config.h"
+#include "modewise/tasks/same_work.h"
 #include "modewise/tasks/scenes/kind.h"
 #include "modewise/tasks/scenes/pictures.h"
 #include "modewise/tasks/scenes/report.h"
@@ -81,9 +82,12 @@ Result evaluate(const EvaluateRequest& options) {
   const data::SceneSplit split = own ? scene_split(options.split) : data::SceneSplit::test;
   require(!set.areas(split).empty(), ErrorKind::data, "{}: the {} split is empty", set.source(),
           options.split);
+  require_same_work(run.folder, options.split, set.hash());
   const bool unread = own && options.split == "test" && test_is_unread(run.folder);
-  const Json result = unread ? judge_left_out_test(run, set)
-                             : judge_areas(*run.model, run.config, set, own ? options.split : "all", split);
+  const Json result =
+      unread ? judge_left_out_test(run, set)
+             : judge_areas(*run.model, run.config, set, own ? options.split : "all", split, train::workers());
+  if (!train::workers().leads()) return {};
   return {result, tables_text(segment_tables(Json::array({result})), options.detail)};
 }
 
@@ -109,6 +113,16 @@ fs::path map_path(const PredictRequest& options, const std::string& root, const 
   return folder / name.replace_extension(".tif");
 }
 
+/// Names and bytes: what processes that read the same files have alike.
+std::string sizes_text(const std::vector<std::string>& files) {
+  std::string text;
+  for (const std::string& file : files) {
+    std::error_code none;  // a missing file is said where it is opened
+    text += fmt::format("{} {}\n", file, fs::file_size(file, none));
+  }
+  return text;
+}
+
 Result predict(const PredictRequest& options) {
   refuse_steps(options, "a segmenter");
   const SegmentRun run = open_segment_run(options.run);
@@ -123,9 +137,14 @@ Result predict(const PredictRequest& options) {
     for (const fs::path& file : {map, fs::path(map).replace_extension(".png")})
       require_new(file, options.force);
   }
+  require_same_work(run.folder, options.out, sizes_text(scenes));
   Json results = Json::array();
   std::string text;
   for (const std::string& scene : scenes) {
+    if (!train::workers().leads()) {
+      help_predict_scene(run, scene);
+      continue;
+    }
     const fs::path map = map_path(options, root, scene, single);
     std::error_code error;
     if (map.has_parent_path()) fs::create_directories(map.parent_path(), error);
@@ -134,6 +153,7 @@ Result predict(const PredictRequest& options) {
     results.push_back(predict_scene(run, scene, map));
     text += map_text(results.back());
   }
+  if (!train::workers().leads()) return {};
   return {single ? results.front() : Json{{"maps", results}}, text};
 }
 
@@ -227,6 +247,7 @@ const Kind scenes_kind = {
     .data_help = "image (GeoTIFF or NPY), folder of images, or SSL4EO-L folder (data.path)",
     .model_help = "model (model.name): hot, transformer, unet, auto",
     .options = {{"--masks", "data.masks", "its mask of class ids, or the folder of masks"}},
+    .in_shares = true,
     .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
                    {"/validation/mean_iou", "validation mean IoU %", "highest", 1, 100}},
     .owns = owns,

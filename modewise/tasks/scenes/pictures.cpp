@@ -174,6 +174,22 @@ report::Picture scene_picture(const data::SceneWindow& window) {
   return picture;
 }
 
+std::unique_ptr<data::Raster> open_scene(const SegmentRun& run, const std::string& scene) {
+  std::unique_ptr<data::Raster> raster = data::open_raster(scene, run.config.data.axes);
+  data::require_fits(run.data, raster->info());
+  return raster;
+}
+
+/// By all train::workers() in shares; the lead takes the rows.
+void classify_scene(const SegmentRun& run, const data::Raster& raster, const RowTaker& take) {
+  const data::RasterInfo& info = raster.info();
+  classify_area(
+      *run.model, {0, 0, info.height, info.width},
+      {run.config.segment.overlap, run.config.segment.evaluation_batch},
+      [&](const data::PixelRect& part) { return data::read_window(raster, part, run.data.rule); }, take,
+      train::workers());
+}
+
 }  // namespace
 
 std::vector<report::LegendClass> legend_of(const data::ClassMap& classes) {
@@ -220,10 +236,13 @@ AreaPictures area_pictures(const SegmentRun& run, const data::SceneSet& set, con
           {width, height, std::move(wrong)}};
 }
 
+void help_predict_scene(const SegmentRun& run, const std::string& scene) {
+  classify_scene(run, *open_scene(run, scene), [](const FinishedRows&) {});
+}
+
 nlohmann::ordered_json predict_scene(const SegmentRun& run, const std::string& scene, const fs::path& map) {
-  const std::unique_ptr<data::Raster> raster = data::open_raster(scene, run.config.data.axes);
+  const std::unique_ptr<data::Raster> raster = open_scene(run, scene);
   const data::RasterInfo& info = raster->info();
-  data::require_fits(run.data, info);
   const data::ClassMap& classes = run.data.classes;
   const MapIds ids = map_ids(classes);
   std::vector<int64_t> pixels(static_cast<size_t>(classes.size()));
@@ -249,10 +268,7 @@ nlohmann::ordered_json predict_scene(const SegmentRun& run, const std::string& s
                     std::span(numbers).subspan(static_cast<size_t>(row) * width, width));
     progress.update(rows.first_row + rows.rows);
   };
-  classify_area(
-      *run.model, {0, 0, info.height, info.width},
-      {run.config.segment.overlap, run.config.segment.evaluation_batch},
-      [&](const data::PixelRect& part) { return data::read_window(*raster, part, run.data.rule); }, take);
+  classify_scene(run, *raster, take);
   progress.finish();
   writer.close();
   const fs::path picture = fs::path(map).replace_extension(".png");

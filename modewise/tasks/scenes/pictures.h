@@ -29,8 +29,10 @@ AreaPictures area_pictures(const SegmentRun& run, const data::SceneSet& set, con
 /// before the legend. Where ids do not fit into 0 … 255 the map holds places in the list of classes, from 1.
 /// Returns {"scene", "map", "picture", "height", "width", "crs", "classes": [{"id", "name", "pixels",
 /// "share"}], "without_data", "nodata": what the map holds there}. Errors: no_input and data for the scene;
-/// cannot_create and io for the files, which appear whole or not at all.
+/// cannot_create and io for the files, which appear whole or not at all. Several train::workers() classify in
+/// shares: this is the lead's, the others call help_predict_scene.
 nlohmann::ordered_json predict_scene(const SegmentRun& run, const std::string& scene,
                                      const std::filesystem::path& map);
+void help_predict_scene(const SegmentRun& run, const std::string& scene);
 
 }  // namespace modewise::tasks

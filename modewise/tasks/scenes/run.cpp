@@ -50,8 +50,9 @@ data::SceneSplit scene_split(const std::string& name) {
 }
 
 Json judge_areas(models::Segmenter& model, const SegmentConfig& config, const data::SceneSet& data,
-                 const std::string& name, data::SceneSplit split) {
-  const SegmentErrors errors = evaluate_areas(model, data, data.areas(split), config.segment);
+                 const std::string& name, data::SceneSplit split, train::Workers& workers) {
+  const SegmentErrors errors = evaluate_areas(model, data, data.areas(split), config.segment, workers);
+  if (!workers.leads()) return {};
   Json evaluation = evaluation_json(name, errors.confusion, data.classes());
   evaluation["loss"] = errors.mean_loss();
   return evaluation;
@@ -75,7 +76,9 @@ TrainedRun train_segment(const SegmentConfig& config, const data::SceneSet& data
 }
 
 Json judge_left_out_test(const SegmentRun& run, const data::SceneSet& set) {
-  Json evaluation = judge_areas(*run.model, run.config, set, "test", data::SceneSplit::test);
+  train::Workers& workers = train::workers();
+  Json evaluation = judge_areas(*run.model, run.config, set, "test", data::SceneSplit::test, workers);
+  if (!workers.leads()) return {};
   write_test_figures(run.folder, {{"test", evaluation}}, set.hash());
   return evaluation;
 }

@@ -31,13 +31,15 @@ SegmentRun open_segment_run(const std::filesystem::path& path);
 /// "train", "validation"; any other name is the test part.
 data::SceneSplit scene_split(const std::string& name);
 
-/// The evaluation (metrics.h) of the areas of a split, called `name`, with the mean "loss".
+/// The evaluation (metrics.h) of the areas of a split, called `name`, with the mean "loss". Of several
+/// `workers` the lead has it; the others get null.
 nlohmann::ordered_json judge_areas(models::Segmenter& model, const SegmentConfig& config,
                                    const data::SceneSet& data, const std::string& name,
-                                   data::SceneSplit split);
+                                   data::SceneSplit split, train::Workers& workers = train::alone());
 
 /// Judges a run on the test areas that its training left unread, and writes what training would have:
-/// metrics.json's "test". `set` is the run's own, whole. Returns the evaluation.
+/// metrics.json's "test". `set` is the run's own, whole. Returns the evaluation. Several train::workers()
+/// share the areas; the lead writes, the others return null.
 nlohmann::ordered_json judge_left_out_test(const SegmentRun& run, const data::SceneSet& set);
 
 /// The images that `run` is asked about: those it was trained on, or, when `path` is not empty, others with

@@ -13,6 +13,7 @@
 
 #include "modewise/nn/dropout.h"
 #include "modewise/tasks/scenes/tiles.h"
+#include "modewise/train/share_out.h"
 
 namespace modewise::tasks {
 namespace {
@@ -29,6 +30,41 @@ double cross_entropy(const float* logits, int64_t classes, int16_t label) {
   double sum = 0;
   for (int64_t c = 0; c < classes; ++c) sum += std::exp(logits[c] - highest);
   return std::log(sum) + highest - logits[label];
+}
+
+SegmentErrors evaluate_area(models::Segmenter& model, const data::SceneSet& set, const data::SceneArea& area,
+                            const SegmentOptions& options) {
+  const int64_t classes = set.classes().size();
+  SegmentErrors errors{metrics::ConfusionMatrix(classes), 0};
+  const auto read = [&](const data::PixelRect& part) { return set.read_image({area.file, part}); };
+  const auto take = [&](const FinishedRows& rows) {
+    const std::vector<int16_t> truth =
+        set.labels(area.file, {area.area.row + rows.first_row, area.area.column, rows.rows, area.area.width});
+    std::vector<int16_t> known(truth.size(), data::ClassMap::ignored), called(truth.size());
+    highest_classes(rows.logits, classes, called);
+    for (size_t i = 0; i < truth.size(); ++i) {
+      if (truth[i] < 0 || rows.valid[i] == 0) continue;
+      known[i] = truth[i];
+      errors.loss += cross_entropy(rows.logits.data() + static_cast<int64_t>(i) * classes, classes, truth[i]);
+    }
+    errors.confusion.add(known, called);
+  };
+  classify_area(model, area.area, {options.overlap, options.evaluation_batch}, read, take);
+  return errors;
+}
+
+/// [C · C + 1] float64: the counts, then the loss.
+at::Tensor to_sums(const SegmentErrors& errors) {
+  const std::span<const int64_t> counts = errors.confusion.counts();
+  std::vector<double> sums(counts.begin(), counts.end());
+  sums.push_back(errors.loss);
+  return at::tensor(sums);
+}
+
+void add_sums(SegmentErrors& errors, const at::Tensor& sums) {
+  const double* next = sums.const_data_ptr<double>();
+  for (int64_t& count : errors.confusion.counts()) count += static_cast<int64_t>(*next++);
+  errors.loss += *next;
 }
 
 }  // namespace
@@ -59,27 +95,15 @@ std::vector<double> class_weights(const std::string& rule, const std::vector<int
 }
 
 SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set,
-                             std::span<const data::SceneArea> areas, const SegmentOptions& options) {
-  const int64_t classes = set.classes().size();
-  SegmentErrors errors{metrics::ConfusionMatrix(classes), 0};
-  for (const data::SceneArea& area : areas) {
-    const auto read = [&](const data::PixelRect& part) { return set.read_image({area.file, part}); };
-    const auto take = [&](const FinishedRows& rows) {
-      const std::vector<int16_t> truth = set.labels(
-          area.file, {area.area.row + rows.first_row, area.area.column, rows.rows, area.area.width});
-      std::vector<int16_t> known(truth.size(), data::ClassMap::ignored), called(truth.size());
-      highest_classes(rows.logits, classes, called);
-      for (size_t i = 0; i < truth.size(); ++i) {
-        if (truth[i] < 0 || rows.valid[i] == 0) continue;
-        known[i] = truth[i];
-        errors.loss +=
-            cross_entropy(rows.logits.data() + static_cast<int64_t>(i) * classes, classes, truth[i]);
-      }
-      errors.confusion.add(known, called);
-    };
-    classify_area(model, area.area, {options.overlap, options.evaluation_batch}, read, take);
-  }
-  return errors;
+                             std::span<const data::SceneArea> areas, const SegmentOptions& options,
+                             train::Workers& workers) {
+  SegmentErrors all{metrics::ConfusionMatrix(set.classes().size()), 0};
+  const auto make = [&](int64_t index) -> train::Tensors {
+    return {to_sums(evaluate_area(model, set, areas[static_cast<size_t>(index)], options))};
+  };
+  const auto take = [&](int64_t /*index*/, const train::Tensors& made) { add_sums(all, made.front()); };
+  train::share_out(workers, std::ssize(areas), make, take);
+  return all;
 }
 
 double SegmentErrors::mean_loss() const {
@@ -167,19 +191,13 @@ at::Tensor SegmentTask::sums(const train::Share& share) {
   const std::vector<data::SceneArea> areas = data_.areas(data::SceneSplit::validation);
   const auto first = static_cast<size_t>(share.first(std::ssize(areas)));
   const auto last = static_cast<size_t>(share.last(std::ssize(areas)));
-  const SegmentErrors errors =
-      evaluate_areas(*model_, data_, std::span(areas).subspan(first, last - first), config_.segment);
-  const std::span<const int64_t> counts = errors.confusion.counts();
-  std::vector<double> sums(counts.begin(), counts.end());
-  sums.push_back(errors.loss);
-  return at::tensor(sums);
+  return to_sums(
+      evaluate_areas(*model_, data_, std::span(areas).subspan(first, last - first), config_.segment));
 }
 
 train::Metrics SegmentTask::metrics_of(const at::Tensor& sums) {
   SegmentErrors errors{metrics::ConfusionMatrix(data_.classes().size()), 0};
-  const double* next = sums.const_data_ptr<double>();
-  for (int64_t& count : errors.confusion.counts()) count = static_cast<int64_t>(*next++);
-  errors.loss = *next;
+  add_sums(errors, sums);
   return {{"val_accuracy", errors.confusion.accuracy()},
           {"val_mean_iou", errors.confusion.mean_iou()},
           {"val_loss", errors.mean_loss()}};

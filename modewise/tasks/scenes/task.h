@@ -32,8 +32,10 @@ struct SegmentErrors {
   /// NaN without pixels.
   double mean_loss() const;
 };
+/// Of several `workers`, who share the areas, the lead has them.
 SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set,
-                             std::span<const data::SceneArea> areas, const SegmentOptions& options);
+                             std::span<const data::SceneArea> areas, const SegmentOptions& options,
+                             train::Workers& workers = train::alone());
 
 /// The images of `areas`, whose sides are the set's window: image [B, T, N, N, bands], valid [B, T, N, N].
 models::SceneInput gather_windows(const data::SceneSet& set, const std::vector<data::SceneArea>& areas);

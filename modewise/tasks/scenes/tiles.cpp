@@ -2,20 +2,25 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/train/share_out.h"
 #include "modewise/train/task.h"
 
 namespace modewise::tasks {
 namespace {
 
-constexpr int64_t kMostStripValues = int64_t{1} << 24;  // of a part of a strip that is read at once: 64 MB
+constexpr int64_t kMostPartValues = int64_t{1} << 24;  // read for a part of a strip, or said of it: 64 MB
 
 /// Pixels that neighbouring windows share along a side; each window has one of its own at least, so that the
 /// next one lies further on.
@@ -111,6 +116,20 @@ bool copy_window(const data::SceneWindow& strip, int64_t column, int64_t window,
   return any;
 }
 
+/// Windows side by side, all of one first row: what one process reads and classifies at once.
+struct StripPart {
+  int64_t row = 0, height = 0;       // of the strip, in the area
+  std::span<const int64_t> columns;  // where its windows begin
+  bool last = false;                 // of its strip
+};
+
+/// What is known of a part once it is classified.
+struct ClassifiedPart {
+  at::Tensor valid;    // [height, width] uint8: whether any date has data there
+  at::Tensor columns;  // [W] int64: of the windows that have any
+  at::Tensor logits;   // [W, N, N, C] of those
+};
+
 class AreaClassifier {
  public:
   AreaClassifier(models::Segmenter& model, const data::PixelRect& area, const TileOptions& options,
@@ -124,78 +143,119 @@ class AreaClassifier {
         overlap_(shared_pixels(options.overlap, shape_.window)),
         side_(side_weights(shape_.window, overlap_)),
         columns_(window_starts(area.width, shape_.window, shape_.window - overlap_)),
-        blend_(std::min(shape_.window, area.height), area.width, shape_.classes),
-        valid_(static_cast<size_t>(std::min(shape_.window, area.height) * area.width)) {}
+        rows_(window_starts(area.height, shape_.window, shape_.window - overlap_)) {
+    for (const int64_t row : rows_) add_strip(row);
+  }
 
-  void run() {
-    const at::NoGradGuard no_grad;
-    const std::vector<int64_t> rows = window_starts(area_.height, shape_.window, shape_.window - overlap_);
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const int64_t height = std::min(shape_.window, area_.height - rows[i]);
-      classify_strip(rows[i], height);
-      const int64_t done = i + 1 < rows.size() ? rows[i + 1] - rows[i] : height;
-      const std::vector<float> logits = blend_.finish(done);
-      take_({rows[i], done, logits, std::span(valid_).first(static_cast<size_t>(done * area_.width))});
+  void run(train::Workers& workers) {
+    if (workers.leads()) {
+      const int64_t rows = std::min(shape_.window, area_.height);
+      blend_.emplace(rows, area_.width, shape_.classes);
+      valid_.resize(static_cast<size_t>(rows * area_.width));
     }
+    const auto part = [&](int64_t index) -> const StripPart& { return parts_[static_cast<size_t>(index)]; };
+    const auto make = [&](int64_t index) -> train::Tensors {
+      ClassifiedPart made = classify(part(index));
+      return {std::move(made.valid), std::move(made.columns), std::move(made.logits)};
+    };
+    const auto take = [&](int64_t index, const train::Tensors& made) {
+      blend(part(index), {made[0], made[1], made[2]});
+    };
+    train::share_out(workers, std::ssize(parts_), make, take);
   }
 
  private:
-  /// All windows whose first row is `row`, in parts of a bounded number of columns.
-  void classify_strip(int64_t row, int64_t height) {
-    const int64_t most_columns = std::max(
-        shape_.window, kMostStripValues / std::max<int64_t>(1, height * shape_.times * shape_.bands));
+  void add_strip(int64_t row) {
+    const int64_t n = shape_.window, height = std::min(n, area_.height - row);
+    const int64_t most_columns =
+        std::max(n, kMostPartValues / std::max<int64_t>(1, height * shape_.times * shape_.bands));
+    const auto most_windows =
+        static_cast<size_t>(std::max<int64_t>(1, kMostPartValues / (n * n * shape_.classes)));
     for (size_t first = 0; first < columns_.size();) {
       size_t last = first + 1;
-      while (last < columns_.size() && columns_[last] + shape_.window - columns_[first] <= most_columns)
+      while (last < columns_.size() && last - first < most_windows &&
+             columns_[last] + n - columns_[first] <= most_columns)
         ++last;
-      const int64_t begin = columns_[first], end = std::min(area_.width, columns_[last - 1] + shape_.window);
-      const data::SceneWindow strip = read_({area_.row + row, area_.column + begin, height, end - begin});
-      note_valid(strip, begin);
-      for (size_t window = first; window < last; window += static_cast<size_t>(options_.batch))
-        classify(strip, begin,
-                 std::span(columns_).subspan(window,
-                                             std::min(static_cast<size_t>(options_.batch), last - window)));
+      parts_.push_back(
+          {row, height, std::span(columns_).subspan(first, last - first), last == columns_.size()});
       first = last;
     }
   }
 
-  void note_valid(const data::SceneWindow& strip, int64_t begin) {
-    for (int64_t row = 0; row < strip.height; ++row)
-      for (int64_t column = 0; column < strip.width; ++column) {
-        uint8_t any = 0;
-        for (int64_t t = 0; t < strip.times; ++t)
-          any |= strip.valid[static_cast<size_t>((t * strip.height + row) * strip.width + column)];
-        valid_[static_cast<size_t>(row * area_.width + begin + column)] = any;
-      }
+  ClassifiedPart classify(const StripPart& part) const {
+    const at::NoGradGuard no_grad;
+    const int64_t begin = part.columns.front(),
+                  end = std::min(area_.width, part.columns.back() + shape_.window);
+    const data::SceneWindow strip =
+        read_({area_.row + part.row, area_.column + begin, part.height, end - begin});
+    std::vector<int64_t> kept;
+    std::vector<at::Tensor> logits = {
+        at::empty({0, shape_.window, shape_.window, shape_.classes}, at::kFloat)};
+    const auto batch = static_cast<size_t>(options_.batch);
+    for (size_t first = 0; first < part.columns.size(); first += batch) {
+      const at::Tensor given = classify(
+          strip, begin, part.columns.subspan(first, std::min(batch, part.columns.size() - first)), kept);
+      if (given.defined()) logits.push_back(given);
+    }
+    return {any_date(strip), at::tensor(kept, at::kLong), at::cat(logits)};
   }
 
-  void classify(const data::SceneWindow& strip, int64_t begin, std::span<const int64_t> columns) {
+  /// The logits of the windows at `columns` that have any valid pixel, which go to `kept`; undefined when
+  /// none has.
+  at::Tensor classify(const data::SceneWindow& strip, int64_t begin, std::span<const int64_t> columns,
+                      std::vector<int64_t>& kept) const {
     if (stop_signal() != 0) throw train::EvaluationInterrupted{};
     const int64_t n = shape_.window, pixels = shape_.times * n * n;
     at::Tensor image =
         at::empty({static_cast<int64_t>(columns.size()), shape_.times, n, n, shape_.bands}, at::kFloat);
     at::Tensor valid = at::empty({static_cast<int64_t>(columns.size()), shape_.times, n, n}, at::kBool);
-    std::vector<int64_t> kept;  // windows without any valid pixel need no answer
+    int64_t count = 0;
     for (const int64_t column : columns) {
-      const auto place = static_cast<int64_t>(kept.size());
-      if (copy_window(strip, column - begin, n,
-                      image.mutable_data_ptr<float>() + place * pixels * shape_.bands,
-                      valid.mutable_data_ptr<bool>() + place * pixels))
-        kept.push_back(column);
+      if (!copy_window(strip, column - begin, n,
+                       image.mutable_data_ptr<float>() + count * pixels * shape_.bands,
+                       valid.mutable_data_ptr<bool>() + count * pixels))
+        continue;
+      kept.push_back(column);
+      ++count;
     }
-    if (kept.empty()) return;
-    const auto count = static_cast<int64_t>(kept.size());
+    if (count == 0) return {};
     image = image.narrow(0, 0, count);
     valid = valid.narrow(0, 0, count);
     const bool complete =
         std::all_of(valid.const_data_ptr<bool>(), valid.const_data_ptr<bool>() + valid.numel(),
                     [](bool one) { return one; });
-    const at::Tensor logits =
-        model_.forward({image, complete ? at::Tensor() : valid}).to(at::kFloat).contiguous();
-    for (int64_t i = 0; i < count; ++i)
-      blend_.add(logits.const_data_ptr<float>() + i * n * n * shape_.classes, n, kept[static_cast<size_t>(i)],
-                 side_);
+    return model_.forward({image, complete ? at::Tensor() : valid}).to(at::kFloat);
   }
+
+  static at::Tensor any_date(const data::SceneWindow& strip) {
+    at::Tensor valid = at::zeros({strip.height, strip.width}, at::kByte);
+    uint8_t* out = valid.mutable_data_ptr<uint8_t>();
+    const int64_t pixels = strip.height * strip.width;
+    for (int64_t i = 0; i < pixels * strip.times; ++i) out[i % pixels] |= strip.valid[static_cast<size_t>(i)];
+    return valid;
+  }
+
+  void blend(const StripPart& part, const ClassifiedPart& made) {
+    const int64_t n = shape_.window, begin = part.columns.front(), width = made.valid.size(1);
+    for (int64_t row = 0; row < part.height; ++row)
+      std::copy_n(made.valid.const_data_ptr<uint8_t>() + row * width, width,
+                  valid_.data() + row * area_.width + begin);
+    const at::Tensor logits = made.logits.contiguous();
+    for (int64_t i = 0; i < made.columns.numel(); ++i)
+      blend_->add(logits.const_data_ptr<float>() + i * n * n * shape_.classes, n,
+                  made.columns.const_data_ptr<int64_t>()[i], side_);
+    if (part.last) finish_strip(part);
+  }
+
+  /// Hands on the rows that no later window reaches.
+  void finish_strip(const StripPart& strip) {
+    const int64_t next = strip.row + strip.height < area_.height ? next_row(strip.row) : area_.height;
+    const int64_t done = next - strip.row;
+    const std::vector<float> logits = blend_->finish(done);
+    take_({strip.row, done, logits, std::span(valid_).first(static_cast<size_t>(done * area_.width))});
+  }
+
+  int64_t next_row(int64_t row) const { return *std::upper_bound(rows_.begin(), rows_.end(), row); }
 
   models::Segmenter& model_;
   const models::SceneShape& shape_;
@@ -205,16 +265,17 @@ class AreaClassifier {
   const RowTaker& take_;
   const int64_t overlap_;
   const std::vector<float> side_;
-  const std::vector<int64_t> columns_;
-  Blend blend_;
+  const std::vector<int64_t> columns_, rows_;  // where windows begin
+  std::vector<StripPart> parts_;
+  std::optional<Blend> blend_;  // the lead's
   std::vector<uint8_t> valid_;
 };
 
 }  // namespace
 
 void classify_area(models::Segmenter& model, const data::PixelRect& area, const TileOptions& options,
-                   const AreaReader& read, const RowTaker& take) {
-  AreaClassifier(model, area, options, read, take).run();
+                   const AreaReader& read, const RowTaker& take, train::Workers& workers) {
+  AreaClassifier(model, area, options, read, take).run(workers);
 }
 
 void highest_classes(std::span<const float> logits, int64_t classes, std::span<int16_t> out) {

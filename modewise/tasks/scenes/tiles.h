@@ -1,7 +1,7 @@
 #pragma once
 // An area of any size through a model that takes windows: windows overlap, their logits are blended with
 // weights that fall towards a window's edge, and finished rows are handed on from top to bottom, so that
-// memory is bounded by a strip of one window's height.
+// memory is bounded by a strip of one window's height. Processes can share the windows.
 
 #include <cstdint>
 #include <functional>
@@ -10,6 +10,7 @@
 #include "modewise/data/scenes/augment.h"
 #include "modewise/data/scenes/raster.h"
 #include "modewise/models/scenes/segmenter.h"
+#include "modewise/train/workers.h"
 
 namespace modewise::tasks {
 
@@ -29,11 +30,11 @@ struct FinishedRows {
 using AreaReader = std::function<data::SceneWindow(const data::PixelRect&)>;
 using RowTaker = std::function<void(const FinishedRows&)>;
 
-/// Classifies `area`; `read` is asked only for parts of it, `take` gets all its rows in order. The model is
-/// in evaluation mode. Config error when the overlap is no such share. Throws train::EvaluationInterrupted
-/// when a signal came.
+/// Classifies `area`; `read` is asked only for parts of it, `take` gets all its rows in order, of several
+/// `workers` the lead's alone. The model is in evaluation mode. Config error when the overlap is no such
+/// share. Throws train::EvaluationInterrupted when a signal came.
 void classify_area(models::Segmenter& model, const data::PixelRect& area, const TileOptions& options,
-                   const AreaReader& read, const RowTaker& take);
+                   const AreaReader& read, const RowTaker& take, train::Workers& workers = train::alone());
 
 /// The class with the highest logit of each pixel of logits [n, C]; the first among equals.
 void highest_classes(std::span<const float> logits, int64_t classes, std::span<int16_t> out);

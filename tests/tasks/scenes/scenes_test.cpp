@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -15,6 +16,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/scenes/task.h"
 #include "modewise/tasks/scenes/tiles.h"
+#include "tests/train/thread_group.h"
 
 namespace modewise::tasks {
 namespace {
@@ -81,6 +83,17 @@ class PointwiseModel : public models::Segmenter {
   int64_t largest_batch = 0;
 };
 
+/// The second date's band counts twice.
+class TwoDateModel : public models::Segmenter {
+ public:
+  explicit TwoDateModel(int64_t window) : Segmenter({2, 1, 2, window, true}) {}
+  at::Tensor forward(const models::SceneInput& input) override {
+    const at::Tensor image = checked_image(input).narrow(-1, 0, 1);  // behind it stands whether it is valid
+    const at::Tensor band = image.select(1, 0) + 2 * image.select(1, 1);
+    return at::cat({band, 1 - band}, -1);
+  }
+};
+
 float value_at(int64_t row, int64_t column) {
   return static_cast<float>((row * 31 + column * 17) % 101) / 101;
 }
@@ -124,6 +137,53 @@ TEST(SegmentTiles, BlendWindowsOfAnAreaOfAnySize) {
       EXPECT_EQ(next, height);
       EXPECT_LE(model.largest_batch, 3);
     }
+}
+
+TEST(SegmentTiles, HaveTheSameBitsForAnyNumberOfProcesses) {
+  const data::PixelRect area{2, 1, 45, 37};
+  const auto read = [](const data::PixelRect& part) {
+    data::SceneWindow window(2, part.height, part.width, 1, false);
+    for (int64_t i = 0; i < part.pixels(); ++i) {
+      const int64_t row = part.row + i / part.width, column = part.column + i % part.width;
+      // Whole windows without data; and one date that has some where the other has none.
+      const std::array valid = {row > 20 && column<25, row> 15 && column < 25 && column % 3 == 0};
+      for (const int64_t date : {0, 1}) {
+        const auto pixel = static_cast<size_t>(date * part.pixels() + i);
+        window.valid[pixel] = valid[static_cast<size_t>(date)] ? 1 : 0;
+        window.image[pixel] = window.valid[pixel] != 0 ? value_at(row, column + date) : 0;
+      }
+    }
+    return window;
+  };
+  struct Taken {
+    std::vector<float> logits;
+    std::vector<uint8_t> valid;
+    std::vector<int64_t> first;
+    bool operator==(const Taken&) const = default;
+  };
+  const auto classified = [&](int64_t size) {
+    Taken taken;
+    train::ThreadGroup(size).run([&](train::Workers& workers) {
+      at::set_num_threads(1);
+      TwoDateModel model(8);
+      const auto take = [&](const FinishedRows& rows) {
+        EXPECT_TRUE(workers.leads());
+        taken.first.push_back(rows.first_row);
+        taken.logits.insert(taken.logits.end(), rows.logits.begin(), rows.logits.end());
+        taken.valid.insert(taken.valid.end(), rows.valid.begin(), rows.valid.end());
+      };
+      classify_area(model, area, {0.3, 3}, read, take, workers);
+    });
+    return taken;
+  };
+  const Taken one = classified(1);
+  ASSERT_EQ(std::ssize(one.valid), area.pixels());
+  for (int64_t i = 0; i < area.pixels(); ++i) {
+    const int64_t row = area.row + i / area.width, column = area.column + i % area.width;
+    EXPECT_EQ(one.valid[static_cast<size_t>(i)] != 0,
+              column < 25 && (row > 20 || (row > 15 && column % 3 == 0)));
+  }
+  for (const int64_t size : {2, 4}) EXPECT_TRUE(classified(size) == one) << size;
 }
 
 TEST(SegmentTiles, EndForTheSmallestWindowsAndTheLargestOverlap) {

@@ -1,0 +1,142 @@
+"""`modewise train forecast --model auto` on whole tables, and how what it chose compares with each of its candidates on test rows.
+
+    python experiments/forecasting/auto.py unseen --out runs/auto [--budget 5m] [--only co2 sunspots]
+    python experiments/forecasting/auto.py known --data ../shared/data/forecasting --out runs/auto
+
+The choice is made with --no-test; only then are the test rows read, by the run that was chosen and by the best run that each candidate
+made. Prints a Markdown table: a row a set, in the order of the list. What is there already is not made again.
+
+`known`: ETTh1, ETTm1, Weather, Exchange (recipes of this project were made on them), and made series of 30, 144 and 1,000 rows.
+`unseen`: tables that pip packages hold, on which nothing was tried before the list was written down (2026-11-24): as files the ones of
+vega_datasets and co2 and sunspots of statsmodels; elnino and macrodata of statsmodels, whose dates stand in years and columns, as tables
+with a date. `pip install statsmodels vega_datasets pandas`.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "modewise"
+UNSEEN = ["seattle-temps", "sf-temps", "us-employment", "seattle-weather", "co2", "sunspots", "macrodata", "elnino"]
+FILES = {"etth1": "ETTh1.csv", "ettm1": "ETTm1.csv", "weather": "weather.csv", "exchange": "exchange_rate.txt"}
+MADE = {"made-30": 30, "made-144": 144, "made-1000": 1000}
+
+
+def write_unseen(name, path):
+    import importlib.resources as resources
+
+    import pandas
+
+    if name in ("seattle-temps", "sf-temps", "us-employment", "seattle-weather"):
+        path.write_bytes((resources.files("vega_datasets") / "_data" / f"{name}.csv").read_bytes())
+        return
+    source = resources.files("statsmodels.datasets") / name / f"{name}.csv"
+    if name in ("co2", "sunspots"):
+        path.write_bytes(source.read_bytes())
+        return
+    with source.open() as file:
+        table = pandas.read_csv(file)
+    if name == "macrodata":
+        month = (3 * table["quarter"] - 2).astype(int).astype(str).str.zfill(2)
+        table.insert(0, "date", table["year"].astype(int).astype(str) + "-" + month + "-01")
+        table = table.drop(columns=["year", "quarter"])
+    else:
+        months = table.melt(id_vars="YEAR", var_name="month", value_name="temperature")
+        number = months["month"].map({name: i + 1 for i, name in enumerate(table.columns[1:])})
+        months.insert(0, "date", months["YEAR"].astype(int).astype(str) + "-" + number.astype(str).str.zfill(2) + "-01")
+        table = months.sort_values("date")[["date", "temperature"]]
+    table.to_csv(path, index=False)
+
+
+def input_of(name, data, out):
+    """Options that name the table, which is written where it is not there."""
+    if name in FILES:
+        return ["--data", data / FILES[name]]
+    if name in MADE:
+        return ["--set", "data.simulate=seasonal", "--set", f"data.simulate_rows={MADE[name]}"]
+    path = out / "tables" / f"{name}.csv"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_unseen(name, path)
+    return ["--data", path]
+
+
+def test_errors(run):
+    """MSE and MAE on the test rows, which are read where they were not yet."""
+    metrics = run / "metrics.json"
+    if "test" not in json.loads(metrics.read_text()):
+        subprocess.run([PROGRAM, "evaluate", run, "-q"], check=True, stdout=subprocess.DEVNULL)
+    scaled = json.loads(metrics.read_text())["test"]["scaled"]
+    return scaled["mse"], scaled["mae"]
+
+
+def search(options, run, budget, settings):
+    """Seconds until the first leaderboard, and in all."""
+    begin, first = time.monotonic(), None
+    process = subprocess.Popen([PROGRAM, "train", "forecast", *options, "--model", "auto", "--budget", budget, "--no-test", "--out", run,
+                                *(part for setting in settings for part in ("--set", setting))],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    said = []
+    for line in process.stderr:
+        said.append(line)
+        if first is None and "so far, by" in line:
+            first = time.monotonic() - begin
+    if process.wait() != 0:
+        raise SystemExit(f"{run}: {said[-1]}")
+    return {"first_leaderboard": first, "seconds": time.monotonic() - begin}
+
+
+def figures_of(name, options, run, arguments):
+    times = run / "times.json"
+    if not times.exists():
+        times.write_text(json.dumps(search(options, run, arguments.budget, arguments.set)))
+    members = {}  # each candidate's best run stands first
+    for row in json.loads((run / "auto" / "leaderboard.json").read_text()):
+        if row["/best/val_mse"] is not None and row["name"] not in members:
+            members[row["name"]] = run / "auto" / row["stage"] / "runs" / row["name"]
+    chosen = next(iter(members))
+    data = json.loads((run / "data.json").read_text())
+    errors = {member: test_errors(folder) for member, folder in members.items()}
+    return {"set": name, "chosen": chosen, "test": test_errors(run), "members": errors, "data": data, **json.loads(times.read_text())}
+
+
+def row_of(figures):
+    singles = {name: error for name, error in figures["members"].items() if name != "ensemble"}
+    best = min(singles, key=lambda name: singles[name][0])
+    mse, mae = figures["test"]
+    return (f"| {figures['set']} | {figures['chosen']} | {mse:.4f} / {mae:.4f} | {best} | {singles[best][0]:.4f} / {singles[best][1]:.4f} "
+            f"| {mse / singles[best][0]:.3f} | {figures['first_leaderboard']:.1f} | {figures['seconds']:.0f} |")  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("list", choices=["known", "unseen"])
+    parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data" / "forecasting", help="folder of the known files")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder of the runs")
+    parser.add_argument("--budget", default="5m")
+    parser.add_argument("--only", nargs="+", default=[], help="of the list")
+    parser.add_argument("--set", action="append", default=[], help="a setting of every candidate")
+    parser.add_argument("--members", action="store_true", help="also a table of every candidate")
+    arguments = parser.parse_args()
+    names = UNSEEN if arguments.list == "unseen" else [*FILES, *MADE]
+    rows, tables = [], []
+    for name in arguments.only or names:
+        run = arguments.out / name
+        run.mkdir(parents=True, exist_ok=True)
+        figures = figures_of(name, input_of(name, arguments.data, arguments.out), run, arguments)
+        rows.append(row_of(figures))
+        members = sorted(figures["members"].items(), key=lambda one: one[1][0])
+        tables.append(f"{name}: " + ", ".join(f"{member} {mse:.4f}" for member, (mse, _) in members))
+    print("| set | auto chose | its test MSE / MAE | best single candidate on test | its MSE / MAE | ratio of MSE | s to the first leaderboard | s |")
+    print("|---|---|---|---|---|---|---|---|")
+    print("\n".join(rows))
+    if arguments.members:
+        print("\n" + "\n".join(tables))
+
+
+if __name__ == "__main__":
+    main()

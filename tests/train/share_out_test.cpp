@@ -1,0 +1,86 @@
+// Items made by several workers reach the lead as one worker makes them.
+
+#include "modewise/train/share_out.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/full.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+#include "modewise/core/error.h"
+#include "thread_group.h"
+
+namespace modewise::train {
+namespace {
+
+/// Different in number, type and shape from item to item, none or empty ones among them.
+Tensors item(int64_t index) {
+  Tensors out;
+  for (int64_t i = 0; i < index % 3; ++i) out.push_back(at::arange(index * i).view({index, i}).t());
+  if (index % 2 == 0) out.push_back(at::full({2, 1, 2}, static_cast<double>(index) + 0.25, at::kDouble));
+  return out;
+}
+
+TEST(ShareOut, TheLeadTakesEachItemOnceAndInOrder) {
+  for (const int64_t size : {1, 2, 4})
+    for (const int64_t count : {0, 1, 3, 4, 17}) {
+      std::vector<std::atomic<int64_t>> maker(static_cast<size_t>(count));
+      for (std::atomic<int64_t>& one : maker) one = -1;
+      std::vector<int64_t> taken;
+      ThreadGroup(size).run([&](Workers& workers) {
+        share_out(
+            workers, count,
+            [&](int64_t index) {
+              EXPECT_EQ(maker[static_cast<size_t>(index)].exchange(workers.rank()), -1);
+              return item(index);
+            },
+            [&](int64_t index, const Tensors& made) {
+              EXPECT_TRUE(workers.leads());
+              taken.push_back(index);
+              const Tensors wanted = item(index);
+              ASSERT_EQ(made.size(), wanted.size());
+              for (size_t i = 0; i < made.size(); ++i) {
+                EXPECT_EQ(made[i].scalar_type(), wanted[i].scalar_type());
+                EXPECT_TRUE(made[i].equal(wanted[i])) << index;
+              }
+            });
+      });
+      ASSERT_EQ(std::ssize(taken), count);
+      for (int64_t index = 0; index < count; ++index) {
+        EXPECT_EQ(taken[static_cast<size_t>(index)], index);
+        EXPECT_EQ(maker[static_cast<size_t>(index)], index % size);
+      }
+    }
+}
+
+TEST(RequireAlike, NamesWhoDiffersAndInWhat) {
+  const auto sentences = [](const std::vector<Common>& of_lead, const std::vector<Common>& of_odd) {
+    std::vector<std::string> said(4);
+    ThreadGroup(4).run([&](Workers& workers) {
+      try {
+        require_alike(workers, workers.rank() % 2 == 0 ? of_lead : of_odd);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::data);
+        said[static_cast<size_t>(workers.rank())] = error.what();
+      }
+    });
+    return said;
+  };
+  const std::vector<Common> common = {{"settings", "a"}, {"data", "b"}};
+  EXPECT_THAT(sentences(common, common), testing::Each(""));
+  EXPECT_THAT(sentences(common, {{"settings", "a"}, {"data", "c"}}),
+              testing::Each("the processes do not work alike: rank 1, 3 has other data than rank 0"));
+  EXPECT_THAT(sentences(common, {{"settings", "b"}, {"data", "a"}}),
+              testing::Each("the processes do not work alike: rank 1, 3 has other settings than rank 0"));
+  require_alike(alone(), common);
+}
+
+TEST(Alone, HasNobodyToSendTo) {
+  EXPECT_THROW(alone().send(at::full({1}, 1), 1), Error);
+  EXPECT_THROW(alone().receive(1), Error);
+}
+
+}  // namespace
+}  // namespace modewise::train
