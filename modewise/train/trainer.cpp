@@ -25,6 +25,7 @@
 #include "modewise/train/time_estimate.h"
 #include "modewise/train/timing.h"
 #include "modewise/train/train_state.h"
+#include "modewise/train/training_files.h"
 #include "modewise/train/weight_average.h"
 
 namespace modewise::train {
@@ -74,6 +75,7 @@ class Trainer {
   /// The stop signal that any of the workers saw, 0 for none.
   int agreed_signal();
   void save();
+  TrainingParts parts() { return {task_, config_, optimizer_, average_, best_weights_, state_}; }
   void announce_evaluation() const;
   TrainResult result(StopReason reason, int signal) const;
   [[noreturn]] void diverged(const std::string& what) const;
@@ -163,38 +165,7 @@ TrainResult Trainer::train(bool resume, bool accept_changes) {
 }
 
 void Trainer::resume_from(const Checkpoint& checkpoint, bool accept_changes) {
-  const std::string name = checkpoint.folder.string();
-  try {
-    const Json& json = checkpoint.state;
-    const auto differences = config_differences(config_, json.at("config"));
-    require(differences.empty() || accept_changes, ErrorKind::config,
-            "this run was started with other settings ({}): resume with the same, or accept the change with "
-            "--override",
-            fmt::join(differences, "; "));
-    const auto samples = json.at("training_samples").get<int64_t>();
-    const auto hash = json.at("data_hash").get<std::string>();
-    require((samples == task_.training_samples() && hash == task_.data_hash()) || accept_changes,
-            ErrorKind::data,
-            "the data is not what {} was trained on ({} samples, content {}; now {} samples, content {})",
-            name, samples, hash, task_.training_samples(), task_.data_hash());
-    state_ = TrainState::from_json(json);
-    load_tensors(checkpoint.folder / "model.safetensors", task_.tensors());
-    load_tensors(checkpoint.folder / "optimizer.safetensors", optimizer_.state());
-    optimizer_.set_steps_made(state_.step);
-    if (average_ && checkpoint.has("ema.safetensors"))
-      load_tensors(checkpoint.folder / "ema.safetensors", average_->state());
-    else if (average_)
-      average_.emplace(task_.trained(), task_.tensors(), config_.ema_decay);
-    if (checkpoint.has("best.safetensors")) {
-      best_weights_ = copies_of(task_.tensors());
-      load_tensors(checkpoint.folder / "best.safetensors", best_weights_);
-    }
-    if (const auto extra = task_.extra_tensors(); !extra.empty())
-      load_tensors(checkpoint.folder / "task.safetensors", extra);
-    task_.load_state(json.at("task"));
-  } catch (const nlohmann::json::exception& error) {
-    fail(ErrorKind::data, "{}/state.json: {}", name, error.what());
-  }
+  load_training(checkpoint, parts(), accept_changes);
   if (workers_.leads()) store_.set_aside_newer_than(checkpoint);
   saved_ = {state_.step, state_.evaluated_step};
   spdlog::info("resuming from step {} of {} (epoch {:.2f})", state_.step, total_steps_, epochs_done());
@@ -430,20 +401,7 @@ void Trainer::save() {
   require_own_claim();
   metric_log_->sync();
   if (events_) events_->sync();
-  Json json = state_.to_json();
-  json["format"] = 1;
-  json["seed"] = config_.seed;
-  json["training_samples"] = task_.training_samples();
-  json["data_hash"] = task_.data_hash();
-  json["config"] = config_to_json(config_);
-  json["task"] = task_.state();
-  std::vector<CheckpointFile> files = {weight_file("model.safetensors", task_.tensors()),
-                                       weight_file("optimizer.safetensors", optimizer_.state())};
-  if (average_) files.push_back(weight_file("ema.safetensors", average_->state()));
-  if (state_.best_step >= 0) files.push_back(weight_file("best.safetensors", best_weights_));
-  if (const auto extra = task_.extra_tensors(); !extra.empty())
-    files.push_back(weight_file("task.safetensors", extra));
-  store_.save(state_.step, json, files, config_.keep_checkpoints);
+  save_training(store_, parts());
 }
 
 TrainResult Trainer::result(StopReason reason, int signal) const {

@@ -1,0 +1,32 @@
+#pragma once
+// What a checkpoint keeps of a training, and back.
+
+#include <optional>
+#include <vector>
+
+#include "modewise/train/checkpoint.h"
+#include "modewise/train/optimizer.h"
+#include "modewise/train/task.h"
+#include "modewise/train/train_config.h"
+#include "modewise/train/train_state.h"
+#include "modewise/train/weight_average.h"
+
+namespace modewise::train {
+
+struct TrainingParts {
+  Task& task;
+  const TrainConfig& config;
+  Optimizer& optimizer;
+  std::optional<WeightAverage>& average;
+  std::vector<NamedTensor>& best_weights;  // empty before the first evaluation
+  TrainState& state;
+};
+
+/// Writes the checkpoint of the step that was reached.
+void save_training(const CheckpointStore& store, const TrainingParts& parts);
+
+/// Takes all of it from a checkpoint. Errors: config when it was saved under other settings and data when it was
+/// of other data, unless `accept_changes`; data when its state cannot be read.
+void load_training(const Checkpoint& checkpoint, const TrainingParts& parts, bool accept_changes);
+
+}  // namespace modewise::train
