@@ -44,6 +44,18 @@ void SeriesConfig::fields(Fields& f) {
   f.add("simulate_seed", simulate_seed, "seed of the simulated system", {.min = 0, .max = kAnyInteger});
   f.add("columns", columns, "variables to use, in this order; empty uses all");
   f.add("drop", drop, "variables not to use");
+  f.add("known", known,
+        "columns whose values are known for the rows to come too (a plan, prices, holidays): inputs of tide "
+        "and "
+        "of hot and its siblings, not forecast");
+  f.add("calendar", calendar,
+        "parts of the date as further such inputs: hour, weekday, day, yearday, month; auto: those that the "
+        "step "
+        "of the rows tells apart",
+        {.one_of = {"auto", "hour", "weekday", "day", "yearday", "month"}});
+  f.add("calendar_code", calendar_code,
+        "a part of the date as its place on a circle (sine and cosine) or on a line from -0.5 to 0.5",
+        {.one_of = {"cyclic", "scaled"}});
   f.add("categories", categories,
         "columns of words (yes and no, names) to take as variables of 0 and 1; others are left out");
   f.add("time_column", time_column, "column of dates; empty finds it");

@@ -61,11 +61,15 @@ struct SeriesConfig {
   LogisticConfig logistic;
   SeasonalConfig seasonal;
 
-  std::vector<std::string> columns;     // variables to use, in this order; empty: all
-  std::vector<std::string> drop;        // variables not to use
-  std::vector<std::string> categories;  // columns of words to take as variables of 0 and 1
-  Categories words;                     // no option: those that a run keeps of the data it was trained on
-  std::string time_column;              // "" finds it: the first column of dates
+  std::vector<std::string> columns;   // variables to use, in this order; empty: all
+  std::vector<std::string> drop;      // variables not to use
+  std::vector<std::string> known;     // columns whose values are known ahead: inputs, not forecast (known.h)
+  std::vector<std::string> calendar;  // parts of the date that models are given ahead (calendar.h)
+  std::string calendar_code = "cyclic";  // cyclic, scaled
+  std::vector<std::string> categories;   // columns of words to take as variables of 0 and 1
+  Categories words;                      // no option: those that a run keeps of the data it was trained on
+  bool follows = false;                  // no option: rows that go on from others, so that one is enough
+  std::string time_column;               // "" finds it: the first column of dates
   std::vector<std::string> id;       // columns that tell the series of a long table apart; empty finds them
   std::string dates = "strict";      // strict: constant steps, gaps are missing rows; rows: as they stand
   std::string resample;              // "1 h": the rows of each such step become one; empty: as they stand

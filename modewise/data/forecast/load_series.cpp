@@ -1,7 +1,6 @@
 #include "modewise/data/forecast/load_series.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/tensor.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/data/forecast/known.h"
 #include "modewise/data/forecast/simulate.h"
 #include "modewise/data/forecast/sources.h"
 #include "modewise/io/mapped_file.h"
@@ -64,19 +64,8 @@ Series read(const SeriesConfig& config) {
 /// `columns` and `drop` on the last mode, for sources that did not apply them while reading.
 void choose_columns(Series& series, const SeriesConfig& config) {
   if (config.columns.empty() && config.drop.empty()) return;
-  SeriesMode& mode = series.modes.back();
-  const std::vector<size_t> chosen = chosen_columns(mode.labels, config, series.source);
-  if (series.place)
-    series.place = [inner = std::move(series.place), chosen, width = std::ssize(mode.labels)](int64_t row,
-                                                                                              int64_t index) {
-      const auto count = std::ssize(chosen), at = index % count;
-      return inner(row, index / count * width + static_cast<int64_t>(chosen[static_cast<size_t>(at)]));
-    };
-  std::vector<std::string> labels;
-  for (const size_t at : chosen) labels.push_back(mode.labels[at]);
-  const std::vector<int64_t> positions(chosen.begin(), chosen.end());
-  series.values = series.values.index_select(-1, at::tensor(positions, at::kLong)).contiguous();
-  mode.labels = std::move(labels);
+  const std::vector<size_t> chosen = chosen_columns(series.modes.back().labels, config, series.source);
+  series = with_positions(std::move(series), chosen);
 }
 
 void name_modes(Series& series, const SeriesConfig& config) {
@@ -207,7 +196,10 @@ void mark_missing(Series& series, const SeriesConfig& config) {
 
 }  // namespace
 
-Series load_series(const SeriesConfig& config) {
+Series load_series(const SeriesConfig& asked) {
+  SeriesConfig config = asked;
+  if (!config.columns.empty())
+    config.columns.insert(config.columns.end(), config.known.begin(), config.known.end());
   const bool simulated = !config.simulate.empty();
   require(simulated || !config.path.empty(), ErrorKind::config,
           "data: expected data.path (a file or folder) or data.simulate (lorenz96, logistic, seasonal), got "
@@ -225,6 +217,7 @@ Series load_series(const SeriesConfig& config) {
   name_modes(series, config);
   date_rows(series, config);
   mark_missing(series, config);
+  take_known(series, config);
   if (config.knock_out > 0) knock_out(series, config.knock_out, static_cast<uint64_t>(config.knock_out_seed));
   return series;
 }

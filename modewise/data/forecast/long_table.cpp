@@ -168,7 +168,7 @@ std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& tim
   if (!ids) return ids;
   require(!time.columns.empty(), ErrorKind::data,
           "{}: data.id tells series apart whose rows have dates, but no column holds dates", table.source);
-  require(static_cast<int64_t>(ids->labels.size()) < table.rows, ErrorKind::data,
+  require(config.follows || static_cast<int64_t>(ids->labels.size()) < table.rows, ErrorKind::data,
           "{}: each of its {} rows is a series of its own by {}; data.id = none takes them as one",
           table.source, table.rows, table.columns[ids->columns[0]].name);
   return ids;

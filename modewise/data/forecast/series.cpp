@@ -1,5 +1,6 @@
 #include "modewise/data/forecast/series.h"
 
+#include <ATen/ops/tensor.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -29,6 +30,11 @@ std::vector<std::string> missing_from(const std::vector<std::string>& a, const s
   for (const std::string& label : a)
     if (auto found = have.find(label); found == have.end() || found->second-- == 0) missing.push_back(label);
   return missing;
+}
+
+/// A mask that hides nothing is none.
+at::Tensor mask_or_none(const at::Tensor& observed) {
+  return observed.all().item<bool>() ? at::Tensor() : observed.contiguous();
 }
 
 std::string shape_text(const std::vector<SeriesMode>& modes) {
@@ -68,6 +74,31 @@ std::string Series::series_name(int64_t index) const {
 std::string Series::where(int64_t row, int64_t index) const {
   if (place) return place(row, index);
   return fmt::format("{}: row {}, '{}'", source, row + 1, series_name(index));
+}
+
+Series with_positions(Series series, const std::vector<size_t>& positions) {
+  SeriesMode& mode = series.modes.back();
+  if (series.place)
+    series.place = [inner = std::move(series.place), positions, width = std::ssize(mode.labels)](
+                       int64_t row, int64_t index) {
+      const auto count = std::ssize(positions), at = index % count;
+      return inner(row, index / count * width + static_cast<int64_t>(positions[static_cast<size_t>(at)]));
+    };
+  std::vector<std::string> labels;
+  for (const size_t at : positions) labels.push_back(mode.labels[at]);
+  mode.labels = std::move(labels);
+  const at::Tensor kept = at::tensor(std::vector<int64_t>(positions.begin(), positions.end()), at::kLong);
+  series.values = series.values.index_select(-1, kept).contiguous();
+  if (series.observed.defined()) series.observed = mask_or_none(series.observed.index_select(-1, kept));
+  return series;
+}
+
+Series first_rows(Series series, int64_t rows) {
+  series.values = series.values.narrow(0, 0, rows).clone();
+  series.time.length = rows;
+  if (series.observed.defined()) series.observed = mask_or_none(series.observed.narrow(0, 0, rows).clone());
+  if (series.known) series.known = std::make_shared<const Series>(first_rows(*series.known, rows));
+  return series;
 }
 
 nlohmann::json to_json(const std::vector<SeriesMode>& modes) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -53,6 +54,9 @@ struct Series {
   Categories categories;                  // the words of columns that were taken as 0 and 1
   std::optional<LongLayout> long_layout;  // where the source was a long table
   Place place;                            // undefined where the source is no file
+  /// Columns that are known ahead (known.h), [T', N_1…N_i, K] with T' ≥ T, i ≤ j: row r is of the time of row
+  /// r here, rows from T on are the plan for what is to be forecast. Null: none.
+  std::shared_ptr<const Series> known;
 
   int64_t rows() const { return values.size(0); }
   /// N_1…N_j.
@@ -65,6 +69,11 @@ struct Series {
   /// Where a cell stands: by `place`, else by row and name.
   std::string where(int64_t row, int64_t index) const;
 };
+
+/// `series` with these positions of its last mode alone, in this order.
+Series with_positions(Series series, const std::vector<size_t>& positions);
+/// The first `rows` rows, without what `known` holds of the others.
+Series first_rows(Series series, int64_t rows);
 
 /// The modes as a run folder keeps them: [{"name", "ordered", "labels"}, …].
 nlohmann::json to_json(const std::vector<SeriesMode>& modes);

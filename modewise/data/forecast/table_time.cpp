@@ -168,6 +168,14 @@ TableTime find_time(const io::CsvTable& table, const SeriesConfig& config) {
 DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
                    const std::string& source, const SeriesConfig& config) {
   const bool as_they_stand = config.dates == "rows";
+  if (config.follows && dates.size() == 1 && dates[0] != io::kMissingDate) {
+    DatedRows one;
+    one.axis.dated = true;
+    one.axis.start = dates[0];
+    one.axis.length = 1;
+    one.axis.style = style;
+    return one;
+  }
   if (config.resample.empty())
     return as_they_stand ? space_rows_equally(dates, line_of, style, source)
                          : lay_out_dates(dates, line_of, style, source);

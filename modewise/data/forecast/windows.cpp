@@ -107,6 +107,10 @@ WindowSource::WindowSource(const at::Tensor& scaled, const at::Tensor& observed)
   if (observed.defined()) observed_ = time_last(observed);
 }
 
+void WindowSource::set_known(const at::Tensor& features) {
+  known_ = time_last(features);
+}
+
 WindowBatch WindowSource::gather(const WindowSet& set, std::span<const int64_t> windows) const {
   std::vector<int64_t> first_rows;
   first_rows.reserve(windows.size());
@@ -146,6 +150,13 @@ WindowBatch WindowSource::gather_rows(WindowShape shape, std::span<const int64_t
     } else {
       mark_within(rows_, first_rows, shape.lookback, shape.horizon, batch.future_observed);
     }
+  }
+  if (known_.defined()) {
+    std::vector<int64_t> known_shape = known_.sizes().vec();
+    known_shape.insert(known_shape.begin(), static_cast<int64_t>(first_rows.size()));
+    known_shape.back() = shape.lookback + shape.horizon;
+    batch.known = at::empty(known_shape, at::kFloat);
+    copy_windows<float>(known_, first_rows, 0, shape.lookback + shape.horizon, batch.known);
   }
   batch.first_step = at::empty({static_cast<int64_t>(first_rows.size())}, at::kLong);
   std::copy(first_rows.begin(), first_rows.end(), batch.first_step.mutable_data_ptr<int64_t>());

@@ -56,6 +56,8 @@ struct WindowBatch {
   at::Tensor future;         // [B, N_1…N_j, H]
   at::Tensor future_observed;
   at::Tensor first_step;  // [B] int64, row of past[…, 0]
+  at::Tensor
+      known;  // [B, N_1…N_i, K, L + H] float32 scaled, what is known ahead (known.h); undefined: nothing
 };
 
 /// Holds the scaled series with time last, so that a window of one series is one copy of L floats.
@@ -64,6 +66,9 @@ class WindowSource {
   WindowSource() = default;
   /// `scaled` [T, N_1…N_j] float32 (Scaler::transform), `observed` [T, N_1…N_j] bool or undefined.
   WindowSource(const at::Tensor& scaled, const at::Tensor& observed);
+
+  /// What is known ahead, `features` [T', N_1…N_i, K] float32 (known.h): windows bring their rows of it too.
+  void set_known(const at::Tensor& features);
 
   /// Gathers `windows` of `set`. Safe to call from any thread; the same bits for any number of threads.
   WindowBatch gather(const WindowSet& set, std::span<const int64_t> windows) const;
@@ -74,6 +79,8 @@ class WindowSource {
   /// [N_1…N_j, T] float32, and the mask of that shape, undefined when nothing is missing.
   const at::Tensor& values() const { return values_; }
   const at::Tensor& observed() const { return observed_; }
+  /// [N_1…N_i, K, T'], undefined when nothing is known ahead.
+  const at::Tensor& known() const { return known_; }
 
   int64_t rows() const { return rows_; }
   bool has_missing() const { return observed_.defined(); }
@@ -81,6 +88,7 @@ class WindowSource {
  private:
   at::Tensor values_;    // [N_1…N_j, T] float32
   at::Tensor observed_;  // [N_1…N_j, T] bool
+  at::Tensor known_;     // [N_1…N_i, K, T'] float32
   int64_t rows_ = 0;
 };
 
