@@ -1,6 +1,7 @@
 #include "modewise/analysis/forecaster_cost.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "modewise/models/forecast/ensemble.h"
@@ -20,6 +21,24 @@ int64_t outputs(const ForecastShape& shape) {
 void add_window(CostAccount& account, const models::WindowConfig& window, const ForecastShape& shape) {
   if (window.affine) account.add("window", 2 * shape.series_count(), 0);
   if (window.cycle > 0) account.add("window", window.cycle * shape.series_count(), 0);
+}
+
+/// Numbers a step that are known ahead, over the places along whose modes they differ.
+double known_places(const ForecastShape& shape) {
+  return static_cast<double>(std::accumulate(shape.series.begin(), shape.series.begin() + shape.known_modes,
+                                             int64_t{1}, std::multiplies<>()));
+}
+
+/// What is taken off the window and put back on the forecast (nn/known_effect.h).
+void add_known_effect(CostAccount& account, const ForecasterConfig& config, const ForecastShape& shape) {
+  if (shape.known == 0) return;
+  const auto steps = static_cast<double>(shape.lookback + shape.horizon);
+  const int64_t terms = shape.known + config.known.width, series = shape.series_count();
+  account.layer("known");
+  if (config.known.width > 0)
+    account.linear("known", shape.known, config.known.width, known_places(shape) * steps);
+  account.add("known", series * terms, static_cast<double>(series * terms) * steps);
+  account.keep(known_places(shape) * steps * static_cast<double>(terms));
 }
 
 models::TokenShape tokens_of(const ForecasterConfig& config, const ForecastShape& shape) {
@@ -70,6 +89,7 @@ ForecasterCost token_cost(const ForecasterConfig& config, const ForecastShape& s
   add_codes(account, config, tokens);
   add_blocks(account, config, config.name, tokens, projection);
   add_head(account, config, shape, count, tokens.sizes.back());
+  add_known_effect(account, config, shape);
   return std::move(account).cost(tokens.sizes);
 }
 
@@ -133,6 +153,38 @@ ForecasterCost itransformer_cost(const ForecasterConfig& config, const ForecastS
   return std::move(account).cost({shape.series_count()});
 }
 
+ForecasterCost tide_cost(const ForecasterConfig& config, const ForecastShape& shape) {
+  CostAccount account(bytes_of(config));
+  const int64_t width = config.width, lookback = shape.lookback, horizon = shape.horizon;
+  const int64_t known = shape.known > 0 ? config.known.width : 0;
+  const auto series = static_cast<double>(shape.series_count());
+  const auto block = [&](const std::string& name, int64_t in, int64_t hidden, int64_t out, double rows,
+                         bool norm) {
+    account.linear(name, in, hidden, rows);
+    account.linear(name, hidden, out, rows);
+    account.linear(name, in, out, rows);
+    if (norm) account.norm(out, rows);
+    account.keep(rows * static_cast<double>(in + hidden + out));
+  };
+  account.layer("embedding");
+  add_window(account, config.window, shape);
+  const double steps = static_cast<double>(lookback + horizon);
+  if (known > 0)
+    block("known", shape.known, config.hidden, known, known_places(shape) * steps, config.tide.norm);
+  int64_t in = (shape.missing ? 2 : 1) * lookback + known * (lookback + horizon);
+  for (int64_t i = 0; i < 2 * config.blocks; ++i, in = width) {
+    account.layer("block " + std::to_string(i + 1));
+    const bool last = i == 2 * config.blocks - 1;
+    block(i < config.blocks ? "encoder" : "decoder", in, width,
+          last ? config.tide.step_width * horizon : width, series, config.tide.norm);
+  }
+  account.layer("head");
+  block("temporal decoder", config.tide.step_width + known, config.hidden, outputs(shape) / horizon,
+        series * static_cast<double>(horizon), false);
+  account.linear("residual", lookback, outputs(shape), series);
+  return std::move(account).cost({});
+}
+
 /// The parts of all members; nothing is kept for a backward pass.
 ForecasterCost ensemble_cost(const ForecasterConfig& config, const ForecastShape& shape,
                              Projection projection) {
@@ -163,6 +215,7 @@ ForecasterCost forecaster_cost(const ForecasterConfig& config, const ForecastSha
   const std::string& name = config.name;
   if (name == "dlinear" || name == "nlinear" || name == "rlinear") return linear_cost(config, shape);
   if (name == "ensemble") return ensemble_cost(config, shape, projection);
+  if (name == "tide") return tide_cost(config, shape);
   if (name == "patchtst") return patchtst_cost(config, shape);
   if (name == "itransformer") return itransformer_cost(config, shape);
   if (!models::is_token_model(name)) return {};  // nothing that is trained

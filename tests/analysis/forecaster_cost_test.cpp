@@ -66,6 +66,8 @@ class ParameterCount : public testing::TestWithParam<std::vector<std::string>> {
 TEST_P(ParameterCount, EqualsTheBuiltModel) {
   for (bool missing : {false, true})
     for (int64_t quantiles : {0, 3}) {
+      const bool ahead =
+          models::looks_ahead(models::row_of(models::forecasters(), config_of(GetParam()).name));
       models::ForecastShape shape;
       shape.series = {4, 3};
       shape.ordered = {true, false};
@@ -73,6 +75,8 @@ TEST_P(ParameterCount, EqualsTheBuiltModel) {
       shape.horizon = 24;
       shape.quantiles = quantiles;
       shape.missing = missing;
+      shape.known = missing && ahead ? 5 : 0;
+      shape.known_modes = 1;
       const models::ForecasterConfig config = config_of(GetParam());
       int64_t built = 0;
       for (const auto& parameter : models::make_forecaster(config, shape, 1)->parameters())
@@ -94,7 +98,9 @@ INSTANTIATE_TEST_SUITE_P(
         std::vector<std::string>{"name=transformer"}, std::vector<std::string>{"name=spatial"},
         std::vector<std::string>{"name=temporal", "feed_forward=gelu", "attention.query_key_norm=false"},
         std::vector<std::string>{"name=patchtst"}, std::vector<std::string>{"name=itransformer"},
-        std::vector<std::string>{"name=dlinear"},
+        std::vector<std::string>{"name=tide"},
+        std::vector<std::string>{"name=tide", "blocks=1", "tide.norm=false", "window.affine=false"},
+        std::vector<std::string>{"name=spatial", "known.width=0"}, std::vector<std::string>{"name=dlinear"},
         std::vector<std::string>{"name=dlinear", "baseline.individual=true"},
         std::vector<std::string>{"name=nlinear"}, std::vector<std::string>{"name=rlinear"},
         std::vector<std::string>{"name=dlinear", "window.cycle=24"},

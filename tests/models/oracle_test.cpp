@@ -66,6 +66,8 @@ Case load_case(const std::string& name, at::ScalarType dtype) {
   c.shape.horizon = shape["horizon"];
   c.shape.quantiles = shape["quantiles"];
   c.shape.missing = shape["missing"];
+  c.shape.known = shape.value("known", int64_t{0});
+  c.shape.known_modes = shape.value("known_modes", int64_t{0});
   ForecasterConfig config;
   Fields fields = fields_of(config);
   for (const auto& setting : c.record["settings"]) fields.set(setting.get<std::string>());
@@ -79,6 +81,13 @@ Case load_case(const std::string& name, at::ScalarType dtype) {
   if (!c.record["observed"].is_null())
     c.input.observed = tensor_of(c.record["observed"], sizes).to(at::kBool);
   c.input.first_step = at::tensor(first, at::kLong);
+  if (c.shape.known > 0) {
+    std::vector<int64_t> known = {batch};
+    known.insert(known.end(), c.shape.series.begin(), c.shape.series.begin() + c.shape.known_modes);
+    known.push_back(c.shape.known);
+    known.push_back(c.shape.lookback + c.shape.horizon);
+    c.input.known = tensor_of(c.record["known"], known).to(dtype);
+  }
   auto wanted = with_ends(batch, c.shape.series, c.shape.horizon);
   if (c.shape.quantiles > 0) wanted.push_back(c.shape.quantiles);
   c.output = tensor_of(c.record["output"], wanted);
@@ -128,7 +137,8 @@ INSTANTIATE_TEST_SUITE_P(Models, Oracle,
                                          "dlinear_individual", "nlinear", "rlinear", "patchtst",
                                          "patchtst_training", "itransformer", "itransformer_missing",
                                          "dlinear_cycle", "nlinear_cycle", "rlinear_cycle", "patchtst_cycle",
-                                         "itransformer_cycle"),
+                                         "itransformer_cycle", "tide", "tide_known", "tide_known_missing",
+                                         "hot_known", "hot_known_missing"),
                          [](const auto& param) { return std::string(param.param); });
 
 }  // namespace

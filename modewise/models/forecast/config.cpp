@@ -38,6 +38,20 @@ void HeadConfig::fields(Fields& f) {
         {.one_of = {"none", "shared", "individual"}});
 }
 
+void KnownConfig::fields(Fields& f) {
+  f.add(
+      "width", width,
+      "of columns that are known ahead (data.known, data.calendar): numbers that tide projects a step's to; "
+      "nonlinear terms of their effect in hot and its siblings, 0: a linear one",
+      {.min = 0, .max = 65536});
+}
+
+void TideConfig::fields(Fields& f) {
+  f.add("step_width", step_width, "numbers that tide's decoder makes for each step of the horizon",
+        {.min = 1, .max = 65536});
+  f.add("norm", norm, "layer normalisation behind tide's residual blocks");
+}
+
 void BaselineConfig::fields(Fields& f) {
   f.add("period", period,
         "rows of a season (24: a day of hours); 0: from the data's step, 24 where that tells none",
@@ -69,6 +83,8 @@ void ForecasterConfig::fields(Fields& f) {
   f.group("position", position);
   f.group("attention", attention);
   f.group("head", head);
+  f.group("known", known);
+  f.group("tide", tide);
   f.group("baseline", baseline);
   f.group("ensemble", ensemble);
 }

@@ -42,6 +42,18 @@ struct HeadConfig {
   void fields(Fields& fields);
 };
 
+/// What becomes of the columns that are known ahead.
+struct KnownConfig {
+  int64_t width = 16;  // of tide: what a step's are projected to; of hot: ReLUs of their effect
+  void fields(Fields& fields);
+};
+
+struct TideConfig {
+  int64_t step_width = 8;  // p: numbers a step that the decoder makes
+  bool norm = true;        // layer normalisation behind each residual block but the last
+  void fields(Fields& fields);
+};
+
 struct BaselineConfig {
   static constexpr int64_t kUsualPeriod = 24;
 
@@ -68,6 +80,8 @@ struct ForecasterConfig : ModelChoice, EncoderConfig {
   WindowConfig window;
   PatchConfig patch;
   HeadConfig head;
+  KnownConfig known;
+  TideConfig tide;
   BaselineConfig baseline;
   EnsembleConfig ensemble;
 
@@ -89,6 +103,8 @@ void validate(const ForecasterConfig& config, const ForecastShape& shape,
 using ForecasterRow = ModelRow<ForecasterConfig, ForecastShape, Forecaster>;
 /// Every forecaster.
 const std::vector<ForecasterRow>& forecasters();
+/// Whether the model looks at columns that are known ahead: data.known, data.calendar.
+bool looks_ahead(const ForecasterRow& row);
 /// Whether `name` is hot or one of its siblings with another attention: transformer, spatial, temporal.
 bool is_token_model(std::string_view name);
 

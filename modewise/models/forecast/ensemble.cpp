@@ -93,16 +93,19 @@ ForecastInput EnsembleForecaster::input_of(const Forecaster& member, const Forec
   out.past = input.past.narrow(-1, left_out, lookback);
   if (input.observed.defined()) out.observed = input.observed.narrow(-1, left_out, lookback);
   if (input.first_step.defined()) out.first_step = input.first_step + left_out;
+  if (input.known.defined()) out.known = input.known.narrow(-1, left_out, lookback + shape().horizon);
   return out;
 }
 
 at::Tensor EnsembleForecaster::forward(const ForecastInput& input) {
-  const ForecastInput checked = {checked_past(input), input.observed, input.first_step};
+  ForecastInput checked = input;
+  checked.past = checked_past(input);
+  if (shape().known > 0) checked.known = checked_known(input);
   // Elsewhere the weights are not looked at, which would wait for the device.
-  const std::vector<double> known = weights_.is_cpu() ? weights() : std::vector<double>(members_.size(), 1);
+  const std::vector<double> shares = weights_.is_cpu() ? weights() : std::vector<double>(members_.size(), 1);
   at::Tensor out;
   for (size_t m = 0; m < members_.size(); ++m) {
-    if (known[m] == 0) continue;
+    if (shares[m] == 0) continue;
     const at::Tensor part = members_[m]->forward(input_of(*members_[m], checked));
     const at::Tensor weighted = part * weights_.select(0, static_cast<int64_t>(m)).to(part.options());
     out = out.defined() ? out + weighted : weighted;
@@ -131,6 +134,7 @@ at::Tensor EnsembleForecaster::error_products(const FittingRows& rows) {
       counted = windows(rows.observed, first, lookback, horizon);
     }
     input.first_step = at::tensor(at::ArrayRef<int64_t>(first.data(), first.size()));
+    if (rows.known.defined()) input.known = windows(rows.known, first, 0, lookback + horizon);
     std::vector<at::Tensor> errors;
     for (const auto& member : members_) {
       at::Tensor forecast = member->forward(input_of(*member, input));

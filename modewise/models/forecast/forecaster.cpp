@@ -45,6 +45,17 @@ at::Tensor Forecaster::checked_past(const ForecastInput& input) const {
   return at::where(input.observed, input.past, at::zeros({}, input.past.options()));
 }
 
+at::Tensor Forecaster::checked_known(const ForecastInput& input) const {
+  std::vector<int64_t> wanted{input.past.size(0)};
+  wanted.insert(wanted.end(), shape_.series.begin(), shape_.series.begin() + shape_.known_modes);
+  wanted.push_back(shape_.known);
+  wanted.push_back(shape_.lookback + shape_.horizon);
+  require(input.known.defined() && input.known.sizes() == at::IntArrayRef(wanted), ErrorKind::data,
+          "forecaster: known must be [{}], got [{}]", fmt::join(wanted, ", "),
+          input.known.defined() ? fmt::format("{}", fmt::join(input.known.sizes(), ", ")) : "nothing");
+  return input.known;
+}
+
 void set_dropout_step(torch::nn::Module& root, uint64_t seed, uint64_t step) {
   nn::set_dropout_step(root, seed, step);
 }

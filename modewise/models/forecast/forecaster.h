@@ -29,6 +29,8 @@ struct ForecastShape {
   int64_t quantiles = 0;            // Q; 0 is a point forecast
   bool missing = false;             // whether windows come with masks
   std::vector<double> levels = {};  // of the Q quantiles, ascending; empty where they are not known
+  int64_t known = 0;                // K: what is known ahead, numbers a step
+  int64_t known_modes = 0;  // i: they differ along the first i series modes, and are shared along the others
 
   int64_t series_count() const;  // N_1 · … · N_j
 };
@@ -37,6 +39,7 @@ struct ForecastInput {
   at::Tensor past;        // [B, N_1…N_j, L] scaled; what stands under a missing cell does not matter
   at::Tensor observed;    // the same shape, bool; undefined when nothing is missing
   at::Tensor first_step;  // [B] int64: row of past[…, 0], counted from the data set's first row
+  at::Tensor known = {};  // [B, N_1…N_i, K, L + H] of lookback and horizon; undefined where K is 0
 };
 
 /// What a model is fitted to at once, where it is not trained by steps.
@@ -46,6 +49,7 @@ struct FittingRows {
   at::Tensor mean, deviation;   // [N_1…N_j] float64: scaled · deviation + mean is in the data's units
   int64_t first = 0, last = 0;  // rows [first, last) are those of training
   std::vector<int64_t> training, validation;  // first rows of the windows, ascending
+  at::Tensor known = {};                      // [N_1…N_i, K, T] known ahead; undefined where K is 0
 };
 
 class Forecaster : public torch::nn::Module {
@@ -74,6 +78,8 @@ class Forecaster : public torch::nn::Module {
  protected:
   /// Checks the input's shapes (data error) and puts 0 under missing cells.
   at::Tensor checked_past(const ForecastInput& input) const;
+  /// What is known ahead, of the model's shape (data error), as it came.
+  at::Tensor checked_known(const ForecastInput& input) const;
 
  private:
   ForecastShape shape_;

@@ -1,6 +1,8 @@
 // Every forecaster, and what its config and the data must be.
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "modewise/core/error.h"
 #include "modewise/models/forecast/config.h"
@@ -13,6 +15,7 @@
 #include "modewise/models/forecast/patchtst.h"
 #include "modewise/models/forecast/ridge_forecaster.h"
 #include "modewise/models/forecast/theta_forecaster.h"
+#include "modewise/models/forecast/tide.h"
 #include "modewise/models/forecast/token_forecaster.h"
 
 namespace modewise::models {
@@ -82,6 +85,26 @@ void check_ets(const ForecasterConfig& config, const ForecastShape& shape, const
       source, config.baseline.form, period, least_rows(form, period), shape.lookback);
 }
 
+void check_tide(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  // Of two numbers a normalisation leaves which is the larger, of one nothing.
+  const int64_t least = config.tide.norm ? 3 : 1;
+  require(shape.known == 0 || config.known.width >= least, ErrorKind::config,
+          "{}: known.width must be at least {} for tide to look at what is known ahead{}, got {}", source,
+          least, config.tide.norm ? " with tide.norm" : "", config.known.width);
+}
+
+/// Only some models look at columns that are known ahead; an ensemble does where its members do.
+void check_known(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  if (shape.known == 0 || config.name == "ensemble") return;
+  std::vector<std::string> names;
+  for (const ForecasterRow& row : forecasters())
+    if (looks_ahead(row)) names.push_back(row.name);
+  require(
+      std::find(names.begin(), names.end(), config.name) != names.end(), ErrorKind::config,
+      "{}: data.known and data.calendar are for models that look at what is known ahead ({}); '{}' does not",
+      source, fmt::join(names, ", "), config.name);
+}
+
 void check_ensemble(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
   require(!config.ensemble.members.empty(), ErrorKind::config, "{}: ensemble.members is empty", source);
   for (size_t i = 0; i < config.ensemble.members.size(); ++i) {
@@ -112,6 +135,16 @@ void use_itransformer(ForecasterConfig& config) {
   config.feed_forward = "gelu";
 }
 
+/// Sizes of the order that the authors searched.
+void use_tide(ForecasterConfig& config) {
+  config.width = 256;
+  config.hidden = 64;
+  config.blocks = 2;
+  config.dropout = 0.3;
+  config.window.affine = true;
+  config.known.width = 4;
+}
+
 void use_rlinear(ForecasterConfig& config) {
   config.window.affine = true;
 }
@@ -135,8 +168,8 @@ std::shared_ptr<Forecaster> make_repeat(const ForecasterConfig& /*config*/, cons
 }  // namespace
 
 const std::vector<ForecasterRow>& forecasters() {
-  const OwnedOptions factors = {.without = {"baseline.*", "ensemble.*"}};
-  const OwnedOptions features = {.without = {"baseline.*", "ensemble.*", "attention.combine",
+  const OwnedOptions factors = {.without = {"baseline.*", "ensemble.*", "tide.*"}};
+  const OwnedOptions features = {.without = {"baseline.*", "ensemble.*", "tide.*", "attention.combine",
                                              "attention.pooling", "attention.share_modes",
                                              "attention.attend_modes"}};
   OwnedOptions plain = features;
@@ -148,6 +181,8 @@ const std::vector<ForecasterRow>& forecasters() {
                                              "head.dropout"}};
   const OwnedOptions of_itransformer = {
       .only = {"precision", "width", "hidden", "blocks", "heads", "dropout", "window.*"}};
+  const OwnedOptions of_tide = {
+      .only = {"precision", "width", "hidden", "blocks", "dropout", "window.*", "known.*", "tide.*"}};
   static const std::vector<ForecasterRow> rows = {
       {"hot", "hot", factors, make_model<TokenForecaster>, nullptr, check_token_model},
       {"transformer", "transformer", features, make_model<TokenForecaster>, nullptr, check_token_model},
@@ -155,6 +190,7 @@ const std::vector<ForecasterRow>& forecasters() {
       {"temporal", "temporal", plain, make_model<TokenForecaster>, nullptr, check_token_model},
       {"patchtst", "", of_patchtst, make_model<PatchTST>, use_patchtst, check_patchtst},
       {"itransformer", "", of_itransformer, make_model<ITransformer>, use_itransformer, check_heads},
+      {"tide", "", of_tide, make_model<Tide>, use_tide, check_tide},
       {"dlinear",
        "",
        {.only = {"baseline.kernel", "baseline.individual", "baseline.start", "window.cycle*"}},
@@ -192,9 +228,14 @@ const std::vector<ForecasterRow>& forecasters() {
   return rows;
 }
 
+bool looks_ahead(const ForecasterRow& row) {
+  return row.options.has("known.width");
+}
+
 void validate(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
   check_options(forecasters(), config, source);
   check_shape(shape, source);
+  check_known(config, shape, source);
   if (const auto check = row_of(forecasters(), config.name).check) check(config, shape, source);
 }
 

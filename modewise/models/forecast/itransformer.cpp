@@ -32,9 +32,9 @@ ITransformer::ITransformer(const ForecasterConfig& config, const ForecastShape& 
   projector_ = register_module("projector", std::make_shared<nn::Linear>(init, config.width, outputs()));
 }
 
-at::Tensor ITransformer::raw_forecast(const at::Tensor& values, const at::Tensor& observed) {
+at::Tensor ITransformer::raw_forecast(const at::Tensor& values, const ForecastInput& input) {
   std::optional<at::Tensor> mask;
-  if (observed.defined()) mask = observed.flatten(1, -2).any(-1);
+  if (input.observed.defined()) mask = input.observed.flatten(1, -2).any(-1);
   at::Tensor x = values.flatten(1, -2).to(bfloat16_ ? at::kBFloat16 : values.scalar_type());  // [B, N, L]
   x = dropout_->forward(embedding_->forward(x));
   for (const auto& layer : *layers_) x = layer->forward(x, mask);

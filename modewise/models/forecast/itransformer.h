@@ -33,7 +33,7 @@ class ITransformer : public LearnedForecaster {
   ITransformer(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
 
  protected:
-  at::Tensor raw_forecast(const at::Tensor& values, const at::Tensor& observed) override;
+  at::Tensor raw_forecast(const at::Tensor& values, const ForecastInput& input) override;
 
  private:
   bool bfloat16_;

@@ -1,5 +1,8 @@
 #include "modewise/models/forecast/learned_forecaster.h"
 
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
 #include <algorithm>
 
 #include "modewise/core/error.h"
@@ -32,8 +35,30 @@ int64_t LearnedForecaster::outputs() const {
   return shape().horizon * std::max<int64_t>(1, shape().quantiles);
 }
 
+void LearnedForecaster::add_known_effect(nn::Initializer& init, const KnownConfig& config) {
+  if (shape().known == 0) return;
+  known_effect_ =
+      register_module("known", std::make_shared<nn::KnownEffect>(init, shape().series, shape().known_modes,
+                                                                 shape().known, config.width));
+}
+
+at::Tensor LearnedForecaster::known_effect(const ForecastInput& input) const {
+  if (!known_effect_) return {};
+  return known_effect_->forward(checked_known(input).to(input.past.scalar_type()));
+}
+
 nn::NormalizedWindow LearnedForecaster::normalized(const ForecastInput& input) const {
-  return window_->normalize(checked_past(input), input.observed, input.first_step);
+  return normalized(input, known_effect(input));
+}
+
+nn::NormalizedWindow LearnedForecaster::normalized(const ForecastInput& input,
+                                                   const at::Tensor& effect) const {
+  at::Tensor past = checked_past(input);
+  if (effect.defined()) {
+    past = past - effect.narrow(-1, 0, shape().lookback);
+    if (input.observed.defined()) past = at::where(input.observed, past, at::zeros({}, past.options()));
+  }
+  return window_->normalize(past, input.observed, input.first_step);
 }
 
 void LearnedForecaster::start_cycle(const at::Tensor& profile) {
@@ -41,15 +66,19 @@ void LearnedForecaster::start_cycle(const at::Tensor& profile) {
 }
 
 at::Tensor LearnedForecaster::forward(const ForecastInput& input) {
-  const nn::NormalizedWindow window = normalized(input);
-  const at::Tensor raw = raw_forecast(window.values, input.observed).to(input.past.scalar_type());
-  if (shape().quantiles == 0) return window_->denormalize(raw, window);
+  const at::Tensor effect = known_effect(input);
+  const nn::NormalizedWindow window = normalized(input, effect);
+  const at::Tensor raw = raw_forecast(window.values, input).to(input.past.scalar_type());
+  const auto in_scale = [&](const at::Tensor& forecast) {
+    const at::Tensor out = window_->denormalize(forecast, window);
+    return effect.defined() ? out + effect.narrow(-1, shape().lookback, shape().horizon) : out;
+  };
+  if (shape().quantiles == 0) return in_scale(raw);
   std::vector<int64_t> sizes = raw.sizes().vec();
   sizes.back() = shape().horizon;
   sizes.push_back(shape().quantiles);
   const nn::QuantileParts parts = nn::split_quantiles(raw.view(sizes));
-  return window_->denormalize(parts.middle, window).unsqueeze(-1) +
-         window_->denormalize_differences(parts.differences, window);
+  return in_scale(parts.middle).unsqueeze(-1) + window_->denormalize_differences(parts.differences, window);
 }
 
 }  // namespace modewise::models

@@ -7,6 +7,7 @@
 #include "modewise/models/forecast/config.h"
 #include "modewise/models/forecast/forecaster.h"
 #include "modewise/nn/initializer.h"
+#include "modewise/nn/known_effect.h"
 #include "modewise/nn/window_normalization.h"
 
 namespace modewise::models {
@@ -20,15 +21,24 @@ class LearnedForecaster : public Forecaster {
   void start_cycle(const at::Tensor& profile) override;
 
  protected:
-  /// values [B, N_1 … N_j, L] normalised, 0 where not observed -> [B, N_1 … N_j, outputs()]
-  virtual at::Tensor raw_forecast(const at::Tensor& values, const at::Tensor& observed) = 0;
+  /// values [B, N_1 … N_j, L] of the input's past, normalised, 0 where not observed
+  /// -> [B, N_1 … N_j, outputs()]
+  virtual at::Tensor raw_forecast(const at::Tensor& values, const ForecastInput& input) = 0;
+  /// What is known ahead then acts through an effect that is taken off the past and put back on the forecast
+  /// (nn/known_effect.h), for models that do not look at it themselves.
+  void add_known_effect(nn::Initializer& init, const KnownConfig& config);
   /// H, or H · Q with the quantiles of a step side by side.
   int64_t outputs() const;
   nn::NormalizedWindow normalized(const ForecastInput& input) const;
 
  private:
+  /// Undefined without one.
+  at::Tensor known_effect(const ForecastInput& input) const;
+  nn::NormalizedWindow normalized(const ForecastInput& input, const at::Tensor& effect) const;
+
   std::shared_ptr<nn::WindowNormalization> window_;
   int64_t cycle_to_start_;
+  std::shared_ptr<nn::KnownEffect> known_effect_;
 };
 
 }  // namespace modewise::models

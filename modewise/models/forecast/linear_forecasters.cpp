@@ -45,7 +45,7 @@ DLinear::DLinear(const ForecasterConfig& config, const ForecastShape& shape, nn:
       seasonal_(register_module("Linear_Seasonal", make_linear(config, shape, outputs(), init))),
       trend_(register_module("Linear_Trend", make_linear(config, shape, outputs(), init))) {}
 
-at::Tensor DLinear::raw_forecast(const at::Tensor& values, const at::Tensor&) {
+at::Tensor DLinear::raw_forecast(const at::Tensor& values, const ForecastInput&) {
   const at::Tensor trend = moving_average(values, kernel_);
   return seasonal_->forward(values - trend) + trend_->forward(trend);
 }
@@ -57,7 +57,7 @@ LinearForecaster::LinearForecaster(const ForecasterConfig& config, const Forecas
           "dropout", std::make_shared<nn::Dropout>(init, config.name == "rlinear" ? config.dropout : 0.0))),
       linear_(register_module("Linear", make_linear(config, shape, outputs(), init))) {}
 
-at::Tensor LinearForecaster::raw_forecast(const at::Tensor& values, const at::Tensor&) {
+at::Tensor LinearForecaster::raw_forecast(const at::Tensor& values, const ForecastInput&) {
   return linear_->forward(dropout_->forward(values));
 }
 

@@ -16,7 +16,7 @@ class DLinear : public LearnedForecaster {
   DLinear(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
 
  protected:
-  at::Tensor raw_forecast(const at::Tensor& values, const at::Tensor& observed) override;
+  at::Tensor raw_forecast(const at::Tensor& values, const ForecastInput& input) override;
 
  private:
   int64_t kernel_;
@@ -30,7 +30,7 @@ class LinearForecaster : public LearnedForecaster {
   LinearForecaster(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
 
  protected:
-  at::Tensor raw_forecast(const at::Tensor& values, const at::Tensor& observed) override;
+  at::Tensor raw_forecast(const at::Tensor& values, const ForecastInput& input) override;
 
  private:
   std::shared_ptr<nn::Dropout> dropout_;

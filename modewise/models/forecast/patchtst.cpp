@@ -60,7 +60,7 @@ PatchTST::PatchTST(const ForecasterConfig& config, const ForecastShape& shape, n
   head_dropout_ = register_module("head_dropout", std::make_shared<nn::Dropout>(init, config.head.dropout));
 }
 
-at::Tensor PatchTST::raw_forecast(const at::Tensor& values, const at::Tensor&) {
+at::Tensor PatchTST::raw_forecast(const at::Tensor& values, const ForecastInput&) {
   at::Tensor x = values.flatten(0, -2);  // [R, L]
   x = at::cat({x, x.narrow(-1, x.size(-1) - 1, 1).expand({x.size(0), stride_})}, -1);
   x = x.unfold(-1, length_, stride_).to(bfloat16_ ? at::kBFloat16 : values.scalar_type());

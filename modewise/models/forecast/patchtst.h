@@ -37,7 +37,7 @@ class PatchTST : public LearnedForecaster {
   PatchTST(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
 
  protected:
-  at::Tensor raw_forecast(const at::Tensor& values, const at::Tensor& observed) override;
+  at::Tensor raw_forecast(const at::Tensor& values, const ForecastInput& input) override;
 
  private:
   int64_t length_, stride_, patches_;

@@ -32,14 +32,15 @@ TokenForecaster::TokenForecaster(const ForecasterConfig& config, const ForecastS
                                         shape.lookback, outputs()));
     skip_->set_to_zero();
   }
+  add_known_effect(init, config.known);
 }
 
 nn::PatchTokens TokenForecaster::embed(const at::Tensor& values, const at::Tensor& observed) const {
   return embedding_->forward(values, observed, bfloat16_ ? at::kBFloat16 : values.scalar_type());
 }
 
-at::Tensor TokenForecaster::raw_forecast(const at::Tensor& values, const at::Tensor& observed) {
-  nn::PatchTokens x = embed(values, observed);
+at::Tensor TokenForecaster::raw_forecast(const at::Tensor& values, const ForecastInput& input) {
+  nn::PatchTokens x = embed(values, input.observed);
   x.tokens = encoder_->forward(x);
   const at::Tensor out = head_->forward(x.tokens, x.mask);
   return skip_ ? out.to(values.scalar_type()) + skip_->forward(values) : out;

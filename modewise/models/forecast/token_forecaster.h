@@ -26,7 +26,7 @@ class TokenForecaster : public LearnedForecaster {
   AttentionView attention(const ForecastInput& input) override;
 
  protected:
-  at::Tensor raw_forecast(const at::Tensor& values, const at::Tensor& observed) override;
+  at::Tensor raw_forecast(const at::Tensor& values, const ForecastInput& input) override;
 
  private:
   nn::PatchTokens embed(const at::Tensor& values, const at::Tensor& observed) const;

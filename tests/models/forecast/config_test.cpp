@@ -67,7 +67,7 @@ TEST(ForecasterConfig, AnOptionThatTheModelDoesNotHaveIsRefused) {
   EXPECT_THAT(
       rejection({"name=dlinear", "width=32"}),
       HasSubstr("run.toml: width = 32 has no effect, model 'dlinear' has no such option (it is an option of "
-                "hot, transformer, spatial, temporal, patchtst, itransformer)"));
+                "hot, transformer, spatial, temporal, patchtst, itransformer, tide)"));
   EXPECT_THAT(rejection({"name=transformer", "attention.combine=sum"}), HasSubstr("attention.combine"));
   EXPECT_THAT(rejection({"name=patchtst", "position.identity=false"}), HasSubstr("position.identity"));
   EXPECT_THAT(rejection({"name=repeat", "precision=bf16"}), HasSubstr("precision"));
@@ -75,7 +75,7 @@ TEST(ForecasterConfig, AnOptionThatTheModelDoesNotHaveIsRefused) {
   for (const char* name : {"name=repeat", "name=seasonal"})
     EXPECT_THAT(rejection({name, "window.cycle=24"}),
                 HasSubstr("it is an option of hot, transformer, spatial, temporal, patchtst, itransformer, "
-                          "dlinear, nlinear, rlinear)"));
+                          "tide, dlinear, nlinear, rlinear)"));
   EXPECT_THAT(rejection({"baseline.period=12"}), HasSubstr("option of seasonal"));
   EXPECT_THAT(rejection({"attention.features=16"}), HasSubstr("no effect with attention.kernel"));
   EXPECT_THAT(rejection({"attention.feature_map=regularised"}), HasSubstr("no effect with attention.kernel"));
@@ -101,6 +101,25 @@ TEST(ForecasterConfig, ValuesThatDoNotFitTogetherAreRefused) {
   EXPECT_THAT(rejection({"attention.attend_modes=[1,1]"}), HasSubstr("holds 1 twice"));
   EXPECT_THAT(rejection({"name=dlinear", "baseline.kernel=4"}), HasSubstr("must be odd"));
   EXPECT_THAT(rejection({"name=seasonal", "baseline.period=97"}), HasSubstr("longer than the lookback"));
+}
+
+TEST(ForecasterConfig, OnlySomeModelsLookAtWhatIsKnownAhead) {
+  ForecastShape shape;
+  shape.known = 2;
+  for (const char* name : {"hot", "transformer", "spatial", "temporal", "tide"})
+    EXPECT_EQ(rejection({std::string("name=") + name}, shape), "") << name;
+  EXPECT_EQ(rejection({"name=dlinear"}, shape),
+            "run.toml: data.known and data.calendar are for models that look at what is known ahead (hot, "
+            "transformer, spatial, temporal, tide); 'dlinear' does not");
+  for (const char* name : {"repeat", "ridge", "ets", "patchtst", "itransformer"})
+    EXPECT_THAT(rejection({std::string("name=") + name}, shape), HasSubstr("does not")) << name;
+  EXPECT_EQ(rejection({"name=tide", "known.width=2"}, shape),
+            "run.toml: known.width must be at least 3 for tide to look at what is known ahead with "
+            "tide.norm, got 2");
+  EXPECT_THAT(rejection({"name=tide", "known.width=0", "tide.norm=false"}, shape),
+              HasSubstr("known.width must be at least 1 for tide to look at what is known ahead, got 0"));
+  EXPECT_EQ(rejection({"name=tide", "known.width=0"}), "");
+  EXPECT_THAT(rejection({"tide.step_width=4"}), HasSubstr("it is an option of tide)"));
 }
 
 TEST(ForecasterConfig, ShapesThatMakeNoSenseAreRefused) {

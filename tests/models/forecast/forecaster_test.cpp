@@ -9,6 +9,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/randn_like.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 #include <gmock/gmock.h>
@@ -40,6 +41,8 @@ ForecasterConfig small_config(const std::string& name) {
                 "patch.stride=4", "dropout=0.2", "head.dropout=0.2", "window.cycle=7"};
   if (name == "patchtst")
     settings = {"width=16", "hidden=24", "heads=2", "patch.length=6", "patch.stride=4", "window.cycle=7"};
+  if (name == "tide")
+    settings = {"width=16", "hidden=12", "tide.step_width=3", "known.width=5", "window.cycle=7"};
   if (name == "itransformer") settings = {"width=16", "hidden=24", "heads=2", "window.cycle=7"};
   if (name == "dlinear" || name == "nlinear" || name == "rlinear") settings = {"window.cycle=7"};
   if (name.starts_with("seasonal") || name.ends_with("theta") || name == "ets")
@@ -70,6 +73,12 @@ ForecastInput input_for(const ForecastShape& shape, int64_t batch, uint64_t seed
   input.past = at::randn(sizes);
   if (shape.missing) input.observed = at::rand(sizes) > 0.4;
   input.first_step = at::arange(batch, at::kLong) * 3 + 2;
+  if (shape.known > 0) {
+    sizes.resize(static_cast<size_t>(1 + shape.known_modes));
+    sizes.push_back(shape.known);
+    sizes.push_back(shape.lookback + shape.horizon);
+    input.known = at::randn(sizes);
+  }
   return input;
 }
 
@@ -267,6 +276,127 @@ TEST_P(EveryTokenForecaster, DropoutFollowsSeedAndStep) {
 INSTANTIATE_TEST_SUITE_P(Models, EveryTokenForecaster,
                          testing::Values("hot", "transformer", "spatial", "temporal"),
                          [](const auto& param) { return param.param; });
+
+/// The models that look at what is known ahead.
+std::vector<std::string> looking_ahead() {
+  std::vector<std::string> names;
+  for (const ForecasterRow& row : forecasters())
+    if (looks_ahead(row)) names.push_back(row.name);
+  return names;
+}
+
+class EveryForecasterThatLooksAhead : public testing::TestWithParam<std::string> {
+ protected:
+  /// With columns that differ along `modes` modes, and weights that are all at work.
+  std::shared_ptr<Forecaster> made(const ForecastShape& shape) const {
+    auto model = make_forecaster(small_config(GetParam()), shape, 1);
+    const at::NoGradGuard no_grad;
+    at::manual_seed(9);
+    for (at::Tensor& parameter : model->parameters()) parameter.add_(at::randn_like(parameter), 0.1);
+    return model;
+  }
+  static ForecastShape shape_of(int64_t modes, bool missing = true, int64_t quantiles = 3) {
+    ForecastShape shape = small_shape(missing, quantiles);
+    shape.known = 2;
+    shape.known_modes = modes;
+    return shape;
+  }
+};
+
+TEST_P(EveryForecasterThatLooksAhead, GradientsReachEveryParameter) {
+  for (int64_t modes : {0, 1, 2}) {
+    const ForecastShape shape = shape_of(modes);
+    const auto model = made(shape);
+    model->forward(input_for(shape, 6, 1)).square().sum(-1).sum(-1).sum(-1).sum(-1).sum(-1).backward();
+    for (const auto& item : model->named_parameters()) {
+      ASSERT_TRUE(item.value().grad().defined()) << item.key();
+      EXPECT_GT(item.value().grad().abs().max().item<double>(), 0) << item.key();
+    }
+  }
+}
+
+TEST_P(EveryForecasterThatLooksAhead, BothPartsOfWhatIsKnownReachTheForecastOfTheirPlaceAlone) {
+  const ForecastShape shape = shape_of(1, false, 0);
+  const auto model = made(shape);
+  model->eval();
+  const ForecastInput input = input_for(shape, 2, 1);
+  const at::Tensor out = model->forward(input);
+  for (const int64_t step : {int64_t{0}, shape.lookback, shape.lookback + shape.horizon - 1}) {
+    ForecastInput other = input;
+    other.known = input.known.clone();
+    other.known[1][0].select(-1, step).add_(1);
+    const at::Tensor change = (model->forward(other) - out).abs();
+    EXPECT_GT(change[1][0].max().item<double>(), 1e-5) << step;
+    EXPECT_EQ(change[0].max().item<double>(), 0) << "another window";
+  }
+}
+
+TEST_P(EveryForecasterThatLooksAhead, TheSameBitsForAnyNumberOfThreads) {
+  const int threads = at::get_num_threads();
+  const auto step = [&](int count) {
+    at::set_num_threads(count);
+    ForecastShape shape = shape_of(1);
+    shape.series = {5, 7};
+    const auto model = made(shape);
+    model->train();
+    set_dropout_step(*model, 11, 4);
+    const at::Tensor out = model->forward(input_for(shape, 33, 3));
+    out.square().mean(-1).mean(-1).mean(-1).mean(-1).mean(-1).backward();
+    std::vector<at::Tensor> bits{out.detach()};
+    for (const auto& parameter : model->parameters()) bits.push_back(parameter.grad());
+    return bits;
+  };
+  const auto one = step(1);
+  for (int count : {2, 3, 4}) {
+    const auto many = step(count);
+    for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(same_bits(one[i], many[i])) << count << ", " << i;
+  }
+  at::set_num_threads(threads);
+}
+
+TEST_P(EveryForecasterThatLooksAhead, AnotherShapeIsADataError) {
+  const ForecastShape shape = shape_of(1);
+  const auto model = made(shape);
+  ForecastInput input = input_for(shape, 2, 1);
+  input.known = input.known.narrow(-1, 1, 28);
+  EXPECT_EQ(message_of([&] { model->forward(input); }, ErrorKind::data),
+            "forecaster: known must be [2, 2, 2, 29], got [2, 2, 2, 28]");
+  input.known = at::Tensor();
+  EXPECT_EQ(message_of([&] { model->forward(input); }, ErrorKind::data),
+            "forecaster: known must be [2, 2, 2, 29], got [nothing]");
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, EveryForecasterThatLooksAhead, testing::ValuesIn(looking_ahead()),
+                         [](const auto& param) { return param.param; });
+
+TEST(Hot, BeginsAsWithoutWhatIsKnown) {
+  ForecastShape shape = small_shape(true);
+  const auto plain = make_forecaster(small_config("hot"), shape, 1);
+  shape.known = 3;
+  const auto knowing = make_forecaster(small_config("hot"), shape, 1);
+  const ForecastInput input = input_for(shape, 3, 1);
+  plain->eval();
+  knowing->eval();
+  EXPECT_TRUE(
+      same_bits(plain->forward({input.past, input.observed, input.first_step}), knowing->forward(input)));
+}
+
+TEST(Ensemble, HandsTheMembersWhatIsKnownOfTheirRows) {
+  ForecastShape shape = small_shape(false);
+  shape.known = 2;
+  ForecasterConfig config = config_of("ensemble");
+  config.ensemble.members = {EnsembleMember{18, small_config("tide")}.to_toml()};
+  auto model = make_forecaster(config, shape, 1);
+  model->eval();
+  const ForecastInput input = input_for(shape, 3, 1);
+  auto& member = dynamic_cast<EnsembleForecaster&>(*model).member(0);
+  const at::Tensor alone =
+      member.forward({input.past.narrow(-1, 3, 18), {}, input.first_step + 3, input.known.narrow(-1, 3, 26)});
+  EXPECT_TRUE(same_bits(model->forward(input), alone));
+  config.ensemble.members.push_back(EnsembleMember{18, small_config("dlinear")}.to_toml());
+  EXPECT_THAT(message_of([&] { make_forecaster(config, shape, 1); }, ErrorKind::config),
+              testing::HasSubstr("ensemble.members, number 2: data.known and data.calendar are for models"));
+}
 
 TEST(Hot, TrainsWithTheLinearKernelOnAllModesOrSome) {
   const ForecastShape shape = small_shape(true);

@@ -329,6 +329,57 @@ def itransformer(w, c, z, observed):
     return w.linear("projector", w.layer_norm("norm", x), c["horizon"]).view(*z.shape[:-1], c["horizon"])
 
 
+# ---- what is known ahead -------------------------------------------------------------------------------------------
+
+
+def of_each_series(known, series, modes):
+    """known [B, N_1 … N_i, K, T] -> a list over the series, row-major, of [B, T, K]."""
+    shared = math.prod(series[modes:])
+    places = known.reshape(known.shape[0], -1, *known.shape[-2:])
+    return [places[:, n // shared].transpose(1, 2) for n in range(math.prod(series))]
+
+
+def known_effect(w, c, known, series):
+    """What hot adds for known columns: a regression of each series on them and on ReLUs of them, [B, N…, T]."""
+    effects = []
+    for n, x in enumerate(of_each_series(known, series, c["known_modes"])):
+        hidden = w.linear("known.hidden", x, c["known_width"]).relu()
+        coefficients = w("known.coefficients", math.prod(series), x.shape[-1] + c["known_width"])
+        effects.append((torch.cat([x, hidden], -1) * coefficients[n]).sum(-1))
+    return torch.stack(effects, 1).view(known.shape[0], *series, -1)
+
+
+def residual_block(w, name, c, x, hidden, out, norm):
+    """Das et al. 2023, figure 1, right."""
+    y = w.linear(name + ".out", w.linear(name + ".hidden", x, hidden).relu(), out) + w.linear(name + ".skip", x, out)
+    return w.layer_norm(name + ".norm", y) if norm else y
+
+
+def tide(w, c, z, observed, known):
+    """Section 4 of Das et al. 2023, one series and one step at a time."""
+    norm, width, horizon, lookback, p = c["norm"], c["width"], c["horizon"], z.shape[-1], c["step_width"]
+    levels, series = max(1, c["quantiles"]), z.shape[1:-1]
+    columns = of_each_series(known, series, c["known_modes"]) if known is not None else []
+    raw = []
+    for n, y in enumerate(z.flatten(1, -2).unbind(1)):
+        steps = []
+        for t in range(lookback + horizon if known is not None else 0):
+            steps.append(residual_block(w, "features", c, columns[n][:, t], c["hidden"], c["known_width"], norm))
+        flags = [observed.flatten(1, -2)[:, n].double() if observed is not None else torch.ones_like(y)] if c["missing"] else []
+        x = torch.cat([y, *flags, *steps], -1)
+        for i in range(c["blocks"]):
+            x = residual_block(w, f"encoder.{i}", c, x, width, width, norm)
+        for i in range(c["blocks"]):
+            last = i == c["blocks"] - 1
+            x = residual_block(w, f"decoder.{i}", c, x, width, p * horizon if last else width, norm)
+        out = []
+        for h in range(horizon):
+            decoded = torch.cat([x[:, p * h:p * (h + 1)], *steps[lookback + h:lookback + h + 1]], -1)
+            out.append(residual_block(w, "temporal", c, decoded, c["hidden"], levels, False))
+        raw.append(torch.cat(out, -1) + w.linear("residual", y, horizon * levels))
+    return torch.stack(raw, 1).view(*z.shape[:-1], horizon * levels)
+
+
 # ---- cases ---------------------------------------------------------------------------------------------------------
 
 MODELS = {"dlinear": dlinear, "nlinear": linear, "rlinear": linear, "patchtst": patchtst, "itransformer": itransformer}
@@ -338,7 +389,7 @@ def coarse(t):
     return (t * 64).round() / 64
 
 
-def write(case, config, settings, series, lookback, horizon, quantiles=0, missing=False, batch=2, seed=1):
+def write(case, config, settings, series, lookback, horizon, quantiles=0, missing=False, batch=2, seed=1, known=0, known_modes=0):
     """`config` steers the oracle, `settings` are the same choices as key=value of ModelConfig."""
     generator = torch.Generator().manual_seed(seed)
     past = coarse(torch.randn(batch, *series, lookback, generator=generator).cumsum(-1) * 0.3)
@@ -348,11 +399,16 @@ def write(case, config, settings, series, lookback, horizon, quantiles=0, missin
         observed[0].flatten(0, -2)[0] = False  # a series of which nothing was seen
     first_step = torch.tensor([5, 11])[:batch]
     w = Weights(seed + 100)
-    c = dict(config, horizon=horizon, quantiles=quantiles, missing=missing)
+    c = dict(config, horizon=horizon, quantiles=quantiles, missing=missing, known_modes=known_modes)
+    ahead = coarse(torch.randn(batch, *series[:known_modes], known, lookback + horizon, generator=generator)) if known else None
+    effect = known_effect(w, c, ahead, series) if known and c["model"] != "tide" else None
     c.setdefault("rotary_modes", [len(series)])
-    z, centre, deviation = normalise(w, c, past, observed, first_step)
-    raw = MODELS.get(c["model"], token_model)(w, c, z, observed)
+    seen = past if effect is None else past - effect[..., :lookback]
+    z, centre, deviation = normalise(w, c, seen, observed, first_step)
+    raw = tide(w, c, z, observed, ahead) if c["model"] == "tide" else MODELS.get(c["model"], token_model)(w, c, z, observed)
     out = finish(w, c, raw, past, centre, deviation, first_step)
+    if effect is not None:
+        out = out + (effect[..., lookback:] if quantiles == 0 else effect[..., lookback:, None])
     direction = torch.cos(torch.arange(1, out.numel() + 1.0)).view(out.shape)
     (out * direction).sum().backward()
     checks = {}
@@ -363,12 +419,13 @@ def write(case, config, settings, series, lookback, horizon, quantiles=0, missin
     record = {
         "settings": settings,
         "shape": {"series": list(series), "lookback": lookback, "horizon": horizon, "quantiles": quantiles,
-                  "missing": missing},
+                  "missing": missing, **({"known": known, "known_modes": known_modes} if known else {})},
         "training": bool(config.get("training", False)),
         "weights": {n: {"sizes": list(v.shape), "values": v.detach().flatten().tolist()} for n, v in w.values.items()},
         "past": past.flatten().tolist(),
         "observed": None if observed is None else observed.flatten().int().tolist(),
         "first_step": first_step.tolist(),
+        **({"known": ahead.flatten().tolist()} if known else {}),
         "output": out.detach().flatten().tolist(),
         "gradient_checks": checks,
     }
@@ -425,6 +482,18 @@ def main():
     write("patchtst_cycle", dict(sizes, model="patchtst", length=4, stride=2, cycle=5), [*tst, *cycle], [3], 12, 7)
     write("itransformer_cycle", dict(sizes, model="itransformer", cycle=5), ["name=itransformer", *small, *cycle],
           [2, 2], 12, 7, missing=True)
+    # What is known ahead: shared by all series, one set a place of the first mode, one set a series.
+    dense = dict(model="tide", width=6, hidden=5, blocks=2, step_width=3, norm=True, affine=True, known_width=3)
+    set_dense = ["name=tide", "width=6", "hidden=5", "tide.step_width=3", "known.width=3"]
+    write("tide", dense, set_dense, [3], 7, 4)
+    write("tide_known", dense, set_dense, [2, 3], 7, 3, known=2, known_modes=1)
+    write("tide_known_missing", dict(dense, blocks=1, norm=False, affine=False, cycle=5),
+          [*set_dense, "blocks=1", "tide.norm=false", "window.affine=false", "window.cycle=5"], [3], 7, 3, quantiles=3,
+          missing=True, known=2)
+    effect = ["known.width=2", *small, *patches]
+    write("hot_known", dict(sizes, model="hot", length=4, stride=4, known_width=2), effect, [3], 12, 4, known=2)
+    write("hot_known_missing", dict(sizes, model="hot", length=4, stride=4, known_width=2, centre="last"),
+          [*effect, "window.centre=last"], [2, 2], 12, 3, quantiles=2, missing=True, known=2, known_modes=2)
 
 
 if __name__ == "__main__":
