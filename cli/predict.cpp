@@ -20,6 +20,8 @@ void add_predict(Program& program) {
   command->add_option(
       "--data", options.data,
       "new data: a file with the run's columns, which forecasts follow, volumes, a scene or a folder");
+  command->add_option("--future", options.future,
+                      "forecasts with data.known: a file with those columns for the rows to come");
   command->add_option("--out", options.out,
                       "file.csv or file.npz; CSV on stdout without it; map.tif or a folder for class maps");
   add_positive(*command, "--steps", options.steps,

@@ -34,7 +34,7 @@ for forecast classify segment language series text: config show *
 for forecast classify segment language series text: config show * --json
 for forecast classify segment language series text: config show * --help-text
 for forecast classify segment language series text: config show * --help-text --json
-for transformer patchtst itransformer dlinear rlinear: config show --model *
+for transformer patchtst itransformer tide dlinear rlinear: config show --model *
 for forecast classify segment: config show * model.preset=release
 for forecast classify segment: config show * model.preset=paper
 config show --config given.toml train.epochs=3 --seed 9 --json
@@ -51,7 +51,7 @@ train forecast --data series.csv --out f/hot --track stable_rank {windows} {tiny
 train forecast --data series.csv --out f/hot2 --seed 2 --no-test --json {windows} {tiny} {patches}
 train forecast --out f/unread --model dlinear --no-test data.simulate=seasonal data.simulate_rows=1200 train.max_steps=8
 for transformer spatial temporal: train forecast --data series.csv --out f/* --model * {windows} {tiny} {patches} {plain}
-for patchtst itransformer: train forecast --data series.csv --out f/* --model * {windows} {tiny}
+for patchtst itransformer tide: train forecast --data series.csv --out f/* --model * {windows} {tiny}
 for dlinear nlinear rlinear seasonal: train forecast --data series.csv --out f/* --model * -vv {windows} {plain} train.epochs=4
 for model.attention.combine=sum model.attention.combine=mean model.attention.kernel=linear model.attention.kernel=none \
   model.attention.share_modes=true model.attention.attend_modes=1 model.position.code=learned model.position.code=sincos \

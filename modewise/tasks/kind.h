@@ -50,7 +50,8 @@ struct EvaluateRequest {
 
 struct PredictRequest {
   std::string run, data, out;
-  int64_t steps = 0;  // 0: not said
+  std::string future = {};  // a file with what forecasts are told ahead
+  int64_t steps = 0;        // 0: not said
   bool force = false;
 };
 
@@ -132,7 +133,7 @@ std::unique_ptr<Job> make_job() {
 
 /// Whether predict's --out is an NPZ, of "", .csv and .npz; usage error for another ending.
 bool wants_npz(const std::string& out);
-/// Usage error when --steps was given; `what` says what the run is.
+/// Usage error when --steps or --future was given; `what` says what the run is.
 void refuse_steps(const PredictRequest& request, const std::string& what);
 
 }  // namespace modewise::tasks

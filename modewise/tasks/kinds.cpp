@@ -97,7 +97,8 @@ bool wants_npz(const std::string& out) {
 }
 
 void refuse_steps(const PredictRequest& request, const std::string& what) {
-  require(request.steps == 0, ErrorKind::usage, "--steps is for forecasts; {} is {}", request.run, what);
+  require(request.steps == 0 && request.future.empty(), ErrorKind::usage, "--{} is for forecasts; {} is {}",
+          request.steps != 0 ? "steps" : "future", request.run, what);
 }
 
 }  // namespace modewise::tasks

@@ -73,6 +73,7 @@ Result predict(const json& request) {
   take(request, "data", asked.data);
   take(request, "out", asked.out);
   take(request, "steps", asked.steps);
+  take(request, "future", asked.future);
   take(request, "force", asked.force);
   const tasks::Kind& kind = tasks::kind_of_run(asked.run);
   require(kind.predict != nullptr, ErrorKind::usage, "{}: runs of the task '{}' predict nothing", asked.run,

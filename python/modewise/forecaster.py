@@ -13,7 +13,7 @@ import numpy as np
 from modewise import tasks
 from modewise.errors import DataError, ModewiseError, UsageError
 from modewise.estimator import Array, Estimator, checked_array
-from modewise.frames import Table, forecast_frame, forecast_times, table_of, write_table
+from modewise.frames import Table, forecast_frame, forecast_times, future_table, table_of, write_table
 from modewise.labelled_arrays import Grid, grid_of, is_labelled
 from modewise.loading import LoadedForecaster, load_forecaster
 from modewise.plots import Past, figure_class, forecast_figure
@@ -80,7 +80,8 @@ class Forecaster(Estimator):
 
     model: any of `modewise train forecast --model` (hot, patchtst, dlinear, ridge, theta, ets, repeat …; docs/models.md).
     horizon, lookback: rows; 0: from the data (docs/forecasting.md). loss: mse, mae, huber or quantile. epochs: None:
-    from the data. seed: of weights, order and dropout. settings: any other option of the program by its name,
+    from the data. known: columns whose values are known for the rows to come too (a plan, prices, holidays): inputs of the
+    models tide and hot, not forecast. seed: of weights, order and dropout. settings: any other option of the program by its name,
     {"model.width": 128}. run: the run folder to make; None: runs/MODEL, numbered. exist_ok: it may hold a run, which
     is then replaced. verbosity: −1 quiet, 0 notes and progress on stderr, 1, 2 more.
 
@@ -96,6 +97,7 @@ class Forecaster(Estimator):
         lookback: int = 0,
         loss: str = "mae",
         epochs: int | None = None,
+        known: Sequence[str] = (),
         seed: int = 0,
         settings: Mapping[str, Any] | None = None,
         run: str | os.PathLike[str] | None = None,
@@ -107,6 +109,7 @@ class Forecaster(Estimator):
         self.lookback = lookback
         self.loss = loss
         self.epochs = epochs
+        self.known = known
         self.seed = seed
         self.settings = settings
         self.run = run
@@ -115,12 +118,15 @@ class Forecaster(Estimator):
 
     def fit(self, data: Any, y: None = None) -> "Forecaster":
         """Trains on `data`: a frame (wide: a row a time and a column a series; long: unique_id, ds, y, …), an array
-        [T, N_1 … N_j], or a path of what the program reads. DataError, ConfigError, … say what is wrong; Ctrl-C saves
+        [T, N_1 … N_j], or a path of what the program reads. Rows behind the last with other values hold what is `known` of
+        the future. DataError, ConfigError, … say what is wrong; Ctrl-C saves
         and raises Stopped, and `resume` goes on."""
         if y is not None:
             raise UsageError("Forecaster.fit takes one frame that holds the past of all series: y must be None")
         checked = checked_data(data)
         folder = self._new_folder()
+        if isinstance(checked, Grid) and self.known:
+            raise UsageError("known names columns, which a DataArray does not have: give a frame, or a path")
         self.given_ = checked if isinstance(checked, (Table, Grid)) else None
         path = written_data(checked, folder)
         settings, self.run_ = self._all_settings(path), str(folder.absolute())
@@ -131,6 +137,7 @@ class Forecaster(Estimator):
                 remove_written(path, folder, checked)
             raise
         if isinstance(self.given_, Table):
+            self.given_ = self.given_.targets(self.known)
             require_all_series(self.run_, self.given_)
         return self
 
@@ -138,6 +145,8 @@ class Forecaster(Estimator):
         settings: dict[str, Any] = {"model.name": self.model, "forecast.horizon": self.horizon, "forecast.lookback": self.lookback,
                                     "forecast.loss": self.loss, "train.epochs": self.epochs, "train.seed": self.seed,
                                     "data.path": path}  # fmt: skip
+        if self.known:
+            settings["data.known"] = list(self.known)
         if isinstance(self.given_, Table):
             settings["data.header"] = "yes"
         if isinstance(self.given_, Grid):
@@ -150,21 +159,34 @@ class Forecaster(Estimator):
         loaded = load_forecaster(run)
         forecast, train = loaded.config["forecast"], loaded.config["train"]
         made = cls(loaded.config["model"]["name"], horizon=forecast["horizon"], lookback=forecast["lookback"],
-                   loss=forecast["loss"], epochs=train["epochs"], seed=train["seed"], run=run)  # fmt: skip
+                   loss=forecast["loss"], epochs=train["epochs"], known=loaded.config["data"]["known"], seed=train["seed"],
+                   run=run)  # fmt: skip
         made.run_, made.given_ = os.path.abspath(run), None
         return made
 
-    def predict(self, steps: int = 0, data: Any = None) -> Any:
+    def predict(self, steps: int = 0, data: Any = None, future: Any = None) -> Any:
         """The rows after the last of the data that was fitted, or of other `data` with its columns: `steps` of them,
         at most the horizon, 0: all -> a frame like the fitted one, with a column for each calibrated quantile
-        ("OT", "OT_q0.025", …), in the data's units."""
-        if data is None:
-            return forecast_of(tasks.predict(self._run(), steps=steps), self.given_)
-        with tempfile.TemporaryDirectory() as folder:
-            checked = checked_data(data)
-            path = written_data(checked, pathlib.Path(folder) / "data")
-            given = checked if isinstance(checked, (Table, Grid)) else None
-            return forecast_of(tasks.predict(self._run(), data=path, steps=steps), given)
+        ("OT", "OT_q0.025", …), in the data's units. `future`: a frame or path with the columns `known` for all rows of the
+        horizon, where the data have no rows of them behind the last with other values."""
+        with tempfile.TemporaryDirectory() as name:
+            run, folder, path, ahead = self._run(), pathlib.Path(name), "", ""
+            given = self.given_
+            if data is not None:
+                checked = checked_data(data)
+                path = written_data(checked, folder / "data")
+                given = checked.targets(self.known) if isinstance(checked, Table) else checked if isinstance(checked, Grid) else None
+            if future is not None:
+                ahead = self._written_future(future, folder / "future", given)
+            return forecast_of(tasks.predict(run, data=path, future=ahead, steps=steps), given)
+
+    def _written_future(self, future: Any, stem: pathlib.Path, given: Table | Grid | None) -> str:
+        if isinstance(future, (str, os.PathLike)):
+            return os.path.abspath(future)
+        if not self.known:
+            raise UsageError("future holds what is known ahead, but this forecaster was made without known")
+        table = future_table(future, self.known, long=isinstance(given, Table) and given.long)
+        return str(write_table(table, stem, by_id=True).absolute())
 
     def plot(self, steps: int = 0, *, series: Sequence[str] | None = None, past: int = 0) -> "matplotlib.figure.Figure":
         """The forecast as a figure of matplotlib: a picture for each of `series` (their names in the program; None: the first

@@ -8,6 +8,7 @@ import dataclasses
 import importlib
 import pathlib
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from modewise.errors import DataError
@@ -34,6 +35,15 @@ class Table:
     zone: Any  # of the times: None, or what pandas calls tz
     dated: bool
     kind: Kind = dataclasses.field(default_factory=Kind)  # of the frame that was given
+
+
+    def targets(self, known: Sequence[str]) -> "Table":
+        """Without the columns `known`, nor the rows behind the last that has another value."""
+        kept = [column for column in self.values.columns if (column[1] if self.long else column) not in known]
+        values, variables = self.values[kept], [name for name in self.variables if name not in known]
+        rows = values.notna().any(axis=1).to_numpy().nonzero()[0]
+        values = values.iloc[: int(rows[-1]) + 1] if len(rows) > 0 else values
+        return dataclasses.replace(self, values=values, variables=variables)
 
 
 def require_times(times: "pandas.Series[Any]", name: str) -> "pandas.Series[Any]":
@@ -105,6 +115,20 @@ def table_of(frame: Any) -> Table:
     table = long_table(frame) if ID in frame.columns else wide_table(frame)
     table.kind = kind
     return table
+
+
+def future_table(frame: Any, known: Sequence[str], *, long: bool) -> Table:
+    """The columns `known` of a frame with their times, of a long one with its ids. DataError for one that is not there."""
+    require_pandas()
+    import pandas
+
+    frame, _ = pandas_of(frame)
+    names = [str(column) for column in frame.columns]
+    for name in [*([ID] if long else []), *known]:
+        if name not in names:
+            raise DataError(f"future: there is no column '{name}' (there are {', '.join(names)})")
+    times = [column for column in frame.columns if pandas.api.types.is_datetime64_any_dtype(frame[column])]
+    return table_of(frame[[column for column in frame.columns if column in times or str(column) in (ID, TIME, "date", *known)]])
 
 
 def long_table(frame: "pandas.DataFrame") -> Table:
@@ -180,9 +204,9 @@ def written_times(index: Any) -> Any:
     return index.tz_localize(None) if wall_clock(index) else index.tz_convert("UTC").tz_localize(None)
 
 
-def write_table(table: Table, stem: pathlib.Path) -> pathlib.Path:
-    """The file or folder that the program reads: stem.csv, or stem.data/ of a long frame with several variables, a file
-    an id. Numbers are written so that they read back to the same bits."""
+def write_table(table: Table, stem: pathlib.Path, *, by_id: bool = False) -> pathlib.Path:
+    """The file or folder that the program reads: stem.csv, or stem.data/ of a long frame with several variables (of any
+    `by_id`), a file an id. Numbers are written so that they read back to the same bits."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     values = table.values.copy()
     if table.dated:
@@ -191,7 +215,7 @@ def write_table(table: Table, stem: pathlib.Path) -> pathlib.Path:
             raise DataError(f"frame: times finer than a second are not read, got {times[times != times.floor('s')][0]}")
         values.index = times.strftime("%Y-%m-%d %H:%M:%S")
         values.index.name = "date"
-    if len(table.variables) > 1:
+    if len(table.variables) > 1 or (by_id and table.long):
         folder = stem.with_name(stem.name + ".data")
         folder.mkdir(exist_ok=True)
         for name in values.columns.get_level_values(0).unique():

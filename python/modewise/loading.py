@@ -53,7 +53,8 @@ class LoadedForecaster:
         self.shape = ForecastShape(
             series=sizes, ordered=[mode["ordered"] for mode in data["modes"]], lookback=forecast["lookback"],
             horizon=max(forecast["horizons"] or [forecast["horizon"]]),
-            quantiles=len(forecast["quantiles"]) if probabilistic else 0, missing=data["missing"])  # fmt: skip
+            quantiles=len(forecast["quantiles"]) if probabilistic else 0, missing=data["missing"],
+            known=data.get("ahead", {}).get("features", 0), known_modes=data.get("ahead", {}).get("modes", 0))  # fmt: skip
         self.module: Forecaster = make_forecaster(self.config["model"], self.shape)
         folder.load_weights(self.module)
         file = folder.path / "calibration.npz"
@@ -91,7 +92,11 @@ class LoadedForecaster:
     def predict(self, values: Array, first_row: int | None = None) -> Forecast:
         """The rows after the last of values [T, N_1 … N_j] (at least the lookback, in the data's units, NaN where
         missing). first_row: how many rows values[0] lies behind the first row of the run's data, for models with a
-        cycle; None: values end where those data do. DataError for other shapes and types."""
+        cycle; None: values end where those data do. DataError for other shapes and types, NotImplementedError for a run with
+        data.known or data.calendar, whose `module` takes them scaled."""
+        if self.shape.known > 0:
+            raise NotImplementedError(f"{self.path}: its model looks at {self.shape.known} numbers a step that are known ahead (data.known, "
+                                      "data.calendar), which are not read in Python yet; modewise.Forecaster and the program forecast")  # fmt: skip
         past, observed = self.scaled(values)
         begin = self.rows - len(values) if first_row is None else first_row
         out = self.module(past, observed, torch.tensor([begin + len(values) - self.shape.lookback]))

@@ -102,14 +102,21 @@ def evaluate(
 
 
 def predict(
-    run: PathLike, *, data: PathLike = "", out: PathLike = "", steps: int = 0, force: bool = False, verbosity: int = -1
+    run: PathLike,
+    *,
+    data: PathLike = "",
+    future: PathLike = "",
+    out: PathLike = "",
+    steps: int = 0,
+    force: bool = False,
+    verbosity: int = -1,
 ) -> Result:
-    """What a run's model predicts of its data, or of other `data`: forecasts beyond the last row (`steps`, 0: all), or
-    classes -> the program's `predict --json`; `out` writes its file."""
+    """What a run's model predicts of its data, or of other `data`: forecasts beyond the last row (`steps`, 0: all; `future`:
+    a file with the columns of data.known for the rows to come), or classes -> the program's `predict --json`; `out` writes its file."""
     if steps < 0:
         raise error_of(2, f"steps must not be negative, got {steps}")
-    reply = call("predict", run=os.fspath(run), data=os.fspath(data), out=os.fspath(out), steps=steps, force=force,
-                 verbosity=verbosity)  # fmt: skip
+    reply = call("predict", run=os.fspath(run), data=os.fspath(data), future=os.fspath(future), out=os.fspath(out), steps=steps,
+                 force=force, verbosity=verbosity)  # fmt: skip
     return dict(reply["result"])
 
 

@@ -91,7 +91,7 @@ def test_an_ensemble_by_hand(chosen, tmp_path):
     fails(65, "was trained on other rows", arguments=["train", "forecast", "--data", other, "--model", "ensemble", "--set", setting])
     longer = tmp_path / "longer"
     ok("train", "forecast", "--data", table, "--model", "repeat", "--set", "forecast.lookback=24", "--set", "forecast.horizon=9", "--out", longer)
-    fails(78, "its horizon, loss or quantiles are not those of",
+    fails(78, "its horizon, loss, quantiles or what it is told ahead are not those of",
           arguments=[*refused, "--set", f"model.ensemble.runs={members[0]},{longer}"])  # fmt: skip
 
 

@@ -175,8 +175,8 @@ def test_scikit_learn_clones_and_sets(wide):
     assert repr(modewise.Forecaster("hot", horizon=3)) == "Forecaster(horizon=3)"
     with pytest.raises(errors.UsageError) as error:
         copy.set_params(width=3)
-    assert str(error.value) == ("Forecaster has no parameter 'width' (there are model, horizon, lookback, loss, epochs, seed, settings, "
-                                "run, exist_ok, verbosity)")  # fmt: skip
+    assert str(error.value) == ("Forecaster has no parameter 'width' (there are model, horizon, lookback, loss, epochs, known, seed, "
+                                "settings, run, exist_ok, verbosity)")  # fmt: skip
 
 
 def test_a_run_of_the_program_is_opened(wide):

@@ -15,7 +15,7 @@ from modewise import errors, nn
 from modewise.nn.synthesizers import CAUSAL, FORMS
 
 SIZES = {"forecast.lookback": 24, "forecast.horizon": 8, "output.report": False, "train.max_steps": 3}
-CASES = {name: {"model.name": name} for name in ("hot", "transformer", "spatial", "temporal", "patchtst", "itransformer", "dlinear",
+CASES = {name: {"model.name": name} for name in ("hot", "transformer", "spatial", "temporal", "patchtst", "itransformer", "tide", "dlinear",
                                                 "nlinear", "rlinear", "seasonal", "repeat")}  # fmt: skip
 CASES |= {
     "release": {"model.preset": "release"},
@@ -30,6 +30,7 @@ CASES |= {
     "bf16": {"model.precision": "bf16"},
     "no_feed_forward": {"model.feed_forward": "none"},
     "no_attention": {"model.attention.kernel": "none"},
+    "plain tide": {"model.name": "tide", "model.tide.norm": False, "model.blocks": 1, "forecast.loss": "quantile"},
     "individual": {"model.name": "nlinear", "model.baseline.individual": True},
     **{f"zoo {form}": {"model.attention.form": form} for form in FORMS},
     "cut_patches": {"model.patch.length": 7, "model.patch.stride": 5, "model.patch.embedding": "relu"},

@@ -23,6 +23,11 @@ Settings model(const std::string& name, Settings further = {}) {
   return further;
 }
 
+/// Of the model that stands first in its settings.
+std::string name_of(const Candidate& candidate) {
+  return candidate.settings.front().substr(std::string_view("model.name=").size());
+}
+
 /// The recipe that was chosen on hourly tables of seven series (experiments/forecasting/etth1.toml).
 Settings small_hot(Settings further = {}) {
   Settings all =
@@ -65,6 +70,12 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
   all.push_back({"patchtst", model("patchtst")});
   if (holds(336)) all.push_back({"hot-small-336", small_hot({looking_back(336)})});
   all.push_back({"itransformer", model("itransformer", {"model.width=128", "model.hidden=128"})});
+  all.push_back({"tide", model("tide")});
+  // With columns that are known ahead only the models that look at them stand for choice.
+  if (!config.data.known.empty() || !config.data.calendar.empty())
+    std::erase_if(all, [](const Candidate& candidate) {
+      return !models::looks_ahead(models::row_of(models::forecasters(), name_of(candidate)));
+    });
   return all;
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "modewise/core/error.h"
+#include "modewise/data/forecast/known.h"
 
 namespace modewise::tasks {
 
@@ -70,6 +71,9 @@ models::ForecastShape ForecastConfig::model_shape(const data::Series& series) co
   shape.quantiles = forecast.probabilistic() ? std::ssize(forecast.quantiles) : 0;
   shape.missing = series.observed.defined();
   if (forecast.probabilistic()) shape.levels = forecast.quantiles;
+  const data::KnownShape known = data::known_shape(data, series);
+  shape.known = known.features;
+  shape.known_modes = known.modes;
   return shape;
 }
 

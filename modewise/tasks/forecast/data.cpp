@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -45,6 +46,7 @@ std::string hash_of(const data::Series& series) {
   };
   std::string all = bytes(series.values);
   if (series.observed.defined()) all += bytes(series.observed);
+  if (series.known) all += hash_of(data::first_rows(*series.known, series.rows()));
   return content_hash(as_bytes(all));
 }
 
@@ -68,14 +70,20 @@ namespace {
 
 /// Cuts the rows behind training and validation off, before anything looks at their values.
 void leave_test_out(ForecastData& data) {
-  data::Series& series = data.series;
   const int64_t rows = std::max(data.splits.train.end, data.splits.validation.end);
-  series.values = series.values.narrow(0, 0, rows).clone();
-  series.time.length = rows;
+  data.series = data::first_rows(std::move(data.series), rows);
   data.splits.test = {rows, rows};
-  if (!series.observed.defined()) return;
-  series.observed = series.observed.narrow(0, 0, rows).clone();
-  if (series.observed.all().item<bool>()) series.observed = at::Tensor();
+}
+
+/// `flags`: as in known_features, whose rows reach `rows_ahead` behind the series.
+data::WindowSource scaled_source(const data::SeriesConfig& config, const data::Series& series,
+                                 const data::Scaler& scaler, const std::optional<data::Scaler>& known_scaler,
+                                 bool flags, int64_t rows_ahead = 0) {
+  data::WindowSource source(scaler.transform(series), series.observed);
+  const at::Tensor features = data::known_features(config, series, known_scaler.value_or(data::Scaler()),
+                                                   flags, series.rows() + rows_ahead);
+  if (features.defined()) source.set_known(features);
+  return source;
 }
 
 }  // namespace
@@ -90,16 +98,34 @@ ForecastData load_forecast_data(ForecastConfig& config) {
   if (!config.train.test) leave_test_out(result);
   result.windows = cut_forecast_windows(config, result.splits);
   result.scaler = data::Scaler::fit(result.series, result.splits.train);
-  result.source = data::WindowSource(result.scaler.transform(result.series), result.series.observed);
+  if (result.series.known) {
+    result.known_scaler = data::Scaler::fit(*result.series.known, result.splits.train);
+    const std::vector<std::string>& notes = result.known_scaler->notes;
+    result.scaler.notes.insert(result.scaler.notes.end(), notes.begin(), notes.end());
+  }
+  result.source = scaled_source(config.data, result.series, result.scaler, result.known_scaler,
+                                data::known_has_gaps(result.series));
   result.hash = hash_of(result.series);
   return result;
 }
 
 DataSummary summarize(const ForecastData& data) {
-  return {data.series.modes,  data.scaler,
-          data.series.time,   data.series.source,
-          data.hash,          data.series.observed.defined(),
-          data.series.header, data.series.categories};
+  std::optional<KnownSummary> known;
+  data::KnownShape ahead;
+  if (const at::Tensor& features = data.source.known(); features.defined())
+    ahead = {features.size(-2), features.dim() - 2};
+  if (data.known_scaler)
+    known = {data.series.known->modes, *data.known_scaler, data::known_has_gaps(data.series)};
+  return {data.series.modes,
+          data.scaler,
+          data.series.time,
+          data.series.source,
+          data.hash,
+          data.series.observed.defined(),
+          data.series.header,
+          data.series.categories,
+          known,
+          ahead};
 }
 
 nlohmann::ordered_json to_json(const DataSummary& summary) {
@@ -117,6 +143,12 @@ nlohmann::ordered_json to_json(const DataSummary& summary) {
                   {"months", time.months}};
   json["modes"] = data::to_json(summary.modes);
   json["scaler"] = summary.scaler.to_json();
+  if (summary.ahead.features > 0)
+    json["ahead"] = {{"features", summary.ahead.features}, {"modes", summary.ahead.modes}};
+  if (summary.known)
+    json["known"] = {{"missing", summary.known->missing},
+                     {"modes", data::to_json(summary.known->modes)},
+                     {"scaler", summary.known->scaler.to_json()}};
   return json;
 }
 
@@ -135,11 +167,35 @@ DataSummary data_summary(const nlohmann::json& json, const std::string& source) 
   result.time.months = time.at("months");
   result.modes = data::modes_from_json(json.at("modes"), source);
   result.scaler = data::Scaler::from_json(json.at("scaler"), source);
+  if (json.contains("ahead")) result.ahead = {json["ahead"].at("features"), json["ahead"].at("modes")};
+  if (json.contains("known")) {
+    const nlohmann::json& known = json["known"];
+    result.known = {data::modes_from_json(known.at("modes"), source),
+                    data::Scaler::from_json(known.at("scaler"), source), known.at("missing")};
+  }
   return result;
+}
+
+data::Series shape_of(const DataSummary& summary) {
+  const auto row = [](const std::vector<data::SeriesMode>& modes, bool missing) {
+    data::Series one;
+    std::vector<int64_t> sizes = {1};
+    for (const data::SeriesMode& mode : modes) sizes.push_back(std::ssize(mode.labels));
+    one.modes = modes;
+    one.values = at::zeros(sizes, at::kDouble);
+    if (missing) one.observed = at::zeros(sizes, at::kBool);
+    return one;
+  };
+  data::Series series = row(summary.modes, summary.missing);
+  series.time = summary.time;
+  if (summary.known)
+    series.known = std::make_shared<const data::Series>(row(summary.known->modes, summary.known->missing));
+  return series;
 }
 
 void require_fits(const DataSummary& run, const data::Series& series) {
   data::require_same_modes(run.modes, series);
+  if (run.known) data::require_same_modes(run.known->modes, *series.known);
   if (run.time.dated && series.time.dated)
     require(run.time.step == series.time.step && run.time.months == series.time.months, ErrorKind::data,
             "{}: its rows are {} apart, but the run was trained on {} with {}", series.source,
@@ -156,8 +212,28 @@ int64_t row_offset(const DataSummary& run, const data::Series& series) {
   return (months(series.time.start) - months(run.time.start)) / std::max<int64_t>(run.time.months, 1);
 }
 
+data::WindowSource run_source(const DataSummary& run, const data::SeriesConfig& config,
+                              const data::Series& series, int64_t first, int64_t rows_ahead) {
+  std::optional<data::Scaler> known_scaler;
+  if (run.known) {
+    known_scaler = run.known->scaler;
+    if (!run.known->missing)
+      data::require_known(
+          series, first, series.rows(),
+          fmt::format("the run was trained on {}, where none of those columns' cells is missing",
+                      run.source));
+  }
+  return scaled_source(config, series, run.scaler, known_scaler, run.known && run.known->missing, rows_ahead);
+}
+
+models::ForecastInput model_input(const data::WindowBatch& batch, int64_t row_offset) {
+  return {batch.past, batch.past_observed,
+          row_offset == 0 ? batch.first_step : batch.first_step.add(row_offset), batch.known};
+}
+
 models::FittingRows fitting_rows(const data::WindowSource& source, const data::Scaler& scaler) {
-  return {source.values(), source.observed(), scaler.mean, scaler.deviation, 0, source.rows(), {}, {}};
+  return {source.values(), source.observed(), scaler.mean, scaler.deviation, 0, source.rows(), {}, {},
+          source.known()};
 }
 
 models::FittingRows fitting_rows(const ForecastData& data) {

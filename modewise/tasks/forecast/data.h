@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "modewise/data/forecast/known.h"
 #include "modewise/data/forecast/scaler.h"
 #include "modewise/data/forecast/series.h"
 #include "modewise/data/forecast/splits.h"
@@ -19,6 +20,7 @@ struct ForecastData {
   data::Series series;
   data::Splits splits;
   data::Scaler scaler;
+  std::optional<data::Scaler> known_scaler;  // of the columns that are known ahead
   data::SplitWindows windows;
   data::WindowSource source;
   std::string hash;        // of values and mask
@@ -42,8 +44,15 @@ void warn_of_doubts(const data::Series& series);
 /// "7 variables × 24 sites".
 std::string modes_text(const data::Series& series);
 
-/// Content hash of values and mask.
+/// Content hash of values and mask, of known columns too as far as the series' rows go.
 std::string hash_of(const data::Series& series);
+
+/// The columns that a run's model is told ahead.
+struct KnownSummary {
+  std::vector<data::SeriesMode> modes;
+  data::Scaler scaler;
+  bool missing = false;  // trained with flags of missing cells
+};
 
 /// What a run keeps of its data in data.json, so that later files can be checked and scaled in the same way.
 struct DataSummary {
@@ -54,11 +63,16 @@ struct DataSummary {
   bool missing = false;        // trained with masks
   std::optional<bool> header;  // as in Series
   data::Categories categories;
+  std::optional<KnownSummary> known;
+  data::KnownShape ahead;  // of what windows bring of known columns and calendar
 };
 DataSummary summarize(const ForecastData& data);
 nlohmann::ordered_json to_json(const DataSummary& summary);
 /// The summary of data.json, `source`, as read_run_data reads it.
 DataSummary data_summary(const nlohmann::json& json, const std::string& source);
+
+/// A row of the shape of what the run was trained on, for the sizes of its model.
+data::Series shape_of(const DataSummary& summary);
 
 /// Checks that `series` continues what the run was trained on: the same modes, the same step between rows, no
 /// missing cells where the model takes none. Data errors that name what differs.
@@ -66,6 +80,14 @@ void require_fits(const DataSummary& run, const data::Series& series);
 /// How many rows after the run's first row `series` begins, so that periodic profiles keep their phase. 0
 /// where one of the two has no dates.
 int64_t row_offset(const DataSummary& run, const data::Series& series);
+
+/// The windows' source of `series`, scaled as the run's data were, with what is known of `rows_ahead` rows
+/// behind it. Data error where a known cell is missing in row `first` or later though the run's model takes
+/// none.
+data::WindowSource run_source(const DataSummary& run, const data::SeriesConfig& config,
+                              const data::Series& series, int64_t first = 0, int64_t rows_ahead = 0);
+/// What a model sees of windows; `row_offset` (ForecastData) is added to their first steps.
+models::ForecastInput model_input(const data::WindowBatch& batch, int64_t row_offset = 0);
 
 /// What a model is fitted to: training and validation rows with their windows.
 models::FittingRows fitting_rows(const ForecastData& data);

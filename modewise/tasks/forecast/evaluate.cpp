@@ -95,8 +95,7 @@ void require_finite(const ForecastBlock& block, std::span<const float> quantiles
 
 at::Tensor forecast_output(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset) {
   const at::NoGradGuard no_grad;
-  const models::ForecastInput input{batch.past, batch.past_observed, batch.first_step.add(row_offset)};
-  return model.forward(input).to(at::kFloat);
+  return model.forward(model_input(batch, row_offset)).to(at::kFloat);
 }
 
 ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset) {

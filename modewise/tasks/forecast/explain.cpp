@@ -6,7 +6,10 @@
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "modewise/core/error.h"
+#include "modewise/data/forecast/known.h"
 
 namespace modewise::tasks {
 namespace {
@@ -28,7 +31,7 @@ at::Tensor window_means(const models::ForecastInput& input) {
 class Occlusion {
  public:
   Occlusion(models::Forecaster& model, const models::ForecastInput& input)
-      : model_(model), input_(input), means_(window_means(input)), whole_(forecast(input.past)) {}
+      : model_(model), input_(input), means_(window_means(input)), whole_(forecast(input)) {}
 
   /// |change| of the forecast [B, N_1 … N_j, H (, Q)] when [begin, end) of dimension `dim` of the past is
   /// taken away.
@@ -36,13 +39,21 @@ class Occlusion {
     at::Tensor past = input_.past.clone();
     const at::Tensor means = means_.expand_as(past);
     past.narrow(dim, begin, end - begin).copy_(means.narrow(dim, begin, end - begin));
-    return (forecast(past) - whole_).abs();
+    models::ForecastInput changed = input_;
+    changed.past = past;
+    return (forecast(changed) - whole_).abs();
+  }
+
+  /// The same when those of the numbers that are known ahead become 0.
+  at::Tensor known_change(const std::vector<int64_t>& numbers) const {
+    models::ForecastInput changed = input_;
+    changed.known = input_.known.clone();
+    for (const int64_t number : numbers) changed.known.select(-2, number).zero_();
+    return (forecast(changed) - whole_).abs();
   }
 
  private:
-  at::Tensor forecast(const at::Tensor& past) const {
-    return model_.forward({past, input_.observed, input_.first_step});
-  }
+  at::Tensor forecast(const models::ForecastInput& input) const { return model_.forward(input); }
 
   models::Forecaster& model_;
   const models::ForecastInput& input_;
@@ -89,6 +100,21 @@ Influence of_time(const Occlusion& occlusion, int64_t lookback, int64_t step, in
   return out;
 }
 
+/// Columns that are known ahead, and parts of the date; `labels` has one for each of their numbers.
+Influence of_known(const Occlusion& occlusion, const std::vector<std::string>& labels) {
+  Influence out;
+  out.mode = "known ahead";
+  for (const std::string& label : labels) {
+    if (std::find(out.places.begin(), out.places.end(), label) != out.places.end()) continue;
+    std::vector<int64_t> numbers;
+    for (size_t i = 0; i < labels.size(); ++i)
+      if (labels[i] == label) numbers.push_back(static_cast<int64_t>(i));
+    out.places.push_back(label);
+    out.effect.push_back(occlusion.known_change(numbers).mean().item<double>());
+  }
+  return out;
+}
+
 }  // namespace
 
 Explanation explain_forecast(const ForecastRun& run, const ForecastData& data,
@@ -98,7 +124,7 @@ Explanation explain_forecast(const ForecastRun& run, const ForecastData& data,
   require(set.size() > 0, ErrorKind::data, "there is no window in the {} rows", options.split);
   const std::vector<int64_t> windows = spread_samples(set.size(), options.samples);
   const data::WindowBatch batch = data.source.gather(set, windows);
-  const models::ForecastInput input{batch.past, batch.past_observed, batch.first_step + data.row_offset};
+  const models::ForecastInput input = model_input(batch, data.row_offset);
   models::Forecaster& model = *run.model;
   model.eval();
   Explanation e;
@@ -125,8 +151,13 @@ Explanation explain_forecast(const ForecastRun& run, const ForecastData& data,
   const int64_t step =
       e.attention.maps.empty() && e.attention.full.empty() ? 1 : run.config.model.patch.stride;
   e.influences.push_back(of_time(occlusion, run.config.forecast.lookback, step, options.places, dim));
+  if (input.known.defined())
+    e.influences.push_back(of_known(
+        occlusion,
+        data::known_labels(run.config.data, data.series, run.data.known && run.data.known->missing)));
   e.effect_unit = "the mean absolute change of the scaled forecast";
   e.removal = "its values become their mean over the window";
+  if (input.known.defined()) e.removal += ", those that are known ahead that of the training rows";
   return e;
 }
 

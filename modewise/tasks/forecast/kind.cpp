@@ -7,6 +7,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
 #include "modewise/data/forecast/describe.h"
+#include "modewise/data/forecast/known.h"
 #include "modewise/data/forecast/load_series.h"
 #include "modewise/tasks/forecast/candidates.h"
 #include "modewise/tasks/forecast/choose_defaults.h"
@@ -95,9 +96,11 @@ Result predict(const PredictRequest& options) {
   const bool npz = wants_npz(options.out);
   require_new(out, options.force);
   const ForecastRun run = open_forecast_run(options.run);
-  const data::Series series = load_run_series(run, options.data);
+  data::Series series = load_run_series(run, options.data);
   require_same_work(run.folder, std::to_string(options.steps), hash_of(series));
   if (!train::workers().leads()) return {};  // one batch
+  if (!options.future.empty())
+    data::take_future(series, run_series_config(run, ""), options.future, run.config.window().horizon);
   const Forecast forecast = predict_beyond(run, series, options.steps);
   if (!out.empty()) {
     write_file_atomically(out, npz ? to_npz(forecast) : to_csv(forecast));

@@ -25,11 +25,16 @@ struct Promise {
   int64_t horizon;
   bool quantiles;
   std::vector<double> levels;
+  std::vector<std::string> known, calendar;
+  std::string calendar_code;
 
-  explicit Promise(const ForecastOptions& options)
-      : horizon(options.longest()),
-        quantiles(options.probabilistic()),
-        levels(options.probabilistic() ? options.quantiles : std::vector<double>()) {}
+  explicit Promise(const ForecastConfig& config)
+      : horizon(config.forecast.longest()),
+        quantiles(config.forecast.probabilistic()),
+        levels(config.forecast.probabilistic() ? config.forecast.quantiles : std::vector<double>()),
+        known(config.data.known),
+        calendar(config.data.calendar),
+        calendar_code(config.data.calendar_code) {}
   bool operator==(const Promise&) const = default;
 };
 
@@ -56,14 +61,18 @@ void take_members(ForecastConfig& config) {
     const auto of_run = read_run_config<ForecastConfig>(folder);
     require(!is_ensemble(of_run), ErrorKind::config, "{}: an ensemble cannot be the member of another", run);
     if (!promise) {
-      promise.emplace(of_run.forecast);
+      promise.emplace(of_run);
+      config.data.known = of_run.data.known;
+      config.data.calendar = of_run.data.calendar;
+      config.data.calendar_code = of_run.data.calendar_code;
       config.forecast.horizon = of_run.forecast.horizon;
       config.forecast.horizons = of_run.forecast.horizons;
       config.forecast.loss = of_run.forecast.loss;
       config.forecast.quantiles = of_run.forecast.quantiles;
     }
-    require(*promise == Promise(of_run.forecast), ErrorKind::config,
-            "{}: its horizon, loss or quantiles are not those of {}", run, ensemble.runs.front());
+    require(*promise == Promise(of_run), ErrorKind::config,
+            "{}: its horizon, loss, quantiles or what it is told ahead are not those of {}", run,
+            ensemble.runs.front());
     config.forecast.lookback = std::max(config.forecast.lookback, of_run.forecast.lookback);
     ensemble.members.push_back(models::EnsembleMember{of_run.forecast.lookback, of_run.model}.to_toml());
   }

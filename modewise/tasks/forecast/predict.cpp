@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/data/forecast/known.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/tasks/forecast/task.h"
 
@@ -146,8 +147,13 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
   if (steps == 0) steps = shape.horizon;
   require(series.rows() >= shape.lookback, ErrorKind::data, "{}: {} rows, but the model looks back {} rows",
           series.source, series.rows(), shape.lookback);
-  const data::WindowSource source(run.data.scaler.transform(series), series.observed);
   const int64_t first = series.rows() - shape.lookback;
+  data::require_known(
+      series, series.rows(), series.rows() + shape.horizon,
+      fmt::format("the model looks ahead at all {} rows of its horizon: fill them behind the last "
+                  "row with other values, or give --future FILE",
+                  shape.horizon));
+  const data::WindowSource source = run_source(run.data, run.config.data, series, first, shape.horizon);
   data::WindowBatch batch = source.gather_rows(shape, std::span(&first, 1));
   require_lookback(run, series, batch);
   if (!run.data.missing) batch.past_observed = at::Tensor();

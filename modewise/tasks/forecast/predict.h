@@ -28,7 +28,7 @@ struct Forecast {
 
 /// The `steps` (at most the run's horizon; 0: all of it) after the last row of `series`, to all of which a
 /// model is fitted first that refits. Data errors: fewer rows than the lookback; missing cells in it although
-/// the model takes none.
+/// the model takes none; of what the model is told ahead, fewer rows than the horizon.
 Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int64_t steps = 0);
 
 /// A row a step: the date in the table's own column or columns, then each series, its quantiles beside it

@@ -211,7 +211,7 @@ std::vector<models::ModeMaps> factors_of(const ForecastRun& run, const ForecastD
   const data::WindowSet& windows = windows_of(data.windows, part);
   const int64_t window = windows.size() - 1;
   const data::WindowBatch batch = data.source.gather(windows, std::span(&window, 1));
-  return run.model->attention({batch.past, batch.past_observed, batch.first_step}).maps;
+  return run.model->attention(model_input(batch)).maps;
 }
 
 void add_calibration(report::HtmlPage& page, const Json& metrics) {

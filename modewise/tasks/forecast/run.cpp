@@ -1,7 +1,5 @@
 #include "modewise/tasks/forecast/run.h"
 
-#include <ATen/ops/empty.h>
-
 #include "modewise/core/error.h"
 #include "modewise/data/forecast/load_series.h"
 #include "modewise/tasks/forecast/prediction_store.h"
@@ -88,14 +86,7 @@ ForecastRun open_forecast_run(const fs::path& path) {
   ForecastRun run =
       open_run<ForecastRun>(path, "forecast", read_run_config<ForecastConfig>, [](ForecastRun& opened) {
         opened.data = read_run_data<nlohmann::json>(opened.folder, data_summary);
-        data::Series modes;  // sizes only
-        modes.modes = opened.data.modes;
-        std::vector<int64_t> sizes = {0};
-        for (const data::SeriesMode& mode : modes.modes) sizes.push_back(std::ssize(mode.labels));
-        modes.values = at::empty(sizes, at::kDouble);
-        models::ForecastShape shape = opened.config.model_shape(modes);
-        shape.missing = opened.data.missing;
-        return models::make_forecaster(opened.config.model, shape,
+        return models::make_forecaster(opened.config.model, opened.config.model_shape(shape_of(opened.data)),
                                        static_cast<uint64_t>(opened.config.train.seed));
       });
   const fs::path calibration = run.folder.file("calibration.npz");
@@ -109,7 +100,7 @@ ForecastRun open_forecast_run(const fs::path& path) {
   return run;
 }
 
-data::Series load_run_series(const ForecastRun& run, const std::string& path) {
+data::SeriesConfig run_series_config(const ForecastRun& run, const std::string& path) {
   data::SeriesConfig config = run.config.data;
   if (!path.empty()) {
     config.path = path;
@@ -119,7 +110,11 @@ data::Series load_run_series(const ForecastRun& run, const std::string& path) {
   // What was decided for the training data holds for the files that continue it.
   if (config.header == "auto" && run.data.header) config.header = *run.data.header ? "yes" : "no";
   config.words = run.data.categories;
-  data::Series series = data::load_series(config);
+  return config;
+}
+
+data::Series load_run_series(const ForecastRun& run, const std::string& path) {
+  data::Series series = data::load_series(run_series_config(run, path));
   warn_of_doubts(series);
   require_fits(run.data, series);
   return series;
@@ -141,7 +136,7 @@ ForecastData load_run_rows(const ForecastRun& run, const std::string& path) {
   data.splits.rule = "all rows";
   data.windows.test = data::WindowSet("all rows", data.splits.test, run.config.window(), false);
   data.scaler = run.data.scaler;
-  data.source = data::WindowSource(data.scaler.transform(data.series), data.series.observed);
+  data.source = run_source(run.data, run.config.data, data.series);
   data.hash = hash_of(data.series);
   data.row_offset = phase_offset(run, data.series);
   return data;

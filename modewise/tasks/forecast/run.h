@@ -38,6 +38,9 @@ nlohmann::ordered_json judge_left_out_test(const ForecastRun& run, const Forecas
 /// Errors as open_run.
 ForecastRun open_forecast_run(const std::filesystem::path& path);
 
+/// How the series that `run` is asked about is read: the file it was trained on, or `path` when that is not
+/// empty.
+data::SeriesConfig run_series_config(const ForecastRun& run, const std::string& path);
 /// The series that `run` is asked about: the file it was trained on, or `path` when that is not empty, with
 /// the checks of require_fits.
 data::Series load_run_series(const ForecastRun& run, const std::string& path);

@@ -129,7 +129,7 @@ at::Tensor ForecastTask::loss(const train::Batch& batch, uint64_t seed, uint64_t
 
 at::Tensor ForecastTask::forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step) {
   models::set_dropout_step(*model_, seed, step);
-  return model_->forward({windows.past, windows.past_observed, windows.first_step});
+  return model_->forward(model_input(windows));
 }
 
 std::vector<double> ForecastTask::loss_counts(const train::Batch& batch) const {
@@ -195,8 +195,7 @@ train::Metrics ForecastTask::metrics_of(const at::Tensor& sums) {
 void ForecastTask::track_stable_rank(train::Metrics& metrics) const {
   const std::vector<int64_t> windows = spread_samples(data_.windows.validation.size(), kTrackedSamples);
   const data::WindowBatch batch = data_.source.gather(data_.windows.validation, windows);
-  const models::ForecastInput input{batch.past, batch.past_observed, batch.first_step};
-  add_stable_ranks(metrics, analysis::layer_ranks(model_->attention(input)));
+  add_stable_ranks(metrics, analysis::layer_ranks(model_->attention(model_input(batch))));
 }
 
 std::vector<train::Picture> ForecastTask::pictures() {
@@ -205,8 +204,7 @@ std::vector<train::Picture> ForecastTask::pictures() {
     return pictures;
   const data::WindowSet& windows = data_.windows.validation;
   const data::WindowBatch batch = data_.source.gather(windows, std::array{windows.size() / 2});
-  for (train::Picture& one :
-       attention_pictures(model_->attention({batch.past, batch.past_observed, batch.first_step})))
+  for (train::Picture& one : attention_pictures(model_->attention(model_input(batch))))
     pictures.push_back(std::move(one));
   return pictures;
 }

@@ -1,8 +1,9 @@
 """The forecasters of the program as modules: from a window of the past, scaled, to the steps after it.
 
 past [B, N_1 … N_j, L], observed the same shape, bool, or None, first_step [B] int64 (the row of past[…, 0], for models
-with a cycle) -> [B, N_1 … N_j, H], or [B, N_1 … N_j, H, Q] with quantiles ascending. Names in the state are those of
-the program's files. The weights of a new model are drawn by torch's generator.
+with a cycle), known [B, N_1 … N_i, K, L + H] (what is known ahead, for models that look at it) -> [B, N_1 … N_j, H], or
+[B, N_1 … N_j, H, Q] with quantiles ascending. Names in the state are those of the program's files. The weights of a new
+model are drawn by torch's generator.
 """
 
 import dataclasses
@@ -16,7 +17,9 @@ from modewise import ops
 from modewise.nn.attention import TokenAttention
 from modewise.nn.basic import BatchNorm, Dropout, GELUNetwork, LayerNorm, Linear, SeriesLinear, TensorModule, number_dropouts
 from modewise.nn.encoder import EncoderOptions, TokenEncoder, encoded
+from modewise.nn.known_effect import KnownEffect
 from modewise.nn.patches import PatchEmbedding, patch_count
+from modewise.nn.residual_block import ResidualBlock
 from modewise.nn.time_head import TimeHead, split_quantiles
 from modewise.nn.window import WindowNormalization, last_observed
 
@@ -24,7 +27,8 @@ from modewise.nn.window import WindowNormalization, last_observed
 @dataclasses.dataclass
 class ForecastShape:
     """The sizes a forecaster is built for: series modes N_1 … N_j, whether each has an order, L, H, Q (0: a point
-    forecast), and whether windows come with masks."""
+    forecast), whether windows come with masks, and K numbers a step that are known ahead (`known`) and differ along the
+    first `known_modes` of the series modes."""
 
     series: list[int]
     ordered: list[bool]
@@ -32,6 +36,8 @@ class ForecastShape:
     horizon: int
     quantiles: int = 0
     missing: bool = False
+    known: int = 0
+    known_modes: int = 0
 
     def outputs(self) -> int:
         """H, or H · Q with the quantiles of a step side by side."""
@@ -66,26 +72,56 @@ class Forecaster(TensorModule):
             raise ValueError("forecaster: observed was given, but the model was built for data without missing cells")
         return torch.where(observed, past, torch.zeros((), dtype=past.dtype, device=past.device))
 
+    def checked_known(self, past: Tensor, known: Tensor | None) -> Tensor:
+        """`known` in the type of `past`; ValueError for another shape than the model's."""
+        shape = self.shape
+        wanted = [past.shape[0], *shape.series[: shape.known_modes], shape.known, shape.lookback + shape.horizon]
+        if known is None or list(known.shape) != wanted:
+            raise ValueError(f"forecaster: known must be {wanted}, got {None if known is None else list(known.shape)}")
+        return known.to(past.dtype)
+
 
 class LearnedForecaster(Forecaster):
     """The window is normalised, a core maps it to raw outputs, and those become a forecast in the window's scale."""
 
+    known: KnownEffect | None
+
     def __init__(self, shape: ForecastShape, **window: Any) -> None:
         super().__init__(shape)
+        self.known = None
         self.window = WindowNormalization(shape.series, **window)
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None) -> Tensor:
+    def add_known_effect(self, hidden: int) -> None:
+        """What is known ahead then acts through an effect that is taken off the past and put back on the forecast."""
+        if self.shape.known > 0:
+            self.known = KnownEffect(self.shape.series, self.shape.known_modes, self.shape.known, hidden)
+
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
         """values [B, N_1 … N_j, L] normalised -> [B, N_1 … N_j, H · max(1, Q)]."""
         raise NotImplementedError
 
-    def forward(self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None) -> Tensor:
-        window = self.window.normalize(self.checked_past(past, observed), observed, first_step)
-        raw = self.raw_forecast(window.values, observed).to(past.dtype)
+    def forward(
+        self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None, known: Tensor | None = None
+    ) -> Tensor:
+        seen = self.checked_past(past, observed)
+        effect = None
+        if self.shape.known > 0:
+            known = self.checked_known(past, known)
+            effect = None if self.known is None else self.known(known)
+        if effect is not None:
+            seen = seen - effect[..., : self.shape.lookback]
+            seen = seen if observed is None else torch.where(observed, seen, torch.zeros((), dtype=seen.dtype, device=seen.device))
+        window = self.window.normalize(seen, observed, first_step)
+        raw = self.raw_forecast(window.values, observed, known).to(past.dtype)
+
+        def in_scale(forecast: Tensor) -> Tensor:
+            out = self.window.denormalize(forecast, window)
+            return out if effect is None else out + effect[..., self.shape.lookback :]
+
         if self.shape.quantiles == 0:
-            return self.window.denormalize(raw, window)
+            return in_scale(raw)
         middle, differences = split_quantiles(raw.view(*raw.shape[:-1], self.shape.horizon, self.shape.quantiles))
-        levels = self.window.denormalize_differences(differences, window)
-        return self.window.denormalize(middle, window).unsqueeze(-1) + levels
+        return in_scale(middle).unsqueeze(-1) + self.window.denormalize_differences(differences, window)
 
 
 class TokenForecaster(LearnedForecaster):
@@ -107,6 +143,7 @@ class TokenForecaster(LearnedForecaster):
         head_dropout: float = 0.0,
         zero_start: bool = False,
         skip: str = "none",
+        known_width: int = 0,
         bfloat16: bool = False,
         **window: Any,
     ) -> None:
@@ -126,9 +163,10 @@ class TokenForecaster(LearnedForecaster):
         for branch in [*silent, *([self.head.get_submodule("2")] if zero_start else [])]:
             for parameter in branch.parameters():
                 nn.init.zeros_(parameter)
+        self.add_known_effect(known_width)
         number_dropouts(self)
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None) -> Tensor:
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
         x, mask = self.emb(values, observed, torch.bfloat16 if self.narrow else values.dtype)
         x = encoded(x, mask, self.identity, self.positions, self.embedding_dropout, self.blocks)
         out = self.head(x, mask)
@@ -189,7 +227,7 @@ class PatchTST(LearnedForecaster):
         self.head_dropout = Dropout(head_dropout)
         number_dropouts(self)
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None) -> Tensor:
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
         x = values.flatten(0, -2)  # [R, L]
         x = torch.cat([x, x[:, -1:].expand(x.shape[0], self.stride)], -1)
         x = x.unfold(-1, self.length, self.stride).to(torch.bfloat16 if self.narrow else values.dtype)
@@ -233,13 +271,63 @@ class ITransformer(LearnedForecaster):
         self.projector = Linear(width, shape.outputs())
         number_dropouts(self)
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None) -> Tensor:
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
         mask = None if observed is None else observed.flatten(1, -2).any(-1)
         x = values.flatten(1, -2).to(torch.bfloat16 if self.narrow else values.dtype)  # [B, N, L]
         x = self.dropout(self.embedding(x))
         for layer in self.layers:
             x = layer(x, mask)
         return self.projector(self.norm(x)).view(*values.shape[:-1], -1)
+
+
+class Tide(LearnedForecaster):
+    """TiDE (Das et al., TMLR 2023): series apart; the window and what is known ahead, projected step by step, are encoded
+    together, decoded to `step_width` numbers a step, and joined there by what is known of the step; a linear map beside."""
+
+    def __init__(
+        self,
+        shape: ForecastShape,
+        *,
+        width: int,
+        hidden: int,
+        blocks: int,
+        step_width: int,
+        known_width: int,
+        dropout: float,
+        norm: bool,
+        bfloat16: bool = False,
+        **window: Any,
+    ) -> None:
+        super().__init__(shape, **window)
+        self.narrow, self.step_width = bfloat16, step_width
+        known = known_width if shape.known > 0 else 0
+        self.features = ResidualBlock(shape.known, hidden, known, dropout, norm) if known > 0 else None
+        sizes = [(2 if shape.missing else 1) * shape.lookback + known * (shape.lookback + shape.horizon)] + [width] * (2 * blocks - 1)
+        ends = [*sizes[1:], step_width * shape.horizon]
+        every = [ResidualBlock(begin, width, end, dropout, norm) for begin, end in zip(sizes, ends, strict=True)]
+        self.encoder, self.decoder = nn.ModuleList(every[:blocks]), nn.ModuleList(every[blocks:])
+        self.temporal = ResidualBlock(step_width + known, hidden, shape.outputs() // shape.horizon, dropout, norm=False)
+        self.residual = Linear(shape.lookback, shape.outputs())
+        number_dropouts(self)
+
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
+        window = values.flatten(1, -2).to(torch.bfloat16 if self.narrow else values.dtype)  # [B, N, L]
+        parts = [window]
+        if self.shape.missing:
+            parts.append(torch.ones_like(window) if observed is None else observed.flatten(1, -2).to(window.dtype))
+        steps = None
+        if self.features is not None and known is not None:
+            by_place = known.reshape(known.shape[0], -1, *known.shape[-2:]).to(window.dtype)
+            steps = self.features(by_place.transpose(-2, -1))  # [B, places, L + H, r]
+            steps = steps.repeat_interleave(window.shape[1] // steps.shape[1], dim=1)
+            parts.append(steps.flatten(2))
+        x = torch.cat(parts, -1)
+        for block in [*self.encoder, *self.decoder]:
+            x = block(x)
+        x = x.view(*x.shape[:2], self.shape.horizon, self.step_width)
+        if steps is not None:
+            x = torch.cat([x, steps[:, :, self.shape.lookback :]], -1)
+        return (self.temporal(x).flatten(2) + self.residual(window)).view(*values.shape[:-1], -1)
 
 
 def moving_average(x: Tensor, kernel: int) -> Tensor:
@@ -258,7 +346,7 @@ class DLinear(LearnedForecaster):
         self.Linear_Seasonal = SeriesLinear(series, shape.lookback, shape.outputs())
         self.Linear_Trend = SeriesLinear(series, shape.lookback, shape.outputs())
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None) -> Tensor:
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
         trend = moving_average(values, self.kernel)
         return self.Linear_Seasonal(values - trend) + self.Linear_Trend(trend)
 
@@ -272,7 +360,7 @@ class LinearForecaster(LearnedForecaster):
         self.Linear = SeriesLinear(shape.count() if individual else 0, shape.lookback, shape.outputs())
         number_dropouts(self)
 
-    def raw_forecast(self, values: Tensor, observed: Tensor | None) -> Tensor:
+    def raw_forecast(self, values: Tensor, observed: Tensor | None, known: Tensor | None) -> Tensor:
         return self.Linear(self.dropout(values))
 
 
@@ -284,7 +372,9 @@ class NaiveForecaster(Forecaster):
         super().__init__(shape)
         self.period = period
 
-    def forward(self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None) -> Tensor:
+    def forward(
+        self, past: Tensor, observed: Tensor | None = None, first_step: Tensor | None = None, known: Tensor | None = None
+    ) -> Tensor:
         past = self.checked_past(past, observed)
         last = last_observed(past, observed)
         if self.period == 0:

@@ -9,6 +9,7 @@ from modewise.models.forecast import (
     LinearForecaster,
     NaiveForecaster,
     PatchTST,
+    Tide,
     TokenForecaster,
 )
 
@@ -30,7 +31,7 @@ def token_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
     return TokenForecaster(
         shape, encoder_options(model, ordered, model["name"]), length=patch["length"], stride=patch["stride"],
         embedding=patch["embedding"], patch_dropout=patch["dropout"], head=head["time"], head_dropout=head["dropout"],
-        zero_start=head["zero_start"], skip=head["skip"], bfloat16=model["precision"] == "bf16",
+        zero_start=head["zero_start"], skip=head["skip"], known_width=model["known"]["width"], bfloat16=model["precision"] == "bf16",
         **window_options(model["window"]))  # fmt: skip
 
 
@@ -46,6 +47,13 @@ def itransformer(model: Table, shape: ForecastShape) -> Forecaster:
     return ITransformer(
         shape, width=model["width"], hidden=model["hidden"], heads=model["heads"], blocks=model["blocks"],
         dropout=model["dropout"], bfloat16=model["precision"] == "bf16", **window_options(model["window"]))  # fmt: skip
+
+
+def tide(model: Table, shape: ForecastShape) -> Forecaster:
+    return Tide(
+        shape, width=model["width"], hidden=model["hidden"], blocks=model["blocks"], step_width=model["tide"]["step_width"],
+        known_width=model["known"]["width"], dropout=model["dropout"], norm=model["tide"]["norm"],
+        bfloat16=model["precision"] == "bf16", **window_options(model["window"]))  # fmt: skip
 
 
 def dlinear(model: Table, shape: ForecastShape) -> Forecaster:
@@ -68,7 +76,7 @@ def make_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
         return token_forecaster(model, shape)
     if name in ("repeat", "seasonal"):
         return NaiveForecaster(shape, model["baseline"]["period"] if name == "seasonal" else 0)
-    others = {"patchtst": patchtst, "itransformer": itransformer, "dlinear": dlinear, "nlinear": linear_forecaster,
+    others = {"patchtst": patchtst, "itransformer": itransformer, "tide": tide, "dlinear": dlinear, "nlinear": linear_forecaster,
               "rlinear": linear_forecaster}  # fmt: skip
     if name not in others:
         raise NotImplementedError(f'model.name = "{name}" has no module in Python yet; the program and modewise.Forecaster run it')

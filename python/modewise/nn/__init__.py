@@ -17,9 +17,11 @@ from modewise.nn.basic import (
 )
 from modewise.nn.block import Block
 from modewise.nn.encoder import EncoderOptions, TokenEncoder
+from modewise.nn.known_effect import KnownEffect
 from modewise.nn.patches import Convolution, GridPatches, GridStem, PatchEmbedding
 from modewise.nn.positions import LearnedCode, SinCosCode, sin_cos_positions
 from modewise.nn.recompute import recompute
+from modewise.nn.residual_block import ResidualBlock
 from modewise.nn.synthesizers import synthesizer
 from modewise.nn.tensor_attention import AttentionCache, TensorAttention, rotary_frequencies
 from modewise.nn.time_head import TimeHead, split_quantiles
@@ -36,6 +38,7 @@ __all__ = [
     "GELUNetwork",
     "GridPatches",
     "GridStem",
+    "KnownEffect",
     "KroneckerAttention",
     "LayerNorm",
     "LearnedCode",
@@ -43,6 +46,7 @@ __all__ = [
     "NormalizedWindow",
     "PatchEmbedding",
     "RMSNorm",
+    "ResidualBlock",
     "SeriesLinear",
     "SinCosCode",
     "SwiGLU",
