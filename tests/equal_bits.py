@@ -37,6 +37,8 @@ TRAININGS = {
     "forecast-hot": f"forecast --model hot {WINDOWS} {TINY} model.patch.length=8 model.patch.stride=4",
     "forecast-transformer": f"forecast --model transformer {WINDOWS} {TINY} model.patch.length=8 model.patch.stride=4",
     "forecast-dlinear": f"forecast --model dlinear {WINDOWS}",
+    "forecast-tide": f"forecast --model tide {WINDOWS} model.width=16 model.hidden=16 data.known=c data.calendar=auto",
+    "forecast-known": f"forecast --model hot {WINDOWS} {TINY} model.patch.length=8 model.patch.stride=4 data.known=c data.calendar=auto",
     "volumes-hot": f"classify --data boxes.npz {TINY} train.batch_size=16",
     "volumes-resnet18": "classify --data boxes.npz --model resnet18 model.resnet.width=4 train.batch_size=16",
     "scenes-hot": f"segment --data scene.npy --masks scene_mask.npy data.window=16 {TINY} train.batch_size=4",
