@@ -11,7 +11,7 @@
 namespace modewise::data {
 namespace {
 
-constexpr int64_t kDay = 86400;
+constexpr int64_t kSecondsOfDay = 86400;
 
 /// How far its cycle has gone, and how many whole steps it has.
 struct Phase {
@@ -23,17 +23,17 @@ Phase phase_of(const std::string& part, int64_t seconds) {
   if (part == "hour") return {time.hour + time.minute / 60.0 + time.second / 3600.0, 24};
   if (part == "day") return {time.day - 1.0, 31};
   if (part == "month") return {time.month - 1.0, 12};
-  const int64_t days = (seconds - (time.hour * 3600 + time.minute * 60 + time.second)) / kDay;
+  const int64_t days = (seconds - (time.hour * 3600 + time.minute * 60 + time.second)) / kSecondsOfDay;
   if (part == "yearday")
-    return {static_cast<double>(days - io::to_seconds({time.year, 1, 1, 0, 0, 0}) / kDay), 366};
+    return {static_cast<double>(days - io::to_seconds({time.year, 1, 1, 0, 0, 0}) / kSecondsOfDay), 366};
   return {static_cast<double>(((days + 3) % 7 + 7) % 7), 7};  // 1970-01-01 was a Thursday
 }
 
 std::vector<std::string> parts_of_step(const TimeAxis& time) {
   if (time.months >= 12) return {};
   if (time.months > 0) return {"month"};
-  if (time.step >= 7 * kDay) return {"day", "yearday"};
-  if (time.step >= kDay) return {"weekday", "day", "yearday"};
+  if (time.step >= 7 * kSecondsOfDay) return {"day", "yearday"};
+  if (time.step >= kSecondsOfDay) return {"weekday", "day", "yearday"};
   return {"hour", "weekday", "day", "yearday"};
 }
 
