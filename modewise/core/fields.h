@@ -83,7 +83,7 @@ class Fields {
   void validate(const std::string& source) const;
   /// The whole config as TOML, `[group]` by group; `with_help` puts each field's help above it.
   std::string to_toml(bool with_help = false) const;
-  /// `path = value` of one field.
+  /// The value of one field as TOML.
   static std::string value_text(const Field& field);
 
  private:

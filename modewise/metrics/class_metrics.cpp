@@ -1,5 +1,7 @@
 #include "modewise/metrics/class_metrics.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -36,6 +38,26 @@ void add_arrays(const ScoreTable& table, const std::string& split, std::map<std:
   arrays[split + "_scores"] =
       io::make_array({table.samples(), table.classes}, std::span<const double>(table.scores));
   arrays[split + "_labels"] = io::make_array({table.samples()}, std::span<const int64_t>(table.labels));
+}
+
+ScoreTable table_of(const std::map<std::string, io::Array>& arrays, const std::string& split,
+                    const std::string& file) {
+  const auto find = [&](const std::string& name) -> const io::Array& {
+    const auto found = arrays.find(name);
+    require(found != arrays.end(), ErrorKind::data, "{}: there is no array {}", file, name);
+    return found->second;
+  };
+  const io::Array &scores = find(split + "_scores"), &labels = find(split + "_labels");
+  require(scores.shape.size() == 2 && scores.shape[1] >= 2 && labels.shape == std::vector{scores.shape[0]},
+          ErrorKind::data, "{}: {}_scores must be [n, K] and {}_labels [n], got [{}] and [{}]", file, split,
+          split, fmt::join(scores.shape, ", "), fmt::join(labels.shape, ", "));
+  ScoreTable table{scores.shape[1], io::to_doubles(scores), {}};
+  for (const double label : io::to_doubles(labels)) {
+    require(label >= 0 && label < static_cast<double>(table.classes), ErrorKind::data,
+            "{}: {}_labels holds {}, but there are {} classes", file, split, label, table.classes);
+    table.labels.push_back(static_cast<int64_t>(label));
+  }
+  return table;
 }
 
 double area_under_curve(std::span<const double> scores, std::span<const bool> positive) {
@@ -95,6 +117,13 @@ double medmnist_accuracy(const ScoreTable& table) {
   return static_cast<double>(right) / static_cast<double>(table.samples());
 }
 
+double log_loss(const ScoreTable& table) {
+  double loss = 0;
+  for (int64_t i = 0; i < table.samples(); ++i)
+    loss -= std::log(std::max(table.score(i, table.labels[static_cast<size_t>(i)]), 1e-300));
+  return loss / static_cast<double>(std::max<int64_t>(table.samples(), 1));
+}
+
 ClassMetrics class_metrics(const ScoreTable& table) {
   const auto classes = static_cast<size_t>(table.classes);
   ClassMetrics out;
@@ -103,14 +132,12 @@ ClassMetrics class_metrics(const ScoreTable& table) {
   out.accuracy = medmnist_accuracy(table);
   out.counts.assign(classes, 0);
   out.confusion.assign(classes * classes, 0);
-  double loss = 0;
+  out.loss = log_loss(table);
   for (int64_t i = 0; i < out.samples; ++i) {
     const auto label = static_cast<size_t>(table.labels[static_cast<size_t>(i)]);
     ++out.counts[label];
     ++out.confusion[label * classes + static_cast<size_t>(predicted_class(table, i))];
-    loss -= std::log(std::max(table.score(i, static_cast<int64_t>(label)), 1e-300));
   }
-  out.loss = loss / static_cast<double>(std::max<int64_t>(out.samples, 1));
   double recalls = 0;
   int64_t occurring = 0;
   for (size_t k = 0; k < classes; ++k) {

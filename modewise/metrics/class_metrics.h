@@ -24,6 +24,9 @@ struct ScoreTable {
 
 /// SPLIT_scores and SPLIT_labels, as predictions.npz holds them.
 void add_arrays(const ScoreTable& table, const std::string& split, std::map<std::string, io::Array>& arrays);
+/// The reverse; data errors, which `file` opens, for arrays that are missing or no such tables.
+ScoreTable table_of(const std::map<std::string, io::Array>& arrays, const std::string& split,
+                    const std::string& file);
 
 /// The area under the ROC curve: the share of pairs of a positive and a negative sample in which the positive
 /// one has the higher score, ties counting one half. Counted in whole numbers. NaN when there is no pair.
@@ -37,6 +40,8 @@ double defined_auc(const ScoreTable& table);
 /// MedMNIST's accuracy: for two classes (last column > 0.5) against the label, for more the first largest
 /// column.
 double medmnist_accuracy(const ScoreTable& table);
+/// The mean of −ln of the true class's score; 0 for no samples.
+double log_loss(const ScoreTable& table);
 /// The predicted class by that rule.
 int64_t predicted_class(const ScoreTable& table, int64_t sample);
 
