@@ -165,6 +165,10 @@ double ModelCost::multiply_adds_of(const std::vector<std::string>& names) const 
   return sum;
 }
 
+void add_parts(ModelCost& cost, const ModelCost& other) {
+  for (const CostPart& part : other.parts) add_to(cost.parts, part.name, part.parameters, part.multiply_adds);
+}
+
 void CostAccount::layer(const std::string& name) {
   cost_.layers.push_back({name, {}, 0});
 }

@@ -70,6 +70,10 @@ class CostAccount {
   ModelCost cost_;
 };
 
+/// Adds parameters and multiply-adds of another model's parts, those of equal names together: what stands in
+/// one beside others and is not trained.
+void add_parts(ModelCost& cost, const ModelCost& other);
+
 /// The position codes and blocks of models::TokenEncoder with attention `mechanism` (hot, transformer,
 /// spatial, temporal, divided, mvit).
 void add_codes(CostAccount& account, const models::EncoderConfig& config, const models::TokenShape& tokens);

@@ -193,16 +193,7 @@ ForecasterCost ensemble_cost(const ForecasterConfig& config, const ForecastShape
     const models::EnsembleMember member = models::EnsembleMember::from_toml(text, "model.ensemble.members");
     ForecastShape of_member = shape;
     of_member.lookback = member.lookback;
-    for (const CostPart& part : forecaster_cost(member.model, of_member, projection).parts) {
-      const auto known = std::find_if(out.parts.begin(), out.parts.end(),
-                                      [&](const CostPart& one) { return one.name == part.name; });
-      if (known == out.parts.end()) {
-        out.parts.push_back(part);
-      } else {
-        known->parameters += part.parameters;
-        known->multiply_adds += part.multiply_adds;
-      }
-    }
+    add_parts(out, forecaster_cost(member.model, of_member, projection));
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "modewise/analysis/members_cost.h"
 #include "modewise/analysis/zoo_cost.h"
 
 namespace modewise::analysis {
@@ -225,6 +226,7 @@ ModelCost grid_classifier_cost(const models::GridModelConfig& config, const mode
   models::validate(config, shape);
   if (models::is_grid_token_model(config.name)) return token_classifier_cost(config, shape);
   if (config.name == "vit") return vision_transformer_cost(config, shape);
+  if (config.name == "ensemble") return members_cost(config, shape, grid_classifier_cost);
   return config.name == "cnn" ? convolution_network_cost(config, shape)
                               : residual_network_cost(config, shape);
 }

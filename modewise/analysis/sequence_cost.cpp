@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "modewise/analysis/members_cost.h"
 #include "modewise/models/labelled_series/convolutions.h"
 #include "modewise/models/labelled_series/minirocket_features.h"
 #include "modewise/models/labelled_series/shapelet_distance.h"
@@ -150,6 +151,7 @@ ModelCost series_cost(const models::SeriesModelConfig& config, const models::Ser
   if (config.name == "patchtst") return patch_classifier_cost(config, shape);
   if (config.name == "tcn") return temporal_cost(config, shape);
   if (config.name == "resnet") return series_network_cost(config, shape);
+  if (config.name == "ensemble") return members_cost(config, shape, series_cost);
   return plain_series_cost(config, shape);
 }
 

@@ -7,6 +7,7 @@
 
 #include "modewise/analysis/image_cost.h"
 #include "modewise/analysis/sequence_cost.h"
+#include "modewise/models/class_ensemble.h"
 #include "modewise/models/language/language_model.h"
 #include "modewise/ops/attention_forms.h"
 
@@ -152,6 +153,19 @@ TEST(SeriesCost, HasTheParametersOfTheBuiltModel) {
                 parameters_of(*models::make_series_classifier(config, shape, 1)))
           << settings.front() << " " << settings.back();
     }
+}
+
+TEST(EnsembleCost, IsThatOfItsMembers) {
+  models::ClassMember<models::SeriesModelConfig> linear{
+      0, config_of<models::SeriesModelConfig>({"name=dlinear"})},
+      nearest{31, config_of<models::SeriesModelConfig>({"name=nearest"})};
+  auto both = config_of<models::SeriesModelConfig>({"name=ensemble"});
+  both.ensemble.members = {linear.to_toml(), nearest.to_toml()};
+  models::SeriesShape shape = {3, 33, 2, false, 7};
+  const ModelCost of_linear = series_cost(linear.model, shape), all = series_cost(both, shape);
+  EXPECT_EQ(all.parameters(), of_linear.parameters());
+  EXPECT_EQ(all.multiply_adds(), of_linear.multiply_adds() + 31 * 3 * 33);
+  EXPECT_EQ(all.activation_bytes, 0);
 }
 
 TEST(SeriesCost, CountsEachLayerAtItsPlaces) {

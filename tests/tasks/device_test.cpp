@@ -17,6 +17,7 @@
 #include "modewise/core/error.h"
 #include "modewise/models/captions/captioner.h"
 #include "modewise/models/captions/config.h"
+#include "modewise/models/class_ensemble.h"
 #include "modewise/models/forecast/ensemble.h"
 #include "modewise/models/forecast/forecaster.h"
 #include "modewise/models/grids/config.h"
@@ -199,11 +200,24 @@ std::vector<std::function<at::Tensor()>> class_losses(
   return {[=] { return (*loss)(values, valid, on_meta({kBatch}, at::kLong), logits, 1, 2); }};
 }
 
+/// Of an ensemble.
+template <class Config>
+std::vector<std::string> members_called(const std::string& first, const std::string& second) {
+  std::vector<std::string> members;
+  for (const std::string& name : {first, second}) {
+    models::ClassMember<Config> member;
+    fields_of(member).set("model.name=" + name);
+    members.push_back(member.to_toml());
+  }
+  return members;
+}
+
 TEST(AnyDevice, EveryVolumeClassifier) {
   for (const std::string& name : models::names_of(models::grid_models()))
     for (const bool missing : {false, true}) {
       models::GridModelConfig start;
       start.use_model(name);
+      if (name == "ensemble") start.ensemble.members = members_called<models::GridModelConfig>("hot", "vit");
       const models::GridShape shape = {{8, 8, 8}, 2, 2, missing};
       make_small(start, {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.size=4", "resnet.width=4"},
                  [&](const auto& config) { models::validate(config, shape); });
@@ -255,6 +269,8 @@ TEST(AnyDevice, EveryClassifierOfSeries) {
     for (const bool padded : {false, true}) {
       models::SeriesModelConfig start;
       start.name = name;
+      if (name == "ensemble")
+        start.ensemble.members = members_called<models::SeriesModelConfig>("dlinear", "resnet");
       const models::SeriesShape shape = {2, 23, 2, padded, 6};
       make_small(
           start,

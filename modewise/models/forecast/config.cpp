@@ -68,13 +68,6 @@ void BaselineConfig::fields(Fields& f) {
         "error, trend and season of ets: ANN, AAN, AAdN, ANA, AAA, AAdA, MAM …; auto: of the smallest AICc");
 }
 
-void EnsembleConfig::fields(Fields& f) {
-  f.add("runs", runs, "run folders whose models an ensemble puts together", {.is_path = always});
-  f.add("members", members, "their models; taken from the runs");
-  f.add("picks", picks, "greedy picks by which the weights are chosen on validation",
-        {.min = 1, .max = 100000});
-}
-
 void ForecasterConfig::fields(Fields& f) {
   choice_fields(f, *this, names_of(forecasters()), "its authors'", "the hot family");
   block_fields(f);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/models/ensemble_config.h"
 #include "modewise/models/model_choice.h"
 
 namespace modewise::models {
@@ -66,14 +67,6 @@ struct BaselineConfig {
   void fields(Fields& fields);
 
   int64_t season() const { return period > 0 ? period : kUsualPeriod; }
-};
-
-/// Of `ensemble`: a weighted mean of other forecasters.
-struct EnsembleConfig {
-  std::vector<std::string> runs;     // whose models it takes, when it is made
-  std::vector<std::string> members;  // those models, each as TOML (ensemble.h)
-  int64_t picks = 50;                // of the greedy choice of the weights
-  void fields(Fields& fields);
 };
 
 struct ForecasterConfig : ModelChoice, EncoderConfig {

@@ -92,6 +92,7 @@ void GridModelConfig::fields(Fields& f) {
   f.group("resnet", resnet);
   f.group("cnn", cnn);
   f.group("vit", vit);
+  f.group("ensemble", ensemble);
 }
 
 void GridModelConfig::use_model(std::string new_name) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/models/ensemble_config.h"
 #include "modewise/models/model_choice.h"
 
 namespace modewise::models {
@@ -60,6 +61,7 @@ struct GridModelConfig : ModelChoice, EncoderConfig {
   ResNetConfig resnet;
   ConvolutionConfig cnn;
   VitConfig vit;
+  ClassEnsembleConfig ensemble;
 
   GridModelConfig();
   void fields(Fields& fields);

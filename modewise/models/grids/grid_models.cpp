@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "modewise/core/error.h"
+#include "modewise/models/class_ensemble.h"
 #include "modewise/models/grids/config.h"
 #include "modewise/models/grids/convolution_network.h"
 #include "modewise/models/grids/residual_network.h"
@@ -64,6 +65,12 @@ void check_voxels(const GridModelConfig& config, const GridShape& shape, const s
           source, config.name, shape.size.size());
 }
 
+std::shared_ptr<GridClassifier> make_ensemble(const GridModelConfig& config, const GridShape& shape,
+                                              nn::Initializer& init) {
+  return std::make_shared<ClassEnsemble<GridModelConfig, GridShape, GridClassifier>>(grid_models(), config,
+                                                                                     shape, init);
+}
+
 void check_convolutions(const GridModelConfig& config, const GridShape& shape, const std::string& source) {
   check_voxels(config, shape, source);
   require(shape.size.size() >= 2, ErrorKind::config, "{}: {} is for 2 or 3 axes, the samples have {}", source,
@@ -84,7 +91,7 @@ void check_convolutions(const GridModelConfig& config, const GridShape& shape, c
 }  // namespace
 
 const std::vector<GridModelRow>& grid_models() {
-  const OwnedOptions factors = {.without = {"resnet.*", "cnn.*", "vit.*", "position.identity"}};
+  const OwnedOptions factors = {.without = {"resnet.*", "cnn.*", "vit.*", "ensemble.*", "position.identity"}};
   OwnedOptions features = factors;
   for (const char* option :
        {"attention.combine", "attention.pooling", "attention.share_modes", "attention.attend_modes"})
@@ -116,6 +123,12 @@ const std::vector<GridModelRow>& grid_models() {
        make_model<ConvolutionNetwork>,
        nullptr,
        check_convolutions},
+      {"ensemble",
+       "",
+       {.only = {"ensemble.*"}},
+       make_ensemble,
+       nullptr,
+       check_members<GridModelConfig, GridShape>},
   };
   return rows;
 }

@@ -44,7 +44,7 @@ void SeriesRocketConfig::fields(Fields& f) {
 
 void SeriesModelConfig::fields(Fields& f) {
   f.add("name", name,
-        "patchtst, nearest (1-NN, Euclidean), dlinear, tcn, resnet, shapelet-forest or minirocket",
+        "patchtst, nearest (1-NN, Euclidean), dlinear, tcn, resnet, shapelet-forest, minirocket or ensemble",
         {.one_of = names_of(series_models())});
   f.add("precision", precision, "of activations; weights, statistics and sums are float32",
         {.one_of = {"float32", "bf16"}});
@@ -61,6 +61,7 @@ void SeriesModelConfig::fields(Fields& f) {
   f.group("linear", linear);
   f.group("forest", forest);
   f.group("rocket", rocket);
+  f.group("ensemble", ensemble);
 }
 
 int64_t SeriesModelConfig::tokens(int64_t length) const {

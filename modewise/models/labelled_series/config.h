@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/models/ensemble_config.h"
 #include "modewise/models/model_choice.h"
 #include "modewise/models/sequence_attention_config.h"
 
@@ -71,6 +72,7 @@ struct SeriesModelConfig {
   SeriesLinearConfig linear;
   SeriesForestConfig forest;
   SeriesRocketConfig rocket;
+  ClassEnsembleConfig ensemble;
 
   void fields(Fields& f);
 

@@ -6,6 +6,7 @@
 #include "modewise/models/labelled_series/convolutions.h"
 #include "modewise/models/labelled_series/minirocket.h"
 #include "modewise/models/labelled_series/patch_classifier.h"
+#include "modewise/models/labelled_series/series_ensemble.h"
 #include "modewise/models/labelled_series/shapelet_forest.h"
 
 namespace modewise::models {
@@ -46,7 +47,7 @@ const std::vector<SeriesModelRow>& series_models() {
   static const std::vector<SeriesModelRow> rows = {
       {"patchtst",
        "",
-       {.without = {"convolution.*", "linear.*", "forest.*", "rocket.*"}},
+       {.without = {"convolution.*", "linear.*", "forest.*", "rocket.*", "ensemble.*"}},
        make_model<PatchClassifier>,
        nullptr,
        check_patches},
@@ -56,6 +57,12 @@ const std::vector<SeriesModelRow>& series_models() {
       {"resnet", "", {.only = {"precision", "convolution.width"}}, make_model<SeriesResidualNetwork>},
       {"shapelet-forest", "", {.only = {"forest.*"}}, make_model<ShapeletForest>, nullptr, check_forest},
       {"minirocket", "", {.only = {"rocket.*"}}, make_model<MiniRocket>, nullptr, check_rocket},
+      {"ensemble",
+       "",
+       {.only = {"ensemble.*"}},
+       make_model<SeriesEnsemble>,
+       nullptr,
+       check_members<SeriesModelConfig, SeriesShape>},
   };
   return rows;
 }

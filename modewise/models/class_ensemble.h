@@ -1,0 +1,109 @@
+#pragma once
+// Several classifiers put together: the logarithms of a weighted mean of their class probabilities. The
+// weights are chosen on validation by what trains it (metrics/class_mixture.h).
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "modewise/core/error.h"
+#include "modewise/core/fields.h"
+#include "modewise/models/classifier.h"
+#include "modewise/models/ensemble_config.h"
+#include "modewise/models/model_choice.h"
+#include "modewise/nn/initializer.h"
+
+namespace modewise::models {
+
+/// A member as it stands in ClassEnsembleConfig::members: its model, and the number of samples that it was
+/// trained on, which models that keep them have room for.
+template <class Config>
+struct ClassMember {
+  int64_t training_samples = 0;
+  Config model;
+
+  void fields(Fields& f) {
+    f.add("training_samples", training_samples, "samples that it was trained on", {.min = 0});
+    f.group("model", model);
+  }
+  std::string to_toml() const {
+    ClassMember copy = *this;
+    return fields_of(copy).to_toml();
+  }
+  /// Config errors name `source`.
+  static ClassMember from_toml(const std::string& text, const std::string& source) {
+    ClassMember member;
+    fields_of(member).load_toml(text, source);
+    return member;
+  }
+  /// The sizes that it is built for within an ensemble of `shape`.
+  template <class Shape>
+  Shape shape_in(Shape shape) const {
+    if constexpr (requires { shape.training_cases; }) shape.training_cases = training_samples;
+    return shape;
+  }
+};
+
+/// Throws a config error, opened by `source`, for an ensemble that has no members or one that is none.
+template <class Config, class Shape>
+void check_members(const Config& config, const Shape& shape, const std::string& source) {
+  const ClassEnsembleConfig& ensemble = config.ensemble;
+  require(!ensemble.members.empty(), ErrorKind::config, "{}: ensemble.members is empty", source);
+  for (size_t i = 0; i < ensemble.members.size(); ++i) {
+    const std::string place = fmt::format("{}: ensemble.members, number {}", source, i + 1);
+    const auto member = ClassMember<Config>::from_toml(ensemble.members[i], place);
+    require(member.model.name != "ensemble", ErrorKind::config, "{}: is an ensemble itself", place);
+    validate(member.model, member.shape_in(shape), place);
+  }
+}
+
+/// The members of an ensemble and their weights, whatever it classifies.
+class ClassMembers {
+ public:
+  virtual ~ClassMembers() = default;
+
+  int64_t members() const { return std::ssize(members_); }
+  Classifier& member(int64_t i) const { return *members_.at(static_cast<size_t>(i)); }
+  /// [M] that sum to 1; alike at first.
+  std::vector<double> weights() const;
+  void set_weights(const std::vector<double>& weights);
+
+ protected:
+  /// Registers the members, which are not trained, as member0, member1, … of `ensemble`, and their weights.
+  void keep(torch::nn::Module& ensemble, std::vector<std::shared_ptr<Classifier>> members);
+  /// ln Σ_m w_m softmax(logits_of(m)), [B, K] float64. A member of weight 0 is not asked.
+  at::Tensor mixed(const std::function<at::Tensor(int64_t member)>& logits_of) const;
+
+ private:
+  std::vector<std::shared_ptr<Classifier>> members_;
+  at::Tensor weights_;  // [M] float64
+};
+
+/// Of a family: rows, config, shape and classifier are its own.
+template <class Config, class Shape, class Family>
+class ClassEnsemble : public Family, public ClassMembers {
+ public:
+  ClassEnsemble(const std::vector<ModelRow<Config, Shape, Family>>& rows, const Config& config,
+                const Shape& shape, nn::Initializer& init)
+      : Family(shape) {
+    std::vector<std::shared_ptr<Classifier>> members;
+    for (const std::string& text : config.ensemble.members) {
+      const auto member = ClassMember<Config>::from_toml(text, "model.ensemble.members");
+      members.push_back(row_of(rows, member.model.name).make(member.model, member.shape_in(shape), init));
+    }
+    keep(*this, std::move(members));
+  }
+
+  at::Tensor forward(const ClassifierInput& input) override {
+    return mixed([&](int64_t i) { return member(i).forward(input_of(i, input)); });
+  }
+
+ protected:
+  /// What a member sees of the ensemble's input.
+  virtual ClassifierInput input_of(int64_t /*member*/, const ClassifierInput& input) const { return input; }
+};
+
+}  // namespace modewise::models
