@@ -103,7 +103,7 @@ struct Kind {
   std::vector<Candidate> (*candidates)(const std::string& file,
                                        const std::vector<std::string>& assignments) = nullptr;
   /// The settings of a model that puts runs together, whose folders, as a list, stand where these hold
-  /// {runs}.
+  /// {runs}; {splits} is how many of them in a row are one candidate on as many splits.
   std::vector<std::string> ensemble = {};
   /// Where the validation part is small: settings that part the same samples into training and validation
   /// anew, one a split, on which --model auto judges its best candidates too. None of them changes the test

@@ -8,6 +8,7 @@
 #include "modewise/metrics/agreement.h"
 #include "modewise/nn/dropout.h"
 #include "modewise/tasks/attention_pictures.h"
+#include "modewise/tasks/labelled/members.h"
 #include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/test_part.h"
 #include "modewise/train/trainer.h"
@@ -17,8 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Arrays = std::map<std::string, io::Array>;
-
-constexpr const char* kPredictions = "predictions.npz";
 
 struct ClassBatch final : train::Batch {
   data::LabelledBatch samples;
@@ -39,8 +38,36 @@ double figure_of(const std::string& name, const metrics::ScoreTable& table,
   return metrics.loss;
 }
 
+/// The means over several parts of those of run.figures().
+train::Metrics figures_of(const LabelledRun& run, std::span<const metrics::ScoreTable> parts) {
+  std::vector<metrics::ClassMetrics> judged;
+  for (const metrics::ScoreTable& part : parts) judged.push_back(metrics::class_metrics(part));
+  train::Metrics figures;
+  for (const std::string& name : run.figures()) {
+    double sum = 0;
+    for (size_t p = 0; p < parts.size(); ++p) sum += figure_of(name, parts[p], judged[p]);
+    figures.set(name, sum / static_cast<double>(parts.size()));
+  }
+  return figures;
+}
+
+/// The evaluation of an ensemble on validation: counts over all parts, figures as means over them. The scores
+/// of its own part go into `arrays`.
+Json judge_mixture(const LabelledRun& run, const metrics::ClassMixture& mixture, Arrays& arrays) {
+  metrics::add_arrays(mixture.judged.front(), "validation", arrays);
+  metrics::ScoreTable all = mixture.judged.front();
+  for (const metrics::ScoreTable& part : std::span(mixture.judged).subspan(1)) {
+    all.scores.insert(all.scores.end(), part.scores.begin(), part.scores.end());
+    all.labels.insert(all.labels.end(), part.labels.begin(), part.labels.end());
+  }
+  Json evaluation = evaluation_of(run, "validation", metrics::class_metrics(all));
+  if (mixture.judged.size() > 1) evaluation.update(to_json(figures_of(run, mixture.judged)));
+  return evaluation;
+}
+
 /// The evaluation of a split; its scores go into `arrays`.
 Json judge(const LabelledRun& run, const train::RunFolder& folder, const std::string& split, Arrays& arrays) {
+  if (split == "validation" && run.mixture() != nullptr) return judge_mixture(run, *run.mixture(), arrays);
   const metrics::ScoreTable table = score_split(run, split);
   const metrics::ClassMetrics metrics = metrics::class_metrics(table);
   metrics::add_arrays(table, split, arrays);
@@ -86,6 +113,7 @@ std::vector<double> ClassTask::loss_counts(const train::Batch& batch) const {
 }
 
 at::Tensor ClassTask::sums(const train::Share& share) {
+  if (run_.mixture() != nullptr) return at::zeros({1}, at::kDouble);  // its scores are there
   const std::span<const int64_t> samples = run_.set().validation;
   const int64_t first = share.first(std::ssize(samples)), last = share.last(std::ssize(samples));
   const metrics::ScoreTable own =
@@ -96,14 +124,19 @@ at::Tensor ClassTask::sums(const train::Share& share) {
 }
 
 train::Metrics ClassTask::metrics_of(const at::Tensor& sums) {
-  metrics::ScoreTable table;
-  table.classes = run_.model().classes();
-  table.scores.assign(sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel());
-  for (const int64_t sample : run_.set().validation)
-    table.labels.push_back(run_.set().labels[static_cast<size_t>(sample)]);
-  const metrics::ClassMetrics judged = metrics::class_metrics(table);
+  std::vector<metrics::ScoreTable> parts;
+  if (const metrics::ClassMixture* mixture = run_.mixture()) {
+    parts = mixture->judged;
+  } else {
+    metrics::ScoreTable table;
+    table.classes = run_.model().classes();
+    table.scores.assign(sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel());
+    for (const int64_t sample : run_.set().validation)
+      table.labels.push_back(run_.set().labels[static_cast<size_t>(sample)]);
+    parts.push_back(std::move(table));
+  }
   train::Metrics metrics;
-  for (const std::string& name : run_.figures()) metrics.set("val_" + name, figure_of(name, table, judged));
+  for (const auto& [name, value] : figures_of(run_, parts)) metrics.set("val_" + name, value);
   if (run_.training().tracks("stable_rank")) {
     std::vector<int64_t> samples;
     const models::ClassifierInput input = run_.spread_input("validation", kTrackedSamples, samples);
@@ -134,6 +167,7 @@ TrainedRun train_classifier(LabelledRun& run, train::RunFolder& folder, bool res
   result.metrics["validation"] = judge(run, folder, "validation", arrays);
   if (run.training().test) result.metrics["test"] = judge(run, folder, "test", arrays);
   io::write_npz(folder.file(kPredictions).string(), arrays);
+  if (run.mixture() != nullptr) result.metrics["members"] = members_json(run);
   run.add_metrics(result.metrics);
   run.finish(folder);
   folder.write_metrics(result.metrics);
@@ -142,6 +176,9 @@ TrainedRun train_classifier(LabelledRun& run, train::RunFolder& folder, bool res
 
 Json judge_split(const OpenedRun& opened, const std::string& split, bool own) {
   const LabelledRun& run = *opened.run;
+  // The samples of one split have trained members on others.
+  if (own && split == "validation" && run.ensemble() != nullptr)
+    return judged_metrics(opened.folder)["validation"];
   if (!own || split != "test" || !test_is_unread(opened.folder))
     return evaluation_of(run, split, metrics::class_metrics(score_split(run, split)));
   const std::string file = opened.folder.file(kPredictions).string();

@@ -126,6 +126,10 @@ Explanation explain_labelled(std::unique_ptr<LabelledRun> run, const ExplainRequ
   return explain_labelled(open_with(std::move(run), request.run, request.data), request.options);
 }
 
+std::vector<std::string> labelled_ensemble(const std::string& select) {
+  return {"model.name=ensemble", "model.ensemble.runs={runs}", "model.ensemble.splits={splits}", select};
+}
+
 AnyConfig config_of(std::shared_ptr<LabelledRun> run) {
   return {run, run->fields()};
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "modewise/tasks/kind.h"
 #include "modewise/tasks/labelled/labelled_run.h"
@@ -18,6 +19,8 @@ Explanation explain_labelled(std::unique_ptr<LabelledRun> run, const ExplainRequ
 FinishedRun read_labelled(LabelledRun& run, const std::filesystem::path& path);
 /// AUC and accuracy in percent, as the papers' tables; `read` is left to the caller.
 Comparison labelled_comparison(const LabelledRun& run);
+/// Kind::ensemble; `select` sets the figure that --model auto judges by.
+std::vector<std::string> labelled_ensemble(const std::string& select);
 AnyConfig config_of(std::shared_ptr<LabelledRun> run);
 
 /// `kind` with the functions that it does not have itself, for runs from make().

@@ -91,7 +91,9 @@ void write_labelled_report(const OpenedRun& opened, const fs::path& out) {
   report::HtmlPage page =
       open_page(opened.folder, page_of(run), run.model_name(), run.model(), run.training().seed);
   add_metrics(page, run, metrics);
-  const metrics::ScoreTable table = score_split(run, part);
+  const metrics::ScoreTable table = part == "validation" && run.ensemble() != nullptr
+                                        ? validation_scores(opened.folder)
+                                        : score_split(run, part);
   page.add_figure_grid({{confusion_figure(metrics[part], confusion_title(part, run.set().many)), ""},
                         {roc_figure(table, run.set().classes), ""}});
   add_learning(page, opened.folder, learning_charts(run));

@@ -8,9 +8,11 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/io/arrays/npz.h"
 #include "modewise/nn/evaluation_mode.h"
 #include "modewise/tasks/open_run.h"
 #include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/test_part.h"
 #include "modewise/train/task.h"
 #include "modewise/train/trainer.h"
 
@@ -34,6 +36,11 @@ std::vector<int64_t> samples_of(const data::LabelledSamples& set, const std::str
 }  // namespace
 
 std::string LabelledRun::choice_text() const {
+  if (ensemble() != nullptr)
+    return fmt::format(
+        "The weights of the members were picked on validation {}. Each of these is judged by weights that "
+        "others picked; the test {} chose nothing.",
+        set().many, set().many);
   return fmt::format("The weights are those of the best validation metric; the test {} chose nothing.",
                      set().many);
 }
@@ -110,6 +117,12 @@ metrics::ScoreTable score_samples(const LabelledRun& run, std::span<const int64_
     for (const int64_t i : part) table.labels.push_back(run.set().labels[static_cast<size_t>(i)]);
   }
   return table;
+}
+
+metrics::ScoreTable validation_scores(const train::RunFolder& folder) {
+  judged_metrics(folder);
+  const std::string file = folder.file(kPredictions).string();
+  return metrics::table_of(io::read_npz(file), "validation", file);
 }
 
 metrics::ScoreTable score_split(const LabelledRun& run, const std::string& split, bool labelled) {

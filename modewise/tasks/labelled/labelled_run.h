@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +21,9 @@
 #include "modewise/core/fields.h"
 #include "modewise/data/labelled_samples.h"
 #include "modewise/metrics/class_metrics.h"
+#include "modewise/metrics/class_mixture.h"
 #include "modewise/models/classifier.h"
+#include "modewise/models/ensemble_config.h"
 #include "modewise/report/figure.h"
 #include "modewise/tasks/explanation.h"
 #include "modewise/tasks/labelled/class_loss.h"
@@ -29,6 +32,8 @@
 #include "modewise/train/train_config.h"
 
 namespace modewise::tasks {
+
+inline constexpr const char* kPredictions = "predictions.npz";
 
 /// How a classifier is trained and judged.
 struct ClassOptions : ClassLossOptions {
@@ -102,6 +107,16 @@ class LabelledRun {
     return batch;
   }
 
+  // Ensembles (members.h); a task without them has none of these.
+  /// The members, where the model is one.
+  virtual const models::ClassEnsembleConfig* ensemble() const { return nullptr; }
+  /// A run of the same task without settings.
+  virtual std::unique_ptr<LabelledRun> anew() const { return nullptr; }
+  /// Settings besides data.* that scores depend on, which members share.
+  virtual std::vector<std::string> judging_settings() const { return {}; }
+  /// Of an ensemble in training: its weights, and the scores by which it is validated.
+  virtual const metrics::ClassMixture* mixture() const { return nullptr; }
+
   // Judging.
   /// Metrics of each evaluation in order, of auc, accuracy, matthews, f1 (of the last of two classes) and
   /// loss.
@@ -158,6 +173,12 @@ class LabelledRunOf : public LabelledRun {
     return hash_;
   }
   Model& model() const override { return *model_; }
+  const models::ClassEnsembleConfig* ensemble() const override {
+    if constexpr (requires { config.model.ensemble; })
+      if (config.model.name == "ensemble") return &config.model.ensemble;
+    return nullptr;
+  }
+  const metrics::ClassMixture* mixture() const override { return mixture_ ? &*mixture_ : nullptr; }
 
   /// Takes samples to train on, and the model's sizes from them.
   void take(Set set) {
@@ -182,6 +203,7 @@ class LabelledRunOf : public LabelledRun {
   Shape shape_;               // of the model
   std::string source_;        // of an opened run: what it was trained on
   std::shared_ptr<Model> model_;
+  std::optional<metrics::ClassMixture> mixture_;
 };
 
 /// A run with its best weights.
@@ -203,6 +225,9 @@ void log_notes(const data::LabelledSamples& set);
 /// Class probabilities of samples, the mean over views, with their labels. Throws
 /// train::EvaluationInterrupted when a stop signal came.
 metrics::ScoreTable score_samples(const LabelledRun& run, std::span<const int64_t> samples);
+/// The scores of the validation samples that a finished run kept: of an ensemble those by which it was
+/// validated. no_input where it has not finished.
+metrics::ScoreTable validation_scores(const train::RunFolder& folder);
 /// The scores of a split; data error when it is empty or, where they are to be `labelled`, a sample has no
 /// class.
 metrics::ScoreTable score_split(const LabelledRun& run, const std::string& split, bool labelled = true);

@@ -105,8 +105,8 @@ const Kind labelled_series_kind = labelled_kind<make_run>({
     .example = "modewise train series --train BasicMotions_TRAIN.ts --test BasicMotions_TEST.ts",
     .data_help = "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt, .arff), one of the two, a file "
                  "of all cases, or motifs (data.path)",
-    .model_help =
-        "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest, minirocket, auto",
+    .model_help = "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest, minirocket, "
+                  "ensemble, auto",
     .options = {{"--train", "data.train", "training file, .ts, .tsv, .csv, .txt or .arff"},
                 {"--test", "data.test", "test file"},
                 {"--protocol", "data.protocol", "official, paper or tslib"},
@@ -117,6 +117,7 @@ const Kind labelled_series_kind = labelled_kind<make_run>({
                    {"/validation/loss", "validation loss", "lowest", 3}},
     .owns = owns,
     .candidates = candidates,
+    .ensemble = labelled_ensemble("series.select=accuracy"),
     .splits = splits,
     .attention = series_attention,
     .describe_data = describe_data,

@@ -6,7 +6,9 @@
 
 #include "modewise/analysis/sequence_cost.h"
 #include "modewise/core/error.h"
+#include "modewise/models/labelled_series/series_ensemble.h"
 #include "modewise/tasks/labelled/choose_epochs.h"
+#include "modewise/tasks/labelled/members.h"
 
 namespace modewise::tasks {
 namespace {
@@ -21,6 +23,7 @@ void SeriesRun::require_data() const {
 }
 
 void SeriesRun::load_samples(bool with_test) {
+  take_members(*this);
   data::SeriesCollection set = data::load_collection(config.data, with_test);
   require_parts(set, with_test);
   take(std::move(set));
@@ -87,9 +90,22 @@ void SeriesRun::read_description(const nlohmann::ordered_json& json, const std::
 
 void SeriesRun::make_model(bool to_train) {
   model_ = models::make_series_classifier(config.model, shape_, seed());
-  if (!to_train || !model_->remembers()) return;
+  if (!to_train) return;
+  mixture_ = join_members(*this, [this](int64_t number, const LabelledRun& member) {
+    scale_for(number, dynamic_cast<const SeriesRun&>(member).trained_.scale);
+  });
+  if (!model_->remembers()) return;
   const data::LabelledBatch all = gather(set_.train);
   model_->remember({all.values, all.valid}, all.labels);
+}
+
+void SeriesRun::scale_for(int64_t member, const data::VariableScale& scale) {
+  std::vector<double> factor, shift;
+  for (size_t v = 0; v < scale.mean.size(); ++v) {
+    factor.push_back(set_.scale.deviation[v] / scale.deviation[v]);
+    shift.push_back((set_.scale.mean[v] - scale.mean[v]) / scale.deviation[v]);
+  }
+  if (!factor.empty()) dynamic_cast<models::SeriesEnsemble&>(*model_).set_scale(member, factor, shift);
 }
 
 analysis::ModelCost SeriesRun::cost() const {

@@ -34,6 +34,8 @@ class SeriesRun final
   data::LabelledBatch gather(std::span<const int64_t> samples) const override;
   void vary(data::LabelledBatch& batch, int64_t number) const override;
 
+  std::unique_ptr<LabelledRun> anew() const override { return std::make_unique<SeriesRun>(); }
+
   std::vector<std::string> figures() const override { return {"accuracy", "loss"}; }
   void add_metrics(nlohmann::ordered_json& metrics) const override;
   std::string choice_text() const override;
@@ -46,6 +48,9 @@ class SeriesRun final
   std::string removal_text() const override { return "its values become the variable's mean over the case"; }
 
  private:
+  /// Lets a member of an ensemble see values as they were scaled when it was trained.
+  void scale_for(int64_t member, const data::VariableScale& scale);
+
   data::TrainedSeries trained_;
 };
 

@@ -9,6 +9,7 @@
 #include "modewise/data/pictures/augment.h"
 #include "modewise/models/grids/vision_transformer.h"
 #include "modewise/tasks/labelled/choose_epochs.h"
+#include "modewise/tasks/labelled/members.h"
 
 namespace modewise::tasks {
 namespace {
@@ -29,6 +30,7 @@ void PicturesRun::require_data() const {
 }
 
 void PicturesRun::load_samples(bool with_test) {
+  take_members(*this);
   data::PictureSet set = data::load_pictures(config.data, with_test);
   require_parts(set, with_test);
   take(std::move(set));
@@ -93,6 +95,7 @@ void PicturesRun::read_description(const nlohmann::ordered_json& json, const std
 
 void PicturesRun::make_model(bool to_train) {
   model_ = models::make_grid_classifier(config.model, shape_, seed());
+  if (to_train) mixture_ = join_members(*this);
   auto* vit = dynamic_cast<models::VisionTransformer*>(model_.get());
   if (!to_train || vit == nullptr || config.model.vit.from.empty()) return;
   for (const std::string& note : vit->take_weights(config.model.vit.from)) spdlog::warn("{}", note);

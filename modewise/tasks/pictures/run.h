@@ -30,6 +30,8 @@ class PicturesRun final : public LabelledRunOf<PicturesConfig, data::PictureSet,
   data::LabelledBatch gather(std::span<const int64_t> samples) const override;
   void vary(data::LabelledBatch& batch, int64_t number) const override;
 
+  std::unique_ptr<LabelledRun> anew() const override { return std::make_unique<PicturesRun>(); }
+
   std::vector<std::string> figures() const override { return {"auc", "accuracy", "loss"}; }
 
   SampleView sample_view(int64_t sample) const override;

@@ -102,7 +102,8 @@ const Kind volumes_kind = labelled_kind<make_run>({
     .summary = "Trains a classifier of volumes, and judges it on the test volumes.",
     .example = "modewise train classify --data adrenalmnist3d.npz",
     .data_help = "volumes: MedMNIST NPZ, NPZ or NPY with labels, folder of NIfTI (data.path)",
-    .model_help = "model (model.name): hot, transformer, timesformer, mvit, vit, resnet18, resnet50, auto",
+    .model_help =
+        "model (model.name): hot, transformer, timesformer, mvit, vit, resnet18, resnet50, ensemble, auto",
     .options = {{"--labels", "data.labels",
                  "CSV (file, label, split) or NPY of the labels, where labels.csv, NAME_labels.npy or "
                  "folders do not tell "
@@ -112,6 +113,7 @@ const Kind volumes_kind = labelled_kind<make_run>({
     .owns = owns,
     .opens = opens,
     .candidates = candidates,
+    .ensemble = labelled_ensemble("classify.select=auc"),
     .evaluate = evaluate,
     .describe_data = describe_data,
 });

@@ -10,6 +10,7 @@
 #include "modewise/core/file.h"
 #include "modewise/data/volumes/augment.h"
 #include "modewise/tasks/labelled/choose_epochs.h"
+#include "modewise/tasks/labelled/members.h"
 #include "modewise/tasks/volumes/score_file.h"
 
 namespace modewise::tasks {
@@ -27,6 +28,7 @@ void VolumesRun::require_data() const {
 }
 
 void VolumesRun::load_samples(bool with_test) {
+  take_members(*this);
   data::VolumeSet set = data::load_volumes(config.data, with_test);
   require_parts(set, with_test);
   const std::vector<int64_t> seen = set.class_counts(set.validation);
@@ -84,8 +86,9 @@ void VolumesRun::read_description(const nlohmann::ordered_json& json, const std:
             std::ssize(trained_classes_), json.at("missing").get<bool>()};
 }
 
-void VolumesRun::make_model(bool /*to_train*/) {
+void VolumesRun::make_model(bool to_train) {
   model_ = models::make_grid_classifier(config.model, shape_, seed());
+  if (to_train) mixture_ = join_members(*this);
 }
 
 analysis::ModelCost VolumesRun::cost() const {

@@ -34,6 +34,11 @@ class VolumesRun final : public LabelledRunOf<ClassifyConfig, data::VolumeSet, m
   int64_t views() const override { return int64_t{1} << config.classify.mirrors.size(); }
   data::LabelledBatch view(const data::LabelledBatch& batch, int64_t number) const override;
 
+  std::unique_ptr<LabelledRun> anew() const override { return std::make_unique<VolumesRun>(); }
+  std::vector<std::string> judging_settings() const override {
+    return {"classify.mirrors", "augment.shape_transform"};
+  }
+
   std::vector<std::string> figures() const override { return {"auc", "accuracy", "loss"}; }
   void keep_scores(const train::RunFolder& folder, const metrics::ScoreTable& table,
                    const metrics::ClassMetrics& metrics) const override;

@@ -1,12 +1,14 @@
-"""The program's classifiers of volumes as modules: hot, transformer and timesformer. Names in the state are those of the
-program's files: emb.…, positions, blocks.N.…, head.0, head.2."""
+"""The program's classifiers of volumes as modules: hot, transformer and timesformer, and ensembles of these. Names in the
+state are those of the program's files: emb.…, positions, blocks.N.…, head.0, head.2, and of ensembles member0.…, weights."""
 
 import dataclasses
 import math
+import tomllib
 
 import torch
 from torch import Tensor
 
+from modewise import ops
 from modewise.models.encoder_config import Table, encoder_options
 from modewise.nn.basic import TensorModule, number_dropouts
 from modewise.nn.encoder import EncoderOptions, TokenEncoder, encoded
@@ -76,9 +78,30 @@ class TokenClassifier(TensorModule):
         return torch.where(valid.unsqueeze(-1), values, torch.zeros((), dtype=values.dtype, device=values.device))
 
 
-def make_classifier(model: Table, shape: GridShape) -> TokenClassifier:
+class ClassEnsemble(TensorModule):
+    """The logarithms [B, K] float64 of a weighted mean of the probabilities of several classifiers; `weights` [M] float64
+    sum to 1, alike at first. A member of weight 0 is not asked."""
+
+    weights: Tensor
+
+    def __init__(self, members: list[TensorModule]) -> None:
+        super().__init__()
+        self.count = len(members)
+        for number, member in enumerate(members):
+            self.add_module(f"member{number}", member.requires_grad_(False))
+        self.register_buffer("weights", torch.full((self.count,), 1 / self.count, dtype=torch.float64))
+
+    def forward(self, values: Tensor, valid: Tensor | None = None) -> Tensor:
+        parts = [torch.softmax(self.get_submodule(f"member{number}")(values, valid).double(), -1) * weight
+                 for number, weight in enumerate(self.weights) if weight != 0]  # fmt: skip
+        return ops.elementary(sum(parts[1:], parts[0]), "log")
+
+
+def make_classifier(model: Table, shape: GridShape) -> TokenClassifier | ClassEnsemble:
     """The module of a resolved `[model]` table. NotImplementedError for a model that only the program has."""
     name, patch = model["name"], model["patch"]
+    if name == "ensemble":
+        return ClassEnsemble([make_classifier(tomllib.loads(text)["model"], shape) for text in model["ensemble"]["members"]])
     if name not in MECHANISMS or (model["attention"]["kernel"] == "linear" and name != "hot"):
         raise NotImplementedError(f'model.name = "{name}" has no module in Python yet; the program and modewise.tasks run it')
     sizes = patch["size"] if len(patch["size"]) > 1 else patch["size"] * len(shape.size)
