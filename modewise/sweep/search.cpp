@@ -13,8 +13,8 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/core/parse_json.h"
 #include "modewise/core/progress.h"
+#include "modewise/sweep/search_files.h"
 #include "modewise/sweep/sweep_runner.h"
 #include "modewise/sweep/sweep_table.h"
 
@@ -26,26 +26,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kTrialSteps = 10;
 constexpr int64_t kEnsembleMembers = 8;
-constexpr const char* kSplits = "splits";  // the stage of several splits
-constexpr double kShareOfOne = 0.25;       // of the budget that one baseline or one trial may take
-constexpr double kShareOfRounds = 0.9;     // of what is left after the trial
+constexpr const char *kSplits = "splits", *kEnsemble = "ensemble";  // stages
+constexpr double kShareOfOne = 0.25;    // of the budget that one baseline or one trial may take
+constexpr double kShareOfRounds = 0.9;  // of what is left after the trial
 
-fs::path folder_of(const fs::path& out) {
-  return out / "auto";
-}
-
-Json read_json(const fs::path& file) {
-  return parse_json(read_file(file), file.string());
-}
-
-/// A member of a JSON object that the search wrote.
-template <class T>
-T member(const nlohmann::json& json, const char* name, const std::string& source) {
-  try {
-    return json.at(name).get<T>();
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::data, "{}: \"{}\" is missing or no such value as a search writes", source, name);
-  }
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  if (const size_t at = text.find(what); at != std::string::npos) text.replace(at, what.size(), by);
+  return text;
 }
 
 /// What the trial of a candidate in `run` measured.
@@ -78,7 +65,7 @@ class Search {
   SearchOutcome run(const std::function<void(const SearchOutcome&)>& look) {
     const auto show = [&] {
       if (outcome_.signal != 0) return false;
-      write_file_atomically(folder_of(out_) / "leaderboard.json", standings_json().dump(1) + "\n");
+      write_file_atomically(search_folder(out_) / "leaderboard.json", standings_json().dump(1) + "\n");
       if (look) look(outcome_);
       return true;
     };
@@ -107,7 +94,7 @@ class Search {
       kept = best_of(name, r + 1 < plan->rounds.size() ? plan->rounds[r + 1].kept : 1);
     }
     if (outcome_.signal == 0 && judge_on_splits()) show();
-    if (outcome_.signal == 0) stage("ensemble", ensemble_runs());
+    if (outcome_.signal == 0) stage(kEnsemble, ensemble_runs());
     return std::move(outcome_);
   }
 
@@ -116,7 +103,7 @@ class Search {
     const auto found = std::find_if(request_.candidates.begin(), request_.candidates.end(),
                                     [&](const SearchCandidate& one) { return one.name == name; });
     require(found != request_.candidates.end(), ErrorKind::data, "{}: no candidate is called '{}'",
-            (folder_of(out_) / "plan.json").string(), name);
+            (search_folder(out_) / "plan.json").string(), name);
     return *found;
   }
 
@@ -161,34 +148,42 @@ class Search {
       if (values.size() < request_.splits.size()) continue;
       Standing mean = best[b];
       mean.stage = kSplits;
+      mean.on_splits = true;
       mean.value =
           std::accumulate(values.begin(), values.end(), mean.value) / static_cast<double>(values.size() + 1);
       for (const size_t run : rows[b].runs) mean.seconds += done.runs[run].seconds;
-      if (std::isfinite(mean.value)) judged.push_back(std::move(mean));
+      if (!std::isfinite(mean.value)) continue;
+      for (const size_t run : rows[b].runs) split_runs_[mean.name].push_back(done.runs[run].folder);
+      judged.push_back(std::move(mean));
     }
     add(std::move(judged));
     return true;
   }
 
-  /// The run that puts the best candidates together, each by its best run; none where there are not two.
+  /// The run that puts the best candidates together, each by its best run, or its runs on all splits where
+  /// there are several; none where there are not two runs.
   std::vector<SweepRun> ensemble_runs() const {
     std::vector<std::string> folders;
-    for (const Standing& one : best_candidates(kEnsembleMembers))
-      folders.push_back(fs::absolute(one.folder).lexically_normal().string());
-    if (request_.ensemble.empty() || folders.size() < 2) return {};
-    SweepRun run = run_of({"ensemble", {}, true}, 0);
-    for (std::string setting : request_.ensemble) {
-      if (const size_t at = setting.find("{runs}"); at != std::string::npos)
-        setting.replace(at, 6, Json(folders).dump());
-      run.settings.push_back(std::move(setting));
+    for (const Standing& one : best_candidates(kEnsembleMembers)) {
+      if (one.on_splits == split_runs_.empty()) continue;
+      std::vector<fs::path> runs = {one.folder};
+      if (one.on_splits)
+        runs.insert(runs.end(), split_runs_.at(one.name).begin(), split_runs_.at(one.name).end());
+      for (const fs::path& run : runs) folders.push_back(fs::absolute(run).lexically_normal().string());
     }
+    if (request_.ensemble.empty() || folders.size() < 2) return {};
+    SweepRun run = run_of({kEnsemble, {}, true}, 0);
+    const size_t splits = split_runs_.empty() ? 1 : request_.splits.size() + 1;
+    for (const std::string& setting : request_.ensemble)
+      run.settings.push_back(
+          replaced(replaced(setting, "{runs}", Json(folders).dump()), "{splits}", std::to_string(splits)));
     return {run};
   }
 
   SweepOutcome run_sweep_of(const std::string& stage, const std::vector<SweepRun>& runs) {
     plan_ = {stage, request_.task, request_.config, request_.data, {"model"}, {request_.metric}, runs};
     SweepOptions options;
-    options.out = folder_of(out_) / stage;
+    options.out = search_folder(out_) / stage;
     options.jobs = request_.jobs;
     options.threads = request_.threads;
     options.time_limit = limit_;
@@ -204,13 +199,17 @@ class Search {
     for (size_t i = 0; i < runs.size(); ++i) {
       const RunOutcome& run = done.runs[i];
       if (run.state == RunState::waiting || run.state == RunState::stopped) continue;
-      Standing standing{runs[i].name, stage, std::nan(""), 0, run.seconds, "", run.folder};
-      if (run.state == RunState::failed) {
-        standing.failure = run.failure;
-      } else {
+      Standing standing{runs[i].name, stage, std::nan(""), 0, run.seconds, run.failure, run.folder};
+      if (run.state == RunState::finished) {
+        const Json metrics = read_json(run.folder / "metrics.json"),
+                   members = metrics.value("members", Json());
         if (!rows[i].values[0].empty()) standing.value = rows[i].values[0][0];
-        standing.steps = read_json(run.folder / "metrics.json").value("steps", int64_t{0});
-        if (!std::isfinite(standing.value))
+        standing.steps = metrics.value("steps", int64_t{0});
+        standing.on_splits = stage == kEnsemble && !split_runs_.empty();
+        if (members.size() == 1)
+          standing.failure = fmt::format("no mean of several runs is better than {} alone",
+                                         fs::path(members[0].value("run", "")).filename().string());
+        else if (!std::isfinite(standing.value))
           standing.failure = fmt::format("it has no {}", request_.metric.name);
       }
       made_[run.folder] = runs[i];
@@ -225,10 +224,10 @@ class Search {
                      [&](const Standing& a, const Standing& b) { return rank(a) < rank(b); });
   }
 
-  /// The less the better; what was judged on several splits before the rest.
+  /// The less the better; what was judged on all splits before the rest.
   std::pair<bool, double> rank(const Standing& standing) const {
     if (!standing.failure.empty()) return {true, std::numeric_limits<double>::infinity()};
-    return {standing.stage != kSplits, request_.metric.best == "highest" ? -standing.value : standing.value};
+    return {!standing.on_splits, request_.metric.best == "highest" ? -standing.value : standing.value};
   }
 
   std::vector<std::string> best_of(const std::string& stage, int64_t count) const {
@@ -240,7 +239,7 @@ class Search {
 
   /// The plan of an earlier start, or a new one from a trial; nothing when a signal came before it was made.
   std::optional<SearchPlan> made_plan() {
-    const fs::path file = folder_of(out_) / "plan.json";
+    const fs::path file = search_folder(out_) / "plan.json";
     if (fs::exists(file)) return read_plan(file);
     std::vector<SweepRun> trials;
     for (const SearchCandidate& one : request_.candidates)
@@ -325,78 +324,24 @@ class Search {
   const Clock::time_point begin_ = Clock::now();
   double limit_ = 0;
   SweepPlan plan_;
-  std::map<fs::path, SweepRun> made_;  // what was asked of the run in a folder
+  std::map<fs::path, SweepRun> made_;                        // what was asked of the run in a folder
+  std::map<std::string, std::vector<fs::path>> split_runs_;  // of a candidate, on the further splits
   SearchOutcome outcome_;
 };
 
 }  // namespace
 
-Json SearchRequest::to_json() const {
-  Json all = Json::array();
-  for (const SearchCandidate& one : candidates)
-    all.push_back({{"name", one.name}, {"settings", one.settings}, {"fitted", one.fitted}});
-  return {{"task", task},
-          {"config", config},
-          {"data", data},
-          {"settings", settings},
-          {"seed", seed},
-          {"metric",
-           {{"path", metric.path},
-            {"name", metric.name},
-            {"best", metric.best},
-            {"decimals", metric.decimals},
-            {"factor", metric.factor}}},
-          {"budget_seconds", budget},
-          {"jobs", jobs},
-          {"threads", threads},
-          {"ensemble", ensemble},
-          {"splits", splits},
-          {"candidates", all}};
-}
-
-SearchRequest SearchRequest::from_json(const nlohmann::json& json, const std::string& source) {
-  const auto metric = member<nlohmann::json>(json, "metric", source);
-  SearchRequest out;
-  out.task = member<std::string>(json, "task", source);
-  out.config = member<std::string>(json, "config", source);
-  out.data = member<std::string>(json, "data", source);
-  out.settings = member<std::vector<std::string>>(json, "settings", source);
-  out.seed = member<int64_t>(json, "seed", source);
-  out.metric = {member<std::string>(metric, "path", source), member<std::string>(metric, "name", source),
-                member<std::string>(metric, "best", source), member<int64_t>(metric, "decimals", source),
-                member<double>(metric, "factor", source)};
-  out.budget = member<double>(json, "budget_seconds", source);
-  out.jobs = member<int64_t>(json, "jobs", source);
-  out.threads = member<int64_t>(json, "threads", source);
-  out.ensemble = member<std::vector<std::string>>(json, "ensemble", source);
-  out.splits = member<std::vector<std::string>>(json, "splits", source);
-  const auto all = member<nlohmann::json>(json, "candidates", source);
-  for (const nlohmann::json& one : all)
-    out.candidates.push_back({member<std::string>(one, "name", source),
-                              member<std::vector<std::string>>(one, "settings", source),
-                              member<bool>(one, "fitted", source)});
-  return out;
-}
-
 const Standing* SearchOutcome::best() const {
   return standings.empty() || !standings.front().failure.empty() ? nullptr : &standings.front();
-}
-
-bool holds_search(const fs::path& out) {
-  return fs::exists(folder_of(out) / "request.json") && !fs::exists(out / "config.toml");
-}
-
-SearchRequest read_search(const fs::path& out) {
-  const fs::path file = folder_of(out) / "request.json";
-  return SearchRequest::from_json(read_json(file), file.string());
 }
 
 SearchOutcome run_search(const SearchRequest& request, const fs::path& out,
                          const std::function<void(const SearchOutcome&)>& look, const std::string& program) {
   std::error_code error;
-  fs::create_directories(folder_of(out), error);
-  require(!error, ErrorKind::cannot_create, "cannot create {}: {}", folder_of(out).string(), error.message());
-  const fs::path file = folder_of(out) / "request.json";
+  fs::create_directories(search_folder(out), error);
+  require(!error, ErrorKind::cannot_create, "cannot create {}: {}", search_folder(out).string(),
+          error.message());
+  const fs::path file = search_folder(out) / "request.json";
   if (!fs::exists(file)) write_file_atomically(file, request.to_json().dump(1) + "\n");
   return Search(request, out, program).run(look);
 }

@@ -3,7 +3,7 @@
 // steps is fitted first; the others are trained for a few steps each, the better half of them for twice as
 // many, and so on (successive halving, Jamieson and Talwalkar 2016). Each round trains anew, with a schedule
 // of its own length. Where the validation part is small, the best are trained once more on other splits of
-// the same samples, and judged by the mean over all of them.
+// the same samples, and judged by the mean over all of them. At last one run puts the best together.
 //
 // OUT/auto holds request.json (what was asked), baselines/, trial/, round1/ …, splits/ (a sweep's folder
 // each), plan.json (how many steps in which round, from the times of the trial) and leaderboard.json. A
@@ -32,8 +32,8 @@ struct SearchRequest {
   int64_t seed = 0;
   SweepMetric metric;
   std::vector<SearchCandidate> candidates;  // where time is short the last ones are left out
-  /// Of a run made of the best candidates at the end, with their folders as a list in the place of {runs};
-  /// empty: none.
+  /// Of a run made of the best candidates at the end, with their folders as a list in the place of {runs} and
+  /// the number of folders of each in the place of {splits}; empty: none.
   std::vector<std::string> ensemble;
   /// Settings that part the samples into training and validation anew, one a split; empty: the config's split
   /// alone.
@@ -54,6 +54,7 @@ struct Standing {
   double seconds = 0;
   std::string failure;  // what it said, "" when it ended well
   std::filesystem::path folder;
+  bool on_splits = false;  // whether the metric is over all splits
 };
 
 struct SearchOutcome {

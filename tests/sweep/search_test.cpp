@@ -99,10 +99,11 @@ TEST(SearchPlan, KeepsTimeForFurtherSplits) {
   EXPECT_EQ(five.rounds.back().steps.front().second, 400);
 }
 
-/// Takes --out or --resume, model.name, train.max_steps and data.split_seed. "quick" and "late" get better
+/// Takes --out or --resume, model.name, train.max_steps, data.split_seed, and of an ensemble its runs with
+/// their splits, its figure and its members. "quick" and "late" get better
 /// with steps, "lucky" is good on one split alone, "bad" fails, "nan" has no number, "slow" sleeps.
 constexpr const char* kTraining = R"(#!/bin/bash
-steps=0
+steps=0 members=[]
 while (($#)); do
   case $1 in
     --out) folder=$2; new=yes ;;
@@ -110,6 +111,9 @@ while (($#)); do
     model.name=*) name=${1#*=} ;;
     train.max_steps=*) steps=${1#*=} ;;
     data.split_seed=*) split=${1#*=} ;;
+    model.ensemble.*) mkdir -p "$folder"; echo "$1" >> "$folder/ensemble" ;;
+    value=*) value=${1#*=} ;;
+    members=*) members=${1#*=} ;;
   esac
   shift
 done
@@ -124,11 +128,12 @@ case $name in
   slow) sleep 30 ;;
   quick) value=$((900 - steps)) ;;
   late) if ((steps > 100)); then value=1; else value=$((800 - steps)); fi ;;
+  ensemble) ;;
   lucky) value=1; if [[ $split ]]; then value=2000; fi ;;
   *) value=850 ;;
 esac
 if [[ $name = nan ]]; then value=null; fi
-echo "{\"steps\": $steps, \"epochs\": $((steps / 10)), \"best\": {\"val_mse\": $value}}" > "$folder/metrics.json"
+echo "{\"steps\": $steps, \"epochs\": $((steps / 10)), \"best\": {\"val_mse\": $value}, \"members\": $members}" > "$folder/metrics.json"
 echo "{\"steps\": {\"count\": 10, \"seconds\": 0.0001}, \"evaluations\": {\"count\": 1, \"seconds\": 0.0001}}" > "$folder/timing.json"
 )";
 
@@ -226,6 +231,53 @@ TEST_F(Searching, JudgesTheBestOnFurtherSplits) {
   const SearchOutcome again = run();
   EXPECT_EQ(again.best()->name, "late");
   EXPECT_EQ(of_run("splits", "quick-2", "starts"), "start\nstart\n");
+}
+
+TEST_F(Searching, PutsTheBestTogether) {
+  request.ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}", "model.ensemble.splits={splits}",
+                      "value=760"};
+  SearchOutcome outcome = run();
+  EXPECT_EQ(outcome.best()->name, "ensemble");  // of equals the last
+  const auto path = [&](const char* stage, const char* name) {
+    return fs::absolute(folder / "out" / "auto" / stage / "runs" / name).lexically_normal().string();
+  };
+  const std::string asked = of_run("ensemble", "ensemble", "ensemble");
+  EXPECT_THAT(asked, HasSubstr("model.ensemble.splits=1"));
+  for (const char* name : {"late", "quick", "base"}) EXPECT_THAT(asked, HasSubstr(std::string(name) + '"'));
+  EXPECT_THAT(asked, HasSubstr("model.ensemble.runs=[\"" + path("round3", "late")));
+  fs::remove_all(folder / "out" / "auto" / "ensemble");
+  request.ensemble.emplace_back(R"(members=[{"run":"/a/late","weight":1}])");
+  outcome = run();
+  EXPECT_EQ(outcome.best()->name, "late");
+  const auto found = std::find_if(outcome.standings.begin(), outcome.standings.end(),
+                                  [](const Standing& one) { return one.name == "ensemble"; });
+  ASSERT_NE(found, outcome.standings.end());
+  EXPECT_EQ(found->failure, "no mean of several runs is better than late alone");
+}
+
+TEST_F(Searching, PutsTheTrainingsOfAllSplitsTogether) {
+  request.candidates.pop_back();
+  request.splits = {"data.split_seed=8", "data.split_seed=9"};
+  request.ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}", "model.ensemble.splits={splits}",
+                      "value=770"};
+  SearchOutcome outcome = run();
+  // Behind what is better on all splits, before what was judged on one.
+  EXPECT_EQ(outcome.best()->name, "late");
+  EXPECT_EQ(outcome.standings[1].name, "ensemble");
+  EXPECT_TRUE(outcome.standings[1].on_splits);
+  const std::string asked = of_run("ensemble", "ensemble", "ensemble");
+  EXPECT_THAT(asked, HasSubstr("model.ensemble.splits=3"));
+  const auto at = [&](const std::string& run) { return asked.find("/runs/" + run + '"'); };
+  for (const char* name : {"late", "quick", "base"}) {
+    const std::string second = std::string(name) + "-2", third = std::string(name) + "-3";
+    EXPECT_LT(at(name), at(second)) << name;
+    EXPECT_LT(at(second), at(third)) << name;
+    EXPECT_NE(at(third), std::string::npos) << name;
+  }
+  fs::remove_all(folder / "out" / "auto" / "ensemble");
+  request.ensemble.back() = "value=760";
+  outcome = run();
+  EXPECT_EQ(outcome.best()->name, "ensemble");  // as good as late on all splits
 }
 
 TEST_F(Searching, HasATimeForEachBaseline) {

@@ -1,0 +1,33 @@
+#pragma once
+// The JSON files of a search.
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/parse_json.h"
+
+namespace modewise::sweep {
+
+inline std::filesystem::path search_folder(const std::filesystem::path& out) {
+  return out / "auto";
+}
+
+inline nlohmann::ordered_json read_json(const std::filesystem::path& file) {
+  return parse_json(read_file(file), file.string());
+}
+
+/// A member of a JSON object that the search wrote; data error, opened by `source`, for one that is not
+/// there.
+template <class T>
+T member(const nlohmann::json& json, const char* name, const std::string& source) {
+  try {
+    return json.at(name).get<T>();
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::data, "{}: \"{}\" is missing or no such value as a search writes", source, name);
+  }
+}
+
+}  // namespace modewise::sweep

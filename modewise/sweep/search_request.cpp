@@ -1,0 +1,65 @@
+#include "modewise/sweep/search.h"
+#include "modewise/sweep/search_files.h"
+
+namespace modewise::sweep {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+Json SearchRequest::to_json() const {
+  Json all = Json::array();
+  for (const SearchCandidate& one : candidates)
+    all.push_back({{"name", one.name}, {"settings", one.settings}, {"fitted", one.fitted}});
+  return {{"task", task},
+          {"config", config},
+          {"data", data},
+          {"settings", settings},
+          {"seed", seed},
+          {"metric",
+           {{"path", metric.path},
+            {"name", metric.name},
+            {"best", metric.best},
+            {"decimals", metric.decimals},
+            {"factor", metric.factor}}},
+          {"budget_seconds", budget},
+          {"jobs", jobs},
+          {"threads", threads},
+          {"ensemble", ensemble},
+          {"splits", splits},
+          {"candidates", all}};
+}
+
+SearchRequest SearchRequest::from_json(const nlohmann::json& json, const std::string& source) {
+  const auto metric = member<nlohmann::json>(json, "metric", source);
+  SearchRequest out;
+  out.task = member<std::string>(json, "task", source);
+  out.config = member<std::string>(json, "config", source);
+  out.data = member<std::string>(json, "data", source);
+  out.settings = member<std::vector<std::string>>(json, "settings", source);
+  out.seed = member<int64_t>(json, "seed", source);
+  out.metric = {member<std::string>(metric, "path", source), member<std::string>(metric, "name", source),
+                member<std::string>(metric, "best", source), member<int64_t>(metric, "decimals", source),
+                member<double>(metric, "factor", source)};
+  out.budget = member<double>(json, "budget_seconds", source);
+  out.jobs = member<int64_t>(json, "jobs", source);
+  out.threads = member<int64_t>(json, "threads", source);
+  out.ensemble = member<std::vector<std::string>>(json, "ensemble", source);
+  out.splits = member<std::vector<std::string>>(json, "splits", source);
+  const auto all = member<nlohmann::json>(json, "candidates", source);
+  for (const nlohmann::json& one : all)
+    out.candidates.push_back({member<std::string>(one, "name", source),
+                              member<std::vector<std::string>>(one, "settings", source),
+                              member<bool>(one, "fitted", source)});
+  return out;
+}
+
+bool holds_search(const fs::path& out) {
+  return fs::exists(search_folder(out) / "request.json") && !fs::exists(out / "config.toml");
+}
+
+SearchRequest read_search(const fs::path& out) {
+  const fs::path file = search_folder(out) / "request.json";
+  return SearchRequest::from_json(read_json(file), file.string());
+}
+
+}  // namespace modewise::sweep
