@@ -74,6 +74,20 @@ def test_scores_have_the_programs_bits(data, tmp_path, name):
     assert len(np.unique(scores_of(said))) > 19
 
 
+def test_an_ensemble_has_the_programs_bits(data, tmp_path):
+    runs = [tmp_path / name for name in ("hot", "timesformer", "by-mode")]
+    for run, settings in zip(runs, (CASES["mirrors"], {"model.name": "timesformer"}, CASES["timesformer by mode"])):
+        trained(data, run, {"classify.mirrors": [0, 2], **settings})
+    modewise.tasks.train("classify", {"data.path": data, "model.name": "ensemble", "model.ensemble.runs": list(map(str, runs))},
+                         out=tmp_path / "run", verbosity=-1)  # fmt: skip
+    loaded = modewise.load(tmp_path / "run")
+    with np.load(data) as arrays:
+        scores = loaded.predict_proba(arrays["test_images"])
+    assert np.array_equal(scores, scores_of(modewise.tasks.predict(tmp_path / "run"))[-19:])
+    assert loaded.config["classify"]["mirrors"] == [0, 2]
+    assert not any(parameter.requires_grad for parameter in loaded.module.parameters())
+
+
 def test_voxels_that_are_missing_are_masked(data, tmp_path):
     """Those of value 0 here: they change nothing, and the scores are the program's."""
     loaded = trained(data, tmp_path / "run", {"data.missing_values": [0.0]})
