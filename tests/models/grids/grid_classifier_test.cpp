@@ -242,7 +242,7 @@ TEST(VolumePatches, AreNamedInTheConfig) {
 
 TEST(GridModelConfig, NamesWhatDoesNotFit) {
   for (const std::string& name : names_of(grid_models()))
-    EXPECT_EQ(rejection({"name=" + name}), name == "ensemble" ? "model: ensemble.members is empty" : "")
+    EXPECT_EQ(rejection({"name=" + name}), name == "ensemble" ? "run.toml: ensemble.members is empty" : "")
         << name;
   for (const char* preset : {"default", "release", "paper"})
     EXPECT_EQ(rejection({std::string("preset=") + preset}), "") << preset;
