@@ -25,8 +25,8 @@ struct TrainingParts {
 /// Writes the checkpoint of the step that was reached.
 void save_training(const CheckpointStore& store, const TrainingParts& parts);
 
-/// Takes all of it from a checkpoint. Errors: config when it was saved under other settings and data when it was
-/// of other data, unless `accept_changes`; data when its state cannot be read.
+/// Takes all of it from a checkpoint. Errors: config when it was saved under other settings and data when it
+/// was of other data, unless `accept_changes`; data when its state cannot be read.
 void load_training(const Checkpoint& checkpoint, const TrainingParts& parts, bool accept_changes);
 
 }  // namespace modewise::train

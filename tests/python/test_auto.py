@@ -54,6 +54,11 @@ def test_the_best_on_validation_becomes_the_run(chosen):
     assert {"repeat", "seasonal", "ridge", "hot-small", "dlinear"} <= names
 
 
+def medians(of):
+    table = np.genfromtxt(ok("predict", of).stdout.splitlines(), delimiter=",", names=True, dtype=None, encoding=None)
+    return np.array([[row[name] for name in ("a", "b", "c")] for row in table])
+
+
 def test_the_ensemble_is_the_weighted_mean_of_its_members(chosen):
     _, _, run, _ = chosen
     rows = {row[0]: row for row in reversed(leaderboard(run)) if row[3] is not None}
@@ -65,24 +70,23 @@ def test_the_ensemble_is_the_weighted_mean_of_its_members(chosen):
     newest = max((folder / "checkpoints").glob("step_*"))
     weights = load_file(newest / "best.safetensors")["weights"]
     assert weights.shape == (len(members),) and abs(weights.sum() - 1) < 1e-12 and (weights >= 0).all()
-
-    def medians(of):
-        table = np.genfromtxt(ok("predict", of).stdout.splitlines(), delimiter=",", names=True, dtype=None, encoding=None)
-        return np.array([[row[name] for name in ("a", "b", "c")] for row in table])
-
     mean = sum(w * medians(member) for w, member in zip(weights, members) if w > 0)
-    np.testing.assert_allclose(medians(folder), mean, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(medians(folder), mean, rtol=1e-5, atol=1e-5)
 
 
 def test_an_ensemble_by_hand(chosen, tmp_path):
     _, table, run, _ = chosen
-    members = [run / "auto" / "baselines" / "runs" / name for name in ("repeat", "ridge")]
+    members = [run / "auto" / "baselines" / "runs" / name for name in ("repeat", "theta")]  # theta is fitted to the last row
     out = tmp_path / "out"
     setting = "model.ensemble.runs=" + ",".join(map(str, members))
     ok("train", "forecast", "--data", table, "--model", "ensemble", "--set", setting, "--out", out)
     moved = tmp_path / "moved"
     out.rename(moved)
     assert json.loads(ok("evaluate", moved, "--json").stdout) == json.loads((moved / "metrics.json").read_text())["test"]
+    weights = load_file(max((moved / "checkpoints").glob("step_*")) / "best.safetensors")["weights"]
+    assert weights[1] > 0
+    mean = sum(w * medians(member) for w, member in zip(weights, members))
+    np.testing.assert_allclose(medians(moved), mean, rtol=2e-6, atol=2e-6)
     refused = ["train", "forecast", "--data", table, "--model", "ensemble"]
     fails(2, "name them by --set model.ensemble.runs=RUN,RUN", arguments=refused)
     fails(66, "there is no run folder /nowhere", arguments=[*refused, "--set", "model.ensemble.runs=/nowhere"])

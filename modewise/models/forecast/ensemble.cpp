@@ -159,4 +159,12 @@ void EnsembleForecaster::fit(const FittingRows& rows) {
   weights_.copy_(at::tensor(at::ArrayRef<double>(chosen)));
 }
 
+bool EnsembleForecaster::refits() const {
+  return std::any_of(members_.begin(), members_.end(), [](const auto& member) { return member->refits(); });
+}
+
+void EnsembleForecaster::refit(const FittingRows& rows) {
+  for (const auto& member : members_) member->refit(rows);
+}
+
 }  // namespace modewise::models

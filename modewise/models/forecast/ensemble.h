@@ -37,6 +37,9 @@ class EnsembleForecaster : public Forecaster {
   /// Chooses the weights on the validation windows (equal ones where there are none) with the members as they
   /// are.
   void fit(const FittingRows& rows) override;
+  /// Those of the members that are.
+  bool refits() const override;
+  void refit(const FittingRows& rows) override;
 
   int64_t members() const { return std::ssize(members_); }
   Forecaster& member(int64_t i) { return *members_.at(static_cast<size_t>(i)); }

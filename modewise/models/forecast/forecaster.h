@@ -72,6 +72,8 @@ class Forecaster : public torch::nn::Module {
   virtual void fit(const FittingRows& /*rows*/) {}
   /// Whether a forecast beyond the end of a series is made by the model fitted to all of its rows.
   virtual bool refits() const { return false; }
+  /// Fits to these rows what then is; the rest stays.
+  virtual void refit(const FittingRows& /*rows*/) {}
 
   const ForecastShape& shape() const { return shape_; }
 

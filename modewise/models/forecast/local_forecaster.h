@@ -20,6 +20,7 @@ class LocalForecaster : public Forecaster {
   /// Keeps the scaling, and fits each series to its last training rows, 1,000 or three periods.
   void fit(const FittingRows& rows) override;
   bool refits() const override { return true; }
+  void refit(const FittingRows& rows) override { fit(rows); }
 
  protected:
   /// The steps after `history`, the L rows of a window of series number `series`, in units and without gaps:

@@ -12,6 +12,7 @@
 #include "modewise/data/forecast/known.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/tasks/forecast/task.h"
+#include "modewise/train/tensor_file.h"
 
 namespace modewise::tasks {
 namespace {
@@ -99,13 +100,14 @@ void require_lookback(const ForecastRun& run, const data::Series& series, const 
           series.source, missing, run.config.forecast.lookback);
 }
 
-/// The run's model, or one of its kind fitted to all rows of the series that it goes on from.
+/// The run's model, or a copy of it fitted to all rows of the series that it goes on from.
 std::shared_ptr<models::Forecaster> model_for_the_end(const ForecastRun& run,
                                                       const data::WindowSource& source) {
   if (!run.model->refits()) return run.model;
   const std::shared_ptr<models::Forecaster> model = models::make_forecaster(
       run.config.model, run.model->shape(), static_cast<uint64_t>(run.config.train.seed));
-  model->fit(fitting_rows(source, run.data.scaler));
+  train::copy_into(train::module_tensors(*model), train::module_tensors(*run.model));
+  model->refit(fitting_rows(source, run.data.scaler));
   return model;
 }
 
