@@ -41,7 +41,8 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
   EXPECT_THAT(
       fields_in(SeriesConfig()),
       ElementsAre("path path", "format auto|csv|text|npy|npz|folder", "simulate |lorenz96|logistic|seasonal",
-                  "simulate_rows 1…1000000000", "simulate_seed 0…2^63", "columns", "drop", "categories",
+                  "simulate_rows 1…1000000000", "simulate_seed 0…2^63", "columns", "drop", "known",
+                  "calendar auto|hour|weekday|day|yearday|month", "calendar_code cyclic|scaled", "categories",
                   "time_column", "id", "dates strict|rows", "resample", "resample_by mean|sum|last",
                   "delimiter", "header auto|yes|no", "missing_texts", "missing_values", "start", "step",
                   "array", "time_axis -64…63", "mode_names", "ordered_modes", "knock_out 0…1",

@@ -46,12 +46,10 @@ void SeriesConfig::fields(Fields& f) {
   f.add("drop", drop, "variables not to use");
   f.add("known", known,
         "columns whose values are known for the rows to come too (a plan, prices, holidays): inputs of tide "
-        "and "
-        "of hot and its siblings, not forecast");
+        "and of hot and its siblings, not forecast");
   f.add("calendar", calendar,
         "parts of the date as further such inputs: hour, weekday, day, yearday, month; auto: those that the "
-        "step "
-        "of the rows tells apart",
+        "step of the rows tells apart",
         {.one_of = {"auto", "hour", "weekday", "day", "yearday", "month"}});
   f.add("calendar_code", calendar_code,
         "a part of the date as its place on a circle (sine and cosine) or on a line from -0.5 to 0.5",
