@@ -76,7 +76,7 @@ def test_the_ensemble_is_the_weighted_mean_of_its_members(chosen):
 
 def test_an_ensemble_by_hand(chosen, tmp_path):
     _, table, run, _ = chosen
-    members = [run / "auto" / "baselines" / "runs" / name for name in ("repeat", "theta")]  # theta is fitted to the last row
+    members = [run / "auto" / "baselines" / "runs" / name for name in ("theta", "ets")]  # fitted to the last row
     out = tmp_path / "out"
     setting = "model.ensemble.runs=" + ",".join(map(str, members))
     ok("train", "forecast", "--data", table, "--model", "ensemble", "--set", setting, "--out", out)
@@ -84,7 +84,6 @@ def test_an_ensemble_by_hand(chosen, tmp_path):
     out.rename(moved)
     assert json.loads(ok("evaluate", moved, "--json").stdout) == json.loads((moved / "metrics.json").read_text())["test"]
     weights = load_file(max((moved / "checkpoints").glob("step_*")) / "best.safetensors")["weights"]
-    assert weights[1] > 0
     mean = sum(w * medians(member) for w, member in zip(weights, members))
     np.testing.assert_allclose(medians(moved), mean, rtol=2e-6, atol=2e-6)
     refused = ["train", "forecast", "--data", table, "--model", "ensemble"]
