@@ -5,6 +5,7 @@ import json
 import math
 import random
 
+import pytest
 from cli_helpers import ok
 
 
@@ -40,6 +41,16 @@ def test_thirty_rows_without_dates(tmp_path):
     path.write_text("a,b\n" + "".join(f"{i},{math.sin(i):.4f}\n" for i in range(30)))
     said = ok("train", "forecast", "--data", path, "--out", tmp_path / "run", "--set", "output.report=false").stderr
     assert "chosen for 30 rows: forecast.horizon = 2, forecast.lookback = 8, model.patch.length = 8, .stride = 4" in said
+
+
+MODELS = ["repeat", "seasonal", "seasonal-drift", "ridge", "theta", "ets", "dlinear", "rlinear", "nlinear", "patchtst", "itransformer", "tide", "hot"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_thirty_rows_are_enough_for_each_model(tmp_path, model):
+    path = write_months(tmp_path / "short.csv", rows=30)
+    ok("train", "forecast", "--data", path, "--model", model, "--out", tmp_path / "run", "--set", "train.max_steps=3", "--set", "output.report=false")
+    assert math.isfinite(json.loads((tmp_path / "run" / "metrics.json").read_text())["test"]["scaled"]["mse"])
 
 
 def test_what_is_given_stays(tmp_path):

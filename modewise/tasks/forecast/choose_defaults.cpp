@@ -61,7 +61,8 @@ std::string choose_defaults(ForecastConfig& config, const data::Series& series, 
   }
   int64_t& period = config.model.baseline.period;
   const models::ForecasterRow* row = find_row(models::forecasters(), config.model.name);
-  const bool seasonal = row != nullptr && row->options.has("baseline.period");
+  const bool seasonal = row != nullptr && row->options.has("baseline.period"),
+             patched = row != nullptr && row->options.has("patch.length");
   const int64_t season = period > 0          ? period
                          : series.time.dated ? season_of(series.time)
                                              : models::BaselineConfig::kUsualPeriod;
@@ -70,7 +71,7 @@ std::string choose_defaults(ForecastConfig& config, const data::Series& series, 
                                  : usual_lookback(series.time, forecast.longest(), splits.train.rows());
     chosen.push_back(fmt::format("forecast.lookback = {}", forecast.lookback));
     models::PatchConfig& patch = config.model.patch;
-    if (patch.length > forecast.lookback) {
+    if (patched && patch.length > forecast.lookback) {
       patch.length = forecast.lookback;
       patch.stride = std::max<int64_t>(forecast.lookback / 2, 1);
       chosen.push_back(fmt::format("model.patch.length = {}, .stride = {}", patch.length, patch.stride));

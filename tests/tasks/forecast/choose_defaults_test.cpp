@@ -94,6 +94,20 @@ TEST(ChooseDefaults, KeepsWhatIsGiven) {
   EXPECT_EQ(config.train.patience, 3);
 }
 
+TEST(ChooseDefaults, PatchesAreShortenedForModelsThatHaveThem) {
+  const data::Splits splits{{0, 21}, {21, 27}, {27, 30}, ""};
+  for (const auto& [model, length] :
+       {std::pair("hot", 4), {"patchtst", 4}, {"dlinear", 16}, {"repeat", 16}, {"tide", 16}}) {
+    ForecastConfig config;
+    config.model.use_model(model);
+    config.forecast.horizon = 6;
+    config.train.epochs = 1;
+    choose_defaults(config, series_of(30, every(0)), splits);
+    EXPECT_LT(config.forecast.lookback, 16) << model;
+    EXPECT_EQ(config.model.patch.length, length) << model;
+  }
+}
+
 TEST(ChooseDefaults, AModelThatCountsInSeasonsGetsThemFromTheStep) {
   const data::Splits months{{0, 100}, {100, 114}, {114, 144}, ""};
   const auto chosen = [](const data::Series& series, const data::Splits& splits, int64_t period,
