@@ -1,6 +1,5 @@
 #include "modewise/tasks/forecast/members.h"
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +11,7 @@
 #include "modewise/models/forecast/ensemble.h"
 #include "modewise/tasks/forecast/run.h"
 #include "modewise/tasks/load_config.h"
+#include "modewise/train/tensor_file.h"
 
 namespace modewise::tasks {
 namespace {
@@ -37,14 +37,6 @@ struct Promise {
         calendar_code(config.data.calendar_code) {}
   bool operator==(const Promise&) const = default;
 };
-
-void copy_weights(const ForecastRun& from, models::Forecaster& to) {
-  const at::NoGradGuard no_grad;
-  const auto parameters = from.model->named_parameters();
-  const auto buffers = from.model->named_buffers();
-  for (auto& item : to.named_parameters()) item.value().copy_(parameters[item.key()]);
-  for (auto& item : to.named_buffers()) item.value().copy_(buffers[item.key()]);
-}
 
 }  // namespace
 
@@ -93,7 +85,8 @@ void load_members(models::Forecaster& model, const ForecastConfig& config, const
                 at::equal(run.data.scaler.deviation, data.scaler.deviation),
             ErrorKind::data, "{} was trained on other rows (of {}) than those of {}", runs[i],
             run.data.source, data.series.source);
-    copy_weights(run, ensemble->member(static_cast<int64_t>(i)));
+    train::copy_into(train::module_tensors(ensemble->member(static_cast<int64_t>(i))),
+                     train::module_tensors(*run.model));
   }
 }
 

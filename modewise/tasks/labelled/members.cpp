@@ -1,7 +1,5 @@
 #include "modewise/tasks/labelled/members.h"
 
-#include <ATen/core/grad_mode.h>
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -9,6 +7,7 @@
 #include "modewise/core/error.h"
 #include "modewise/tasks/open_run.h"
 #include "modewise/tasks/test_part.h"
+#include "modewise/train/tensor_file.h"
 
 namespace modewise::tasks {
 namespace {
@@ -89,12 +88,6 @@ void require_same_samples(const LabelledRun& ensemble, const std::vector<OpenedR
   }
 }
 
-void copy_tensors(const torch::nn::Module& from, const torch::nn::Module& to) {
-  const auto parameters = from.named_parameters(), buffers = from.named_buffers();
-  for (auto& item : to.named_parameters()) item.value().copy_(parameters[item.key()]);
-  for (auto& item : to.named_buffers()) item.value().copy_(buffers[item.key()]);
-}
-
 /// Of each member, from that of each model.
 std::vector<double> spread_over(int64_t splits, const std::vector<double>& weights) {
   std::vector<double> out;
@@ -149,8 +142,8 @@ std::optional<metrics::ClassMixture> join_members(
   require_same_samples(run, members, scores);
   std::vector<metrics::MixedPart> parts(static_cast<size_t>(config->splits));
   for (size_t i = 0; i < members.size(); ++i) {
-    const at::NoGradGuard no_grad;
-    copy_tensors(members[i].run->model(), model.member(static_cast<int64_t>(i)));
+    train::copy_into(train::module_tensors(model.member(static_cast<int64_t>(i))),
+                     train::module_tensors(members[i].run->model()));
     if (each) each(static_cast<int64_t>(i), *members[i].run);
     parts[i % parts.size()].push_back(std::move(scores[i]));
   }
