@@ -1,12 +1,12 @@
 """`modewise train forecast --model auto` on whole tables, and how what it chose compares with each of its candidates on test rows.
 
     python experiments/forecasting/auto.py unseen --out runs/auto [--budget 5m] [--only co2 sunspots]
-    python experiments/forecasting/auto.py known --data ../shared/data/forecasting --out runs/auto
+    python experiments/forecasting/auto.py known --data ../shared/data --out runs/auto
 
 The choice is made with --no-test; only then are the test rows read, by the run that was chosen and by the best run that each candidate
 made. Prints a Markdown table: a row a set, in the order of the list. What is there already is not made again.
 
-`known`: ETTh1, ETTm1, Weather, Exchange (recipes of this project were made on them), and made series of 30, 144 and 1,000 rows.
+`known`: ETTh1, ETTm1, Weather, Exchange, Beijing air, ERA5 (recipes of this project were made on them), and made series of 30, 144 and 1,000 rows.
 `unseen`: tables that pip packages hold, on which nothing was tried before the list was written down (2026-11-24): as files the ones of
 vega_datasets and co2 and sunspots of statsmodels; elnino and macrodata of statsmodels, whose dates stand in years and columns, as tables
 with a date. `pip install statsmodels vega_datasets pandas`.
@@ -22,7 +22,14 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "modewise"
 UNSEEN = ["seattle-temps", "sf-temps", "us-employment", "seattle-weather", "co2", "sunspots", "macrodata", "elnino"]
-FILES = {"etth1": "ETTh1.csv", "ettm1": "ETTm1.csv", "weather": "weather.csv", "exchange": "exchange_rate.txt"}
+FILES = {
+    "etth1": "forecasting/ETTh1.csv",
+    "ettm1": "forecasting/ETTm1.csv",
+    "weather": "forecasting/weather.csv",
+    "exchange": "forecasting/exchange_rate.txt",
+    "beijing-air": "order3/beijing-air",
+    "era5": "order3/era5_t2m_uk_2019-03.npy",
+}
 MADE = {"made-30": 30, "made-144": 144, "made-1000": 1000}
 
 
@@ -115,7 +122,7 @@ def row_of(figures):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("list", choices=["known", "unseen"])
-    parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data" / "forecasting", help="folder of the known files")
+    parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data", help="folder of the known files")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder of the runs")
     parser.add_argument("--budget", default="5m")
     parser.add_argument("--only", nargs="+", default=[], help="of the list")

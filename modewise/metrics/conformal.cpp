@@ -23,15 +23,31 @@ struct Part {
   int64_t begin = 0, end = 0;
 };
 
-/// The ⌈(n+1)·fraction⌉-th smallest; the largest when n is too small for it, 0 of none. Reorders `scores`.
-float conformal_quantile(std::vector<float>& scores, double fraction) {
-  if (scores.empty()) return 0;
-  const auto n = static_cast<double>(scores.size());
-  const auto rank = static_cast<size_t>(std::clamp(std::ceil((n + 1) * fraction - 1e-9), 1.0, n));
-  const auto at = scores.begin() + static_cast<std::ptrdiff_t>(rank - 1);
-  std::nth_element(scores.begin(), at, scores.end());
-  return *at;
-}
+/// Scores of which ever larger quantiles are taken.
+class Scores {
+ public:
+  std::vector<float>& fill() {
+    passed_ = 0;
+    return values_;
+  }
+  size_t size() const { return values_.size(); }
+
+  /// The ⌈(n+1)·fraction⌉-th smallest; the largest when n is too small for it, 0 of none. `fraction` is at
+  /// least that of the call before.
+  float quantile(double fraction) {
+    if (values_.empty()) return 0;
+    const auto n = static_cast<double>(size());
+    const double rank = std::clamp(std::ceil((n + 1) * fraction - 1e-9), 1.0, n);
+    const auto begin = values_.begin() + passed_;  // nothing before it is larger than what follows
+    passed_ = static_cast<std::ptrdiff_t>(rank) - 1;
+    std::nth_element(begin, values_.begin() + passed_, values_.end());
+    return values_[static_cast<size_t>(passed_)];
+  }
+
+ private:
+  std::vector<float> values_;
+  std::ptrdiff_t passed_ = 0;
+};
 
 class Calibrator {
  public:
@@ -43,28 +59,20 @@ class Calibrator {
 
   /// Margins [I, S, H] from the windows of `part`.
   void margins(Part part, std::vector<float>& lower, std::vector<float>& upper) const {
-    lower.clear();
-    upper.clear();
-    std::vector<float> below, above;
-    for (int64_t interval = 0; interval < std::ssize(sample_.nominal); ++interval) {
-      const double alpha = 1 - sample_.nominal[static_cast<size_t>(interval)];
-      for (int64_t s = 0; s < sample_.series; ++s)
-        for (int64_t step = 0; step < sample_.horizon; ++step) {
-          collect(interval, part, {s, s + 1}, {step, step + 1}, below, above);
-          if (below.size() < kFewestScores)
-            collect(interval, part, {s, s + 1}, {0, sample_.horizon}, below, above);
-          if (below.size() < kFewestScores)
-            collect(interval, part, {0, sample_.series}, {0, sample_.horizon}, below, above);
-          if (shared_) {
-            for (size_t i = 0; i < below.size(); ++i) below[i] = std::max(below[i], above[i]);
-            lower.push_back(conformal_quantile(below, 1 - alpha));
-            upper.push_back(lower.back());
-          } else {
-            lower.push_back(conformal_quantile(below, 1 - alpha / 2));
-            upper.push_back(conformal_quantile(above, 1 - alpha / 2));
-          }
+    const int64_t cells = sample_.series * sample_.horizon;
+    lower.resize(sample_.nominal.size() * static_cast<size_t>(cells));
+    upper.resize(lower.size());
+    Scores below, above;
+    for (int64_t s = 0; s < sample_.series; ++s)
+      for (int64_t step = 0; step < sample_.horizon; ++step)
+        for (int64_t interval = 0; interval < std::ssize(sample_.nominal); ++interval) {
+          if (interval == 0 || !sample_.shared_forecast)
+            collect_enough(interval, part, s, step, below, above);
+          const double alpha = 1 - sample_.nominal[static_cast<size_t>(interval)];
+          const auto margin = static_cast<size_t>(interval * cells + s * sample_.horizon + step);
+          lower[margin] = below.quantile(shared_ ? 1 - alpha : 1 - alpha / 2);
+          upper[margin] = shared_ ? lower[margin] : above.quantile(1 - alpha / 2);
         }
-    }
   }
 
   /// Targets of `part` and how many of them the interval holds.
@@ -86,6 +94,17 @@ class Calibrator {
   }
 
  private:
+  /// The scores of one series and step, or where they are few of the series, or of all. With shared sides
+  /// `below` has the larger of both.
+  void collect_enough(int64_t interval, Part windows, int64_t s, int64_t step, Scores& below,
+                      Scores& above) const {
+    collect(interval, windows, {s, s + 1}, {step, step + 1}, below.fill(), above.fill());
+    if (below.size() < kFewestScores)
+      collect(interval, windows, {s, s + 1}, {0, sample_.horizon}, below.fill(), above.fill());
+    if (below.size() < kFewestScores)
+      collect(interval, windows, {0, sample_.series}, {0, sample_.horizon}, below.fill(), above.fill());
+  }
+
   void collect(int64_t interval, Part windows, Part series, Part steps, std::vector<float>& below,
                std::vector<float>& above) const {
     below.clear();
@@ -94,10 +113,11 @@ class Calibrator {
       for (int64_t step = steps.begin; step < steps.end; ++step)
         for (int64_t window = windows.begin; window < windows.end; ++window) {
           const size_t at = sample_.at(interval, s, step, window);
-          if (std::isnan(sample_.below[at])) continue;
+          const float low = sample_.below[at], high = sample_.above[at];
+          if (std::isnan(low)) continue;
           const float scale = scale_[static_cast<size_t>(s * sample_.windows + window)];
-          below.push_back(sample_.below[at] / scale);
-          above.push_back(sample_.above[at] / scale);
+          below.push_back((shared_ ? std::max(low, high) : low) / scale);
+          if (!shared_) above.push_back(high / scale);
         }
   }
 

@@ -25,10 +25,11 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kTrialSteps = 10;
-constexpr int64_t kEnsembleMembers = 8;
-constexpr const char *kSplits = "splits", *kEnsemble = "ensemble";  // stages
+constexpr int64_t kEnsembleMembers = 16, kMostSeeds = 4;
+constexpr const char *kSeeds = "seeds", *kSplits = "splits", *kEnsemble = "ensemble";  // stages
 constexpr double kShareOfOne = 0.25;    // of the budget that one baseline or one trial may take
 constexpr double kShareOfRounds = 0.9;  // of what is left after the trial
+constexpr double kFirstLook = 8;        // seconds until the standings of an unfinished stage are shown
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   if (const size_t at = text.find(what); at != std::string::npos) text.replace(at, what.size(), by);
@@ -59,21 +60,12 @@ TrialCost cost_of(const std::string& name, const RunOutcome& run) {
 
 class Search {
  public:
-  Search(const SearchRequest& request, fs::path out, std::string program)
-      : request_(request), out_(std::move(out)), program_(std::move(program)) {}
+  using Look = std::function<void(const SearchOutcome&)>;
 
-  SearchOutcome run(const std::function<void(const SearchOutcome&)>& look) {
-    const auto show = [&] {
-      if (outcome_.signal != 0) return false;
-      write_file_atomically(search_folder(out_) / "leaderboard.json", standings_json().dump(1) + "\n");
-      if (look) look(outcome_);
-      return true;
-    };
-    const auto stage = [&](const std::string& name, const std::vector<SweepRun>& runs) {
-      if (runs.empty()) return true;
-      run_stage(name, runs);
-      return show();
-    };
+  Search(const SearchRequest& request, fs::path out, std::string program, Look look)
+      : request_(request), out_(std::move(out)), program_(std::move(program)), look_(std::move(look)) {}
+
+  SearchOutcome run() {
     std::vector<SweepRun> fitted;
     for (const SearchCandidate& one : request_.candidates)
       if (one.fitted) fitted.push_back(run_of(one, 0));
@@ -82,18 +74,10 @@ class Search {
     const std::optional<SearchPlan> plan = made_plan();
     if (!plan) return std::move(outcome_);
     limit_ = 0;
-    std::vector<std::string> kept;
-    for (size_t r = 0; r < plan->rounds.size(); ++r) {
-      const SearchPlan::Round& round = plan->rounds[r];
-      std::vector<SweepRun> runs;
-      for (const auto& [name, steps] : round.steps)
-        if (r == 0 || std::find(kept.begin(), kept.end(), name) != kept.end())
-          runs.push_back(run_of(called(name), steps));
-      const std::string name = fmt::format("round{}", r + 1);
-      if (!stage(name, runs)) break;
-      kept = best_of(name, r + 1 < plan->rounds.size() ? plan->rounds[r + 1].kept : 1);
-    }
-    if (outcome_.signal == 0 && judge_on_splits()) show();
+    for (size_t r = 0; r < plan->rounds.size(); ++r)
+      if (!stage(round_name(r), runs_of_round(*plan, r))) return std::move(outcome_);
+    if (!stage(kSeeds, seed_runs(*plan))) return std::move(outcome_);
+    if (judge_on_splits()) show(outcome_);
     if (outcome_.signal == 0) stage(kEnsemble, ensemble_runs());
     return std::move(outcome_);
   }
@@ -105,6 +89,77 @@ class Search {
     require(found != request_.candidates.end(), ErrorKind::data, "{}: no candidate is called '{}'",
             (search_folder(out_) / "plan.json").string(), name);
     return *found;
+  }
+
+  /// Runs what a stage has; false when a signal ended it.
+  bool stage(const std::string& name, const std::vector<SweepRun>& runs) {
+    if (runs.empty()) return true;
+    const SweepOutcome done =
+        run_sweep_of(name, runs, [&](const SweepOutcome& so_far) { peek(runs, so_far); });
+    outcome_.signal = done.signal;
+    for (size_t i = 0; i < runs.size(); ++i) made_[done.runs[i].folder] = runs[i];
+    add(standings_of(runs, done), outcome_);
+    if (done.signal == 0) show(outcome_);
+    return done.signal == 0;
+  }
+
+  void show(const SearchOutcome& outcome) const {
+    write_file_atomically(search_folder(out_) / "leaderboard.json", standings_json(outcome).dump(1) + "\n");
+    if (look_) look_(outcome);
+  }
+
+  /// Shows the standings while a stage runs, at ever longer intervals.
+  void peek(const std::vector<SweepRun>& runs, const SweepOutcome& so_far) {
+    if (seconds_since(begin_) < next_look_) return;
+    std::vector<Standing> standings = standings_of(runs, so_far);
+    if (standings.empty()) return;
+    next_look_ = 2 * seconds_since(begin_);
+    SearchOutcome shown = outcome_;
+    add(std::move(standings), shown);
+    show(shown);
+  }
+
+  static std::string round_name(size_t round) { return fmt::format("round{}", round + 1); }
+
+  /// All candidates in the first round; later the best of the round before whose training was cut short.
+  std::vector<SweepRun> runs_of_round(const SearchPlan& plan, size_t r) {
+    const SearchPlan::Round& round = plan.rounds[r];
+    std::vector<std::string> kept;
+    for (const Standing& one : outcome_.standings)
+      if (r > 0 && one.stage == round_name(r - 1) && one.failure.empty() && round.steps_of(one.name) > 0 &&
+          std::ssize(kept) < round.kept)
+        kept.push_back(one.name);
+    std::vector<SweepRun> runs;
+    for (const auto& [name, steps] : round.steps) {
+      if (r > 0 && std::find(kept.begin(), kept.end(), name) == kept.end()) continue;
+      runs.push_back(run_of(called(name), steps));
+      planned_ += planned_seconds_[name] = plan.cost_of(name).seconds(steps);
+    }
+    return runs;
+  }
+
+  /// The best trained candidates once more with other seeds, as many as there are planned seconds left for.
+  std::vector<SweepRun> seed_runs(const SearchPlan& plan) const {
+    if (request_.ensemble.empty() || !request_.splits.empty()) return {};
+    std::vector<Standing> best = best_candidates(std::ssize(request_.candidates));
+    std::erase_if(best, [&](const Standing& one) { return !planned_seconds_.contains(one.name); });
+    int64_t seeds = 0;
+    for (best.resize(std::min<size_t>(best.size(), kJudgedAgain)); seeds == 0 && !best.empty();) {
+      double once = 0;
+      for (const Standing& one : best) once += planned_seconds_.at(one.name);
+      seeds = std::clamp<int64_t>(static_cast<int64_t>((plan.seconds - planned_) / once), 0, kMostSeeds);
+      if (seeds == 0) best.pop_back();
+    }
+    std::vector<SweepRun> runs;
+    for (int64_t i = 1; i <= seeds; ++i)
+      for (const Standing& one : best) {
+        SweepRun run = made_.at(one.folder);
+        run.name = fmt::format("{}-{}", one.name, i + 1);
+        run.labels = {run.name};
+        run.seed += i;
+        runs.push_back(std::move(run));
+      }
+    return runs;
   }
 
   SweepRun run_of(const SearchCandidate& candidate, int64_t steps) const {
@@ -156,7 +211,7 @@ class Search {
       for (const size_t run : rows[b].runs) split_runs_[mean.name].push_back(done.runs[run].folder);
       judged.push_back(std::move(mean));
     }
-    add(std::move(judged));
+    add(std::move(judged), outcome_);
     return true;
   }
 
@@ -180,7 +235,8 @@ class Search {
     return {run};
   }
 
-  SweepOutcome run_sweep_of(const std::string& stage, const std::vector<SweepRun>& runs) {
+  SweepOutcome run_sweep_of(const std::string& stage, const std::vector<SweepRun>& runs,
+                            std::function<void(const SweepOutcome&)> watch = nullptr) {
     plan_ = {stage, request_.task, request_.config, request_.data, {"model"}, {request_.metric}, runs};
     SweepOptions options;
     options.out = search_folder(out_) / stage;
@@ -188,39 +244,39 @@ class Search {
     options.threads = request_.threads;
     options.time_limit = limit_;
     options.program = program_;
+    options.watch = std::move(watch);
     return run_sweep(plan_, options);
   }
 
-  void run_stage(const std::string& stage, const std::vector<SweepRun>& runs) {
-    const SweepOutcome done = run_sweep_of(stage, runs);
-    outcome_.signal = done.signal;
+  /// Of the runs that have ended.
+  std::vector<Standing> standings_of(const std::vector<SweepRun>& runs, const SweepOutcome& done) const {
     const std::vector<SweepRow> rows = sweep_rows(plan_, done);
-    std::vector<Standing> now;  // before the earlier ones, so that of equals the later round stands first
+    std::vector<Standing> out;
     for (size_t i = 0; i < runs.size(); ++i) {
       const RunOutcome& run = done.runs[i];
       if (run.state == RunState::waiting || run.state == RunState::stopped) continue;
-      Standing standing{runs[i].name, stage, std::nan(""), 0, run.seconds, run.failure, run.folder};
+      Standing standing{runs[i].name, plan_.name, std::nan(""), 0, run.seconds, run.failure, run.folder};
       if (run.state == RunState::finished) {
         const Json metrics = read_json(run.folder / "metrics.json"),
                    members = metrics.value("members", Json());
         if (!rows[i].values[0].empty()) standing.value = rows[i].values[0][0];
         standing.steps = metrics.value("steps", int64_t{0});
-        standing.on_splits = stage == kEnsemble && !split_runs_.empty();
+        standing.on_splits = plan_.name == kEnsemble && !split_runs_.empty();
         if (members.size() == 1)
           standing.failure = fmt::format("no mean of several runs is better than {} alone",
                                          fs::path(members[0].value("run", "")).filename().string());
         else if (!std::isfinite(standing.value))
           standing.failure = fmt::format("it has no {}", request_.metric.name);
       }
-      made_[run.folder] = runs[i];
-      now.push_back(std::move(standing));
+      out.push_back(std::move(standing));
     }
-    add(std::move(now));
+    return out;
   }
 
-  void add(std::vector<Standing> now) {
-    outcome_.standings.insert(outcome_.standings.begin(), now.begin(), now.end());
-    std::stable_sort(outcome_.standings.begin(), outcome_.standings.end(),
+  /// Before the earlier ones, so that of equals the later stage stands first.
+  void add(std::vector<Standing> now, SearchOutcome& to) const {
+    to.standings.insert(to.standings.begin(), now.begin(), now.end());
+    std::stable_sort(to.standings.begin(), to.standings.end(),
                      [&](const Standing& a, const Standing& b) { return rank(a) < rank(b); });
   }
 
@@ -230,17 +286,10 @@ class Search {
     return {!standing.on_splits, request_.metric.best == "highest" ? -standing.value : standing.value};
   }
 
-  std::vector<std::string> best_of(const std::string& stage, int64_t count) const {
-    std::vector<std::string> out;
-    for (const Standing& one : outcome_.standings)
-      if (one.stage == stage && one.failure.empty() && std::ssize(out) < count) out.push_back(one.name);
-    return out;
-  }
-
   /// The plan of an earlier start, or a new one from a trial; nothing when a signal came before it was made.
   std::optional<SearchPlan> made_plan() {
     const fs::path file = search_folder(out_) / "plan.json";
-    if (fs::exists(file)) return read_plan(file);
+    if (fs::exists(file)) return SearchPlan::from_json(read_json(file), file.string());
     std::vector<SweepRun> trials;
     for (const SearchCandidate& one : request_.candidates)
       if (!one.fitted) trials.push_back(run_of(one, kTrialSteps));
@@ -249,7 +298,6 @@ class Search {
     outcome_.signal = done.signal;
     if (done.signal != 0) return std::nullopt;
     std::vector<TrialCost> costs;
-    Json measured = Json::array();
     for (size_t i = 0; i < trials.size(); ++i) {
       if (done.runs[i].state != RunState::finished) {
         outcome_.standings.push_back({trials[i].name, "trial", std::nan(""), 0, done.runs[i].seconds,
@@ -257,15 +305,9 @@ class Search {
         continue;
       }
       costs.push_back(cost_of(trials[i].name, done.runs[i]));
-      const TrialCost& cost = costs.back();
-      measured.push_back({{"name", cost.name},
-                          {"start_seconds", cost.start},
-                          {"step_seconds", cost.step},
-                          {"evaluation_seconds", cost.evaluation},
-                          {"full_steps", cost.full_steps}});
     }
-    const double spent = std::chrono::duration<double>(Clock::now() - begin_).count();
-    double left = (request_.budget - spent) * kShareOfRounds * static_cast<double>(request_.jobs);
+    double left =
+        (request_.budget - seconds_since(begin_)) * kShareOfRounds * static_cast<double>(request_.jobs);
     // The best baseline is fitted again for each split.
     if (const Standing* best = outcome_.best())
       left -= static_cast<double>(request_.splits.size()) * best->seconds;
@@ -275,40 +317,13 @@ class Search {
                    duration_text(request_.budget), trials.size());
     else if (!plan.left_out.empty())
       spdlog::info("left out for want of time: {}", fmt::join(plan.left_out, ", "));
-    write_file_atomically(file, plan_json(plan, measured).dump(1) + "\n");
+    write_file_atomically(file, plan.to_json().dump(1) + "\n");
     return plan;
   }
 
-  static Json plan_json(const SearchPlan& plan, const Json& measured) {
-    Json rounds = Json::array();
-    for (const SearchPlan::Round& round : plan.rounds) {
-      Json steps = Json::object();
-      for (const auto& [name, count] : round.steps) steps[name] = count;
-      rounds.push_back({{"candidates", round.kept}, {"steps", steps}});
-    }
-    return {{"measured", measured}, {"left_out", plan.left_out}, {"rounds", rounds}};
-  }
-
-  static SearchPlan read_plan(const fs::path& file) {
-    const Json json = read_json(file);
-    SearchPlan plan;
-    const Json rounds = member<Json>(json, "rounds", file.string());
-    for (const Json& one : rounds) {
-      SearchPlan::Round round{member<int64_t>(one, "candidates", file.string()), {}};
-      const Json steps = member<Json>(one, "steps", file.string());
-      for (const auto& [name, count] : steps.items()) {
-        require(count.is_number_integer() && count.get<int64_t>() > 0, ErrorKind::data,
-                "{}: the steps of '{}' are no number above 0", file.string(), name);
-        round.steps.emplace_back(name, count.get<int64_t>());
-      }
-      plan.rounds.push_back(std::move(round));
-    }
-    return plan;
-  }
-
-  Json standings_json() const {
+  Json standings_json(const SearchOutcome& outcome) const {
     Json out = Json::array();
-    for (const Standing& one : outcome_.standings) {
+    for (const Standing& one : outcome.standings) {
       Json row = {{"name", one.name}, {"stage", one.stage}, {"steps", one.steps}, {"seconds", one.seconds}};
       row[request_.metric.path] = one.failure.empty() ? Json(one.value) : Json();
       if (!one.failure.empty()) row["failure"] = one.failure;
@@ -318,13 +333,22 @@ class Search {
   }
 
   using Clock = std::chrono::steady_clock;
+  static double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+
   const SearchRequest& request_;
   const fs::path out_;
   const std::string program_;
+  const Look look_;
   const Clock::time_point begin_ = Clock::now();
+  double next_look_ = kFirstLook;
   double limit_ = 0;
   SweepPlan plan_;
-  std::map<fs::path, SweepRun> made_;                        // what was asked of the run in a folder
+  std::map<fs::path, SweepRun> made_;  // what was asked of the run in a folder
+  // By the plan: of each candidate's longest training, and of all.
+  std::map<std::string, double> planned_seconds_;
+  double planned_ = 0;
   std::map<std::string, std::vector<fs::path>> split_runs_;  // of a candidate, on the further splits
   SearchOutcome outcome_;
 };
@@ -343,7 +367,7 @@ SearchOutcome run_search(const SearchRequest& request, const fs::path& out,
           error.message());
   const fs::path file = search_folder(out) / "request.json";
   if (!fs::exists(file)) write_file_atomically(file, request.to_json().dump(1) + "\n");
-  return Search(request, out, program).run(look);
+  return Search(request, out, program, look).run();
 }
 
 report::Table leaderboard(const SearchOutcome& outcome, const SweepMetric& metric) {

@@ -1,13 +1,14 @@
 #pragma once
 // Chooses among ways to train a task (`train --model auto`) by validation alone, within a time. What needs no
-// steps is fitted first; the others are trained for a few steps each, the better half of them for twice as
-// many, and so on (successive halving, Jamieson and Talwalkar 2016). Each round trains anew, with a schedule
-// of its own length. Where the validation part is small, the best are trained once more on other splits of
-// the same samples, and judged by the mean over all of them. At last one run puts the best together.
+// steps is fitted first; the others are trained for a few steps each, then all for the same time, the better
+// half of them for twice as long, and so on (successive halving, Jamieson and Talwalkar 2016). Each round
+// trains anew, with a schedule of its own length. Where the validation part is small, the best are trained
+// once more on other splits of the same samples, and judged by the mean over all of them; elsewhere with
+// other seeds, if time is left. At last one run puts the best together.
 //
-// OUT/auto holds request.json (what was asked), baselines/, trial/, round1/ …, splits/ (a sweep's folder
-// each), plan.json (how many steps in which round, from the times of the trial) and leaderboard.json. A
-// search that was stopped or killed goes on with the plan that it made, to the same bits.
+// OUT/auto holds request.json (what was asked), baselines/, trial/, round1/ …, seeds/, splits/ (a sweep's
+// folder each), plan.json (how many steps in which round, from the times of the trial) and leaderboard.json.
+// A search that was stopped or killed goes on with the plan that it made, to the same bits.
 
 #include <filesystem>
 #include <functional>
@@ -48,7 +49,7 @@ struct SearchRequest {
 
 /// A run of a candidate, or in the stage "splits" its mean over all splits.
 struct Standing {
-  std::string name, stage;  // stage: baselines, round1, …
+  std::string name, stage;  // stage: baselines, round1, …, seeds
   double value = 0;         // the metric; NaN for a run that failed
   int64_t steps = 0;
   double seconds = 0;
@@ -87,17 +88,28 @@ struct TrialCost {
   double seconds(int64_t steps) const;
 };
 
-/// Steps of each candidate in each round. Rounds halve what is left and double the steps; the last has those
-/// of a full training where they fit into `seconds` (of all processes together) even if the slowest were
-/// kept, and kJudgedAgain of them trained on `splits` more splits, else the same share less for all. Where a
-/// round would have fewer than kFewestSteps steps, the last candidates are left out.
+/// Steps of each candidate in each round. A round gives each of its candidates the same seconds, twice those
+/// of the round before, and fewer to a training that is whole before: such a candidate stands in no later
+/// round. Of those whose training was cut short the better half goes on. The seconds are the most with which
+/// all, and kJudgedAgain candidates trained on `splits` more splits, takes at most `seconds` (of all
+/// processes together) even if the slowest were kept. Where not even kFewestSteps steps fit, the last
+/// candidates are left out.
 struct SearchPlan {
   struct Round {
-    int64_t kept = 0;                                    // candidates
+    int64_t kept = 0;                                    // candidates, at most
     std::vector<std::pair<std::string, int64_t>> steps;  // of each candidate that may come that far
+
+    int64_t steps_of(const std::string& name) const;  // 0 where it is in no such round
   };
+  double seconds = 0;  // for all rounds
+  std::vector<TrialCost> costs;
   std::vector<std::string> left_out;
   std::vector<Round> rounds;
+
+  const TrialCost& cost_of(const std::string& name) const;  // data error where it has none
+  nlohmann::ordered_json to_json() const;
+  /// `source` opens the messages of data errors.
+  static SearchPlan from_json(const nlohmann::ordered_json& json, const std::string& source);
 };
 inline constexpr int64_t kFewestSteps = 20;
 inline constexpr int64_t kJudgedAgain = 4;

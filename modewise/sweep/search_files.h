@@ -22,9 +22,9 @@ inline nlohmann::ordered_json read_json(const std::filesystem::path& file) {
 /// A member of a JSON object that the search wrote; data error, opened by `source`, for one that is not
 /// there.
 template <class T>
-T member(const nlohmann::json& json, const char* name, const std::string& source) {
+T member(const auto& json, const char* name, const std::string& source) {
   try {
-    return json.at(name).get<T>();
+    return json.at(name).template get<T>();
   } catch (const nlohmann::json::exception&) {
     fail(ErrorKind::data, "{}: \"{}\" is missing or no such value as a search writes", source, name);
   }

@@ -2,43 +2,72 @@
 #include <cmath>
 #include <numeric>
 
+#include "modewise/core/error.h"
 #include "modewise/sweep/search.h"
+#include "modewise/sweep/search_files.h"
 
 namespace modewise::sweep {
 namespace {
 
-/// Steps of a candidate at a share of its full training.
-int64_t steps_at(const TrialCost& cost, double share) {
-  const double steps = std::round(share * static_cast<double>(cost.full_steps));
-  return std::clamp(static_cast<int64_t>(steps), std::min(kFewestSteps, cost.full_steps), cost.full_steps);
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostRounds = 3;
+
+/// Steps of a training that takes at most `seconds`, within [kFewestSteps, those of a full one].
+int64_t steps_within(const TrialCost& cost, double seconds) {
+  int64_t low = std::min(kFewestSteps, cost.full_steps), high = cost.full_steps;
+  while (low < high) {
+    const int64_t middle = (low + high + 1) / 2;
+    if (cost.seconds(middle) <= seconds)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
 }
 
-/// How many candidates each round has.
-std::vector<int64_t> kept_in_rounds(int64_t candidates) {
-  std::vector<int64_t> out = {candidates};
-  while (out.size() < 3 && out.back() > 1) out.push_back((out.back() + 1) / 2);
-  return out;
+/// Sum of the `count` largest.
+double largest(std::vector<double> values, int64_t count) {
+  std::sort(values.rbegin(), values.rend());
+  return std::accumulate(values.begin(), values.begin() + std::min(count, std::ssize(values)), 0.0);
 }
 
-double share_of_round(size_t round, size_t rounds, double last) {
-  return std::ldexp(last, static_cast<int>(round) - static_cast<int>(rounds) + 1);
+/// The rounds of a search whose last one gives each training `seconds`, the one before half of it.
+std::vector<SearchPlan::Round> rounds_within(const std::vector<TrialCost>& costs, double seconds) {
+  std::vector<SearchPlan::Round> rounds;
+  std::vector<int64_t> before(costs.size(), 0);
+  int64_t kept = std::ssize(costs);
+  const size_t most = costs.size() > 2 ? kMostRounds : costs.size();
+  for (size_t r = 0; r < most; ++r) {
+    SearchPlan::Round round;
+    for (size_t c = 0; c < costs.size(); ++c) {
+      if (before[c] == costs[c].full_steps) continue;
+      before[c] =
+          steps_within(costs[c], std::ldexp(seconds, static_cast<int>(r) - static_cast<int>(most) + 1));
+      round.steps.emplace_back(costs[c].name, before[c]);
+    }
+    if (round.steps.empty()) break;
+    if (r > 0) kept = (std::min(kept, std::ssize(round.steps)) + 1) / 2;
+    round.kept = kept;
+    rounds.push_back(std::move(round));
+  }
+  return rounds;
 }
 
-/// Seconds of the `count` slowest candidates at a share of their full trainings.
-double slowest(const std::vector<TrialCost>& costs, int64_t count, double share) {
-  std::vector<double> seconds;
-  for (const TrialCost& cost : costs) seconds.push_back(cost.seconds(steps_at(cost, share)));
-  std::sort(seconds.rbegin(), seconds.rend());
-  return std::accumulate(seconds.begin(), seconds.begin() + std::min(count, std::ssize(seconds)), 0.0);
-}
-
-/// Seconds of all rounds and splits if each kept its slowest candidates.
-double longest(const std::vector<TrialCost>& costs, const std::vector<int64_t>& kept, double last,
+/// Seconds of all rounds, and of `splits` more trainings of the best, if the slowest were kept.
+double longest(const std::vector<TrialCost>& costs, const std::vector<SearchPlan::Round>& rounds,
                int64_t splits) {
-  double sum = static_cast<double>(splits) * slowest(costs, kJudgedAgain, last);
-  for (size_t r = 0; r < kept.size(); ++r)
-    sum += slowest(costs, kept[r], share_of_round(r, kept.size(), last));
-  return sum;
+  double sum = 0;
+  std::vector<double> last(costs.size(), 0);
+  for (const SearchPlan::Round& round : rounds) {
+    std::vector<double> seconds;
+    for (size_t c = 0, s = 0; c < costs.size() && s < round.steps.size(); ++c) {
+      if (costs[c].name != round.steps[s].first) continue;
+      seconds.push_back(last[c] = costs[c].seconds(round.steps[s++].second));
+    }
+    sum += largest(std::move(seconds), round.kept);
+  }
+  return sum + static_cast<double>(splits) * largest(std::move(last), kJudgedAgain);
 }
 
 }  // namespace
@@ -50,22 +79,80 @@ double TrialCost::seconds(int64_t steps) const {
 
 SearchPlan plan_search(std::vector<TrialCost> costs, double seconds, int64_t splits) {
   SearchPlan plan;
-  while (!costs.empty() && longest(costs, kept_in_rounds(std::ssize(costs)), 0, splits) > seconds) {
+  const auto fits = [&](double last) {
+    return longest(costs, rounds_within(costs, last), splits) <= seconds;
+  };
+  while (!costs.empty() && !fits(0)) {
     plan.left_out.push_back(costs.back().name);
     costs.pop_back();
   }
   if (costs.empty()) return plan;
-  const std::vector<int64_t> kept = kept_in_rounds(std::ssize(costs));
-  double low = 0, high = 1;
-  if (longest(costs, kept, high, splits) <= seconds) low = high;
+  // At `high` the first round has full trainings.
+  double low = 0, high = 0;
+  for (const TrialCost& cost : costs) high = std::max(high, cost.seconds(cost.full_steps));
+  high = std::ldexp(high, static_cast<int>(kMostRounds) - 1);
+  if (fits(high)) low = high;
   for (int i = 0; i < 40 && low < high; ++i) {
     const double middle = (low + high) / 2;
-    (longest(costs, kept, middle, splits) <= seconds ? low : high) = middle;
+    (fits(middle) ? low : high) = middle;
   }
-  for (size_t r = 0; r < kept.size(); ++r) {
-    SearchPlan::Round round{kept[r], {}};
-    for (const TrialCost& cost : costs)
-      round.steps.emplace_back(cost.name, steps_at(cost, share_of_round(r, kept.size(), low)));
+  plan.seconds = seconds;
+  plan.rounds = rounds_within(costs, low);
+  plan.costs = std::move(costs);
+  return plan;
+}
+
+int64_t SearchPlan::Round::steps_of(const std::string& name) const {
+  const auto found =
+      std::find_if(steps.begin(), steps.end(), [&](const auto& one) { return one.first == name; });
+  return found == steps.end() ? 0 : found->second;
+}
+
+const TrialCost& SearchPlan::cost_of(const std::string& name) const {
+  const auto found =
+      std::find_if(costs.begin(), costs.end(), [&](const TrialCost& one) { return one.name == name; });
+  require(found != costs.end(), ErrorKind::data, "the search's plan has no measured times of '{}'", name);
+  return *found;
+}
+
+Json SearchPlan::to_json() const {
+  Json measured = Json::array(), all = Json::array();
+  for (const TrialCost& cost : costs)
+    measured.push_back({{"name", cost.name},
+                        {"start_seconds", cost.start},
+                        {"step_seconds", cost.step},
+                        {"evaluation_seconds", cost.evaluation},
+                        {"full_steps", cost.full_steps},
+                        {"steps_per_epoch", cost.steps_per_epoch}});
+  for (const Round& round : rounds) {
+    Json of_round = Json::object();
+    for (const auto& [name, count] : round.steps) of_round[name] = count;
+    all.push_back({{"candidates", round.kept}, {"steps", of_round}});
+  }
+  return {{"seconds", seconds}, {"measured", measured}, {"left_out", left_out}, {"rounds", all}};
+}
+
+SearchPlan SearchPlan::from_json(const Json& json, const std::string& source) {
+  SearchPlan plan;
+  plan.seconds = member<double>(json, "seconds", source);
+  const auto measured = member<Json>(json, "measured", source), rounds = member<Json>(json, "rounds", source);
+  for (const Json& one : measured)
+    plan.costs.push_back(
+        {member<std::string>(one, "name", source), member<double>(one, "start_seconds", source),
+         member<double>(one, "step_seconds", source), member<double>(one, "evaluation_seconds", source),
+         member<int64_t>(one, "full_steps", source), member<int64_t>(one, "steps_per_epoch", source)});
+  for (const TrialCost& cost : plan.costs)
+    require(cost.full_steps > 0 && cost.steps_per_epoch > 0, ErrorKind::data,
+            "{}: a training of '{}' has no steps", source, cost.name);
+  plan.left_out = member<std::vector<std::string>>(json, "left_out", source);
+  for (const Json& one : rounds) {
+    Round round{member<int64_t>(one, "candidates", source), {}};
+    const Json steps = member<Json>(one, "steps", source);
+    for (const auto& [name, count] : steps.items()) {
+      require(count.is_number_integer() && count.get<int64_t>() > 0, ErrorKind::data,
+              "{}: the steps of '{}' are no number above 0", source, name);
+      round.steps.emplace_back(name, count.get<int64_t>());
+    }
     plan.rounds.push_back(std::move(round));
   }
   return plan;

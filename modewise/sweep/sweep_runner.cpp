@@ -120,6 +120,7 @@ class Runner {
       const bool more = outcome_.signal == 0 && start_runs(progress);
       if (children_.empty() && !more) break;
       if (!collect(progress)) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      if (options_.watch) options_.watch(outcome_);
       progress.update(count(RunState::finished) + count(RunState::failed), note());
     }
     progress.finish();

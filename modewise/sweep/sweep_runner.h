@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,19 +29,20 @@ struct RunOutcome {
   std::filesystem::path folder, log;
 };
 
-struct SweepOptions {
-  std::filesystem::path out;
-  int64_t jobs = 1;                         // processes at once
-  int64_t threads = 1;                      // of each
-  double time_limit = 0;                    // seconds that one process may take; 0 for no limit
-  std::string program;                      // what to start; this program when empty
-  std::vector<std::string> only;            // names of runs; empty: all
-  std::chrono::milliseconds lease{60'000};  // a sweep that gave no sign of life for so long is dead
-};
-
 struct SweepOutcome {
   std::vector<RunOutcome> runs;  // one for each of the plan's
   int signal = 0;                // that stopped the sweep, or 0
+};
+
+struct SweepOptions {
+  std::filesystem::path out;
+  int64_t jobs = 1;                                // processes at once
+  int64_t threads = 1;                             // of each
+  double time_limit = 0;                           // seconds that one process may take; 0 for no limit
+  std::string program;                             // what to start; this program when empty
+  std::vector<std::string> only;                   // names of runs; empty: all
+  std::function<void(const SweepOutcome&)> watch;  // called some twenty times a second; may be empty
+  std::chrono::milliseconds lease{60'000};         // a sweep that gave no sign of life for so long is dead
 };
 
 /// Runs what is not finished, and waits for what other sweeps are at. core/stop_signal is passed on to the

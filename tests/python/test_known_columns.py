@@ -194,7 +194,7 @@ def test_auto_chooses_among_the_models_that_look_ahead(tmp_path):
     ok("train", "forecast", "--data", path, "--model", "auto", "--budget", "15s", "--out", tmp_path / "run", "--set", "forecast.horizon=6",
        *PLAN, "--threads", "1")  # fmt: skip
     tried = {folder.name for folder in (tmp_path / "run" / "auto" / "trial" / "runs").iterdir()}
-    assert tried == {"hot-small-cycle", "hot-small", "hot", "hot-small-last", "hot-small-week", "tide"}
+    assert tried == {"hot-small-cycle", "hot-small", "hot-cycle", "hot", "hot-small-last", "hot-small-week", "hot-small-mse-cycle", "tide"}
     ok("predict", tmp_path / "run")
 
 

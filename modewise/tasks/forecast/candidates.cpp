@@ -57,20 +57,35 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
       {"theta", model("theta"), true},
       {"ets", model("ets"), true}};
   const auto cycle = [](int64_t rows) { return fmt::format("model.window.cycle={}", rows); };
-  if (season > 1) all.push_back({"hot-small-cycle", small_hot({cycle(season)})});
-  all.push_back({"hot-small", small_hot()});
-  if (season > 1) all.push_back({"dlinear-cycle", model("dlinear", {cycle(season)})});
-  all.push_back({"dlinear", model("dlinear")});
-  all.push_back({"hot", model("hot")});
-  if (holds(336)) all.push_back({"dlinear-336", model("dlinear", {looking_back(336)})});
-  all.push_back({"hot-small-last", small_hot({"model.window.centre=last"})});
-  if (season > 1 && season <= 24) all.push_back({"hot-small-week", small_hot({cycle(7 * season)})});
-  all.push_back({"rlinear", model("rlinear")});
-  all.push_back({"nlinear", model("nlinear")});
-  all.push_back({"patchtst", model("patchtst")});
-  if (holds(336)) all.push_back({"hot-small-336", small_hot({looking_back(336)})});
-  all.push_back({"itransformer", model("itransformer", {"model.width=128", "model.hidden=128"})});
-  all.push_back({"tide", model("tide")});
+  const bool seasonal = season > 1, long_rows = holds(336);
+  const auto add = [&](const std::string& name, Settings settings) {
+    all.push_back({name, std::move(settings)});
+  };
+  // With the cycle of a season, where there is one, or as it is.
+  const auto add_cycle = [&](const std::string& name, Settings settings) {
+    if (seasonal) settings.push_back(cycle(season));
+    add(seasonal ? name + "-cycle" : name, std::move(settings));
+  };
+  if (seasonal) add("hot-small-cycle", small_hot({cycle(season)}));
+  add("hot-small", small_hot());
+  if (seasonal) add("dlinear-cycle", model("dlinear", {cycle(season)}));
+  add("dlinear", model("dlinear"));
+  if (seasonal) add("hot-cycle", model("hot", {cycle(season)}));
+  add("hot", model("hot"));
+  if (long_rows) add_cycle("dlinear-336", model("dlinear", {looking_back(336)}));
+  add("hot-small-last", small_hot({"model.window.centre=last"}));
+  if (seasonal && season <= 24) add("hot-small-week", small_hot({cycle(7 * season)}));
+  add_cycle("rlinear", model("rlinear"));
+  add("nlinear", model("nlinear"));
+  if (long_rows) add_cycle("hot-small-336", small_hot({looking_back(336)}));
+  if (config.forecast.loss == ForecastOptions().loss) {
+    add_cycle("hot-small-mse", small_hot({"forecast.loss=mse"}));
+    add_cycle("dlinear-mse", model("dlinear", {"forecast.loss=mse"}));
+  }
+  add("patchtst", model("patchtst"));
+  add("itransformer", model("itransformer", {"model.width=128", "model.hidden=128"}));
+  add("tide", model("tide"));
+  if (holds(720)) add_cycle("dlinear-720", model("dlinear", {looking_back(720)}));
   // With columns that are known ahead only the models that look at them stand for choice.
   if (!config.data.known.empty() || !config.data.calendar.empty())
     std::erase_if(all, [](const Candidate& candidate) {
