@@ -13,6 +13,8 @@ namespace {
 using Settings = std::vector<std::string>;
 
 constexpr int64_t kRowsOfLookback = 20;  // of a table, for each row of a longer lookback
+// Theta and ETS look for states at every origin, over several seasons: with longer ones that takes minutes.
+constexpr int64_t kLongestLocalSeason = 24;
 
 std::string looking_back(int64_t rows) {
   return fmt::format("forecast.lookback={}", rows);
@@ -53,9 +55,11 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
       {"seasonal", model("seasonal"), true},
       {"seasonal-drift", model("seasonal-drift"), true},
       {"ridge", model("ridge"), true},
-      {"ridge-individual", model("ridge", {"model.baseline.individual=true"}), true},
-      {"theta", model("theta"), true},
-      {"ets", model("ets"), true}};
+      {"ridge-individual", model("ridge", {"model.baseline.individual=true"}), true}};
+  if (season <= kLongestLocalSeason) {
+    all.push_back({"theta", model("theta"), true});
+    all.push_back({"ets", model("ets"), true});
+  }
   const auto cycle = [](int64_t rows) { return fmt::format("model.window.cycle={}", rows); };
   const bool seasonal = season > 1, long_rows = holds(336);
   const auto add = [&](const std::string& name, Settings settings) {
