@@ -18,7 +18,7 @@
 
 namespace modewise::models {
 
-/// A member as it stands in ClassEnsembleConfig::members: its model, and the number of samples that it was
+/// A member as it stands in EnsembleConfig::members: its model, and the number of samples that it was
 /// trained on, which models that keep them have room for.
 template <class Config>
 struct ClassMember {
@@ -50,7 +50,7 @@ struct ClassMember {
 /// Throws a config error, opened by `source`, for an ensemble that has no members or one that is none.
 template <class Config, class Shape>
 void check_members(const Config& config, const Shape& shape, const std::string& source) {
-  const ClassEnsembleConfig& ensemble = config.ensemble;
+  const EnsembleConfig& ensemble = config.ensemble;
   require(!ensemble.members.empty(), ErrorKind::config, "{}: ensemble.members is empty", source);
   for (size_t i = 0; i < ensemble.members.size(); ++i) {
     const std::string place = fmt::format("{}: ensemble.members, number {}", source, i + 1);

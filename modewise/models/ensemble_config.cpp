@@ -7,12 +7,8 @@ void EnsembleConfig::fields(Fields& f) {
   f.add("members", members, "their models; taken from the runs");
   f.add("picks", picks, "greedy picks by which the weights are chosen on validation",
         {.min = 1, .max = 100000});
-}
-
-void ClassEnsembleConfig::fields(Fields& f) {
-  EnsembleConfig::fields(f);
   f.add("splits", splits,
-        "how many of the runs in a row are the same model, trained on as many splits of the same samples",
+        "how many of the runs in a row are the same model, trained on as many splits of the same data",
         {.min = 1, .max = 1000});
 }
 

@@ -13,12 +13,7 @@ struct EnsembleConfig {
   std::vector<std::string> runs;     // whose models it takes, when it is made
   std::vector<std::string> members;  // those models, each as TOML
   int64_t picks = 50;                // of the greedy choice of the weights
-  void fields(Fields& fields);
-};
-
-/// Of classifiers.
-struct ClassEnsembleConfig : EnsembleConfig {
-  /// How many of the runs in a row are trainings of the same model on as many splits of the same samples. One
+  /// How many of the runs in a row are trainings of the same model on as many splits of the same data. One
   /// split: each run is a model of its own.
   int64_t splits = 1;
   void fields(Fields& fields);

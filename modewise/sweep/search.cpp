@@ -26,10 +26,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kTrialSteps = 10;
 constexpr int64_t kEnsembleMembers = 16, kMostSeeds = 4;
-constexpr const char *kSeeds = "seeds", *kSplits = "splits", *kEnsemble = "ensemble";  // stages
-constexpr double kShareOfOne = 0.25;    // of the budget that one baseline or one trial may take
-constexpr double kShareOfRounds = 0.9;  // of what is left after the trial
-constexpr double kFirstLook = 8;        // seconds until the standings of an unfinished stage are shown
+constexpr const char *kBaselines = "baselines", *kSeeds = "seeds", *kSplits = "splits",
+                     *kEnsemble = "ensemble";  // stages
+constexpr double kShareOfOne = 0.25;           // of the budget that one baseline or one trial may take
+constexpr double kShareOfRounds = 0.9;         // of what is left after the trial
+constexpr double kFirstLook = 8;               // seconds until the standings of an unfinished stage are shown
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   if (const size_t at = text.find(what); at != std::string::npos) text.replace(at, what.size(), by);
@@ -70,14 +71,14 @@ class Search {
     for (const SearchCandidate& one : request_.candidates)
       if (one.fitted) fitted.push_back(run_of(one, 0));
     limit_ = request_.budget * kShareOfOne;
-    if (!stage("baselines", fitted)) return std::move(outcome_);
+    if (!stage(kBaselines, fitted)) return std::move(outcome_);
     const std::optional<SearchPlan> plan = made_plan();
     if (!plan) return std::move(outcome_);
     limit_ = 0;
     for (size_t r = 0; r < plan->rounds.size(); ++r)
       if (!stage(round_name(r), runs_of_round(*plan, r))) return std::move(outcome_);
     if (!stage(kSeeds, seed_runs(*plan))) return std::move(outcome_);
-    if (judge_on_splits()) show(outcome_);
+    if (judge_on_splits(*plan)) show(outcome_);
     if (outcome_.signal == 0) stage(kEnsemble, ensemble_runs());
     return std::move(outcome_);
   }
@@ -110,7 +111,9 @@ class Search {
 
   /// Shows the standings while a stage runs, at ever longer intervals.
   void peek(const std::vector<SweepRun>& runs, const SweepOutcome& so_far) {
-    if (seconds_since(begin_) < next_look_) return;
+    const bool all_done = std::none_of(so_far.runs.begin(), so_far.runs.end(),
+                                       [](const RunOutcome& run) { return run.state == RunState::waiting; });
+    if (all_done || seconds_since(begin_) < next_look_) return;
     std::vector<Standing> standings = standings_of(runs, so_far);
     if (standings.empty()) return;
     next_look_ = 2 * seconds_since(begin_);
@@ -180,11 +183,29 @@ class Search {
     return out;
   }
 
+  /// The best candidates, as many as there are planned seconds left for on the other splits; kJudgedAgain of
+  /// them at least.
+  std::vector<Standing> judged_again(const SearchPlan& plan) const {
+    std::vector<Standing> best = best_candidates(std::ssize(request_.candidates));
+    double left = plan.seconds - planned_;
+    size_t count = 0;
+    for (; count < best.size(); ++count) {
+      const auto planned = planned_seconds_.find(best[count].name);
+      const double once =
+          planned != planned_seconds_.end() ? planned->second : plan.cost_of(best[count].name).start;
+      left -= once * static_cast<double>(request_.splits.size());
+      if (left < 0 && static_cast<int64_t>(count) >= kJudgedAgain) break;
+    }
+    best.resize(count);
+    return best;
+  }
+
   /// Trains the best candidates on the other splits, for as many steps; those that end well on each stand by
   /// the mean over all splits, before what was judged on one. False where there is nothing to do.
-  bool judge_on_splits() {
-    const std::vector<Standing> best = best_candidates(kJudgedAgain);
-    if (request_.splits.empty() || best.size() < 2) return false;
+  bool judge_on_splits(const SearchPlan& plan) {
+    if (request_.splits.empty()) return false;
+    const std::vector<Standing> best = judged_again(plan);
+    if (best.size() < 2) return false;
     std::vector<SweepRun> runs;
     for (const Standing& one : best)
       for (size_t i = 0; i < request_.splits.size(); ++i) {
@@ -293,7 +314,6 @@ class Search {
     std::vector<SweepRun> trials;
     for (const SearchCandidate& one : request_.candidates)
       if (!one.fitted) trials.push_back(run_of(one, kTrialSteps));
-    if (trials.empty()) return SearchPlan();
     const SweepOutcome done = run_sweep_of("trial", trials);
     outcome_.signal = done.signal;
     if (done.signal != 0) return std::nullopt;
@@ -311,12 +331,14 @@ class Search {
     // The best baseline is fitted again for each split.
     if (const Standing* best = outcome_.best())
       left -= static_cast<double>(request_.splits.size()) * best->seconds;
-    const SearchPlan plan = plan_search(costs, left, std::ssize(request_.splits));
+    SearchPlan plan = plan_search(costs, left, std::ssize(request_.splits));
     if (plan.rounds.empty())
       spdlog::warn("{} leaves no time to train any of {} models: give a larger --budget",
                    duration_text(request_.budget), trials.size());
     else if (!plan.left_out.empty())
       spdlog::info("left out for want of time: {}", fmt::join(plan.left_out, ", "));
+    for (const Standing& one : outcome_.standings)  // what was fitted takes as long on another split
+      if (one.stage == kBaselines) plan.costs.push_back({one.name, one.seconds, 0, 0, 1, 1});
     write_file_atomically(file, plan.to_json().dump(1) + "\n");
     return plan;
   }

@@ -1,6 +1,7 @@
 """`train --model auto`: what it chooses is what the same settings train by hand, kills change nothing, refusals are sentences."""
 
 import json
+import pathlib
 import signal
 import subprocess
 import time
@@ -25,6 +26,12 @@ def leaderboard(run):
             for row in json.loads((run / "auto" / "leaderboard.json").read_text())]  # fmt: skip
 
 
+def run_of(run, row):
+    """The folder behind a row; what is judged on all splits is the run of its last round."""
+    stages = [row[1]] if row[1] != "splits" else ["round3", "round2", "round1", "baselines"]
+    return next(folder for stage in stages if (folder := run / "auto" / stage / "runs" / row[0]).exists())
+
+
 def weights(run):
     newest = max((run / "checkpoints").glob("step_*"), key=lambda p: float(p.name.removeprefix("step_")))
     return (newest / "best.safetensors").read_bytes()
@@ -41,14 +48,15 @@ def chosen(tmp_path_factory):
 def test_the_best_on_validation_becomes_the_run(chosen):
     _, _, run, result = chosen
     rows = leaderboard(run)
-    values = [row[3] for row in rows if row[3] is not None]
+    judged = [row[3] for row in rows if row[1] in ("splits", "ensemble")]
+    assert judged == sorted(judged) == [row[3] for row in rows[:len(judged)]] and len(judged) >= 5
+    values = [row[3] for row in rows[len(judged):] if row[3] is not None]
     assert values == sorted(values) and len(values) >= 10
     assert (result["chosen"], result["round"]) == rows[0][:2]
     metrics = json.loads((run / "metrics.json").read_text())
-    assert metrics["best"]["val_mse"] == values[0]
+    assert metrics["best"]["val_mse"] == judged[0]
     assert metrics["test"] == result["test"] and result["test"]["split"] == "test"
-    of_round = run / "auto" / rows[0][1] / "runs" / rows[0][0]
-    assert "test" not in json.loads((of_round / "metrics.json").read_text())
+    assert "test" not in json.loads((run_of(run, rows[0]) / "metrics.json").read_text())
     assert (run / "report.html").stat().st_size > 10_000
     names = {row[0] for row in rows}
     assert {"repeat", "seasonal", "ridge", "hot-small", "dlinear"} <= names
@@ -61,17 +69,57 @@ def medians(of):
 
 def test_the_ensemble_is_the_weighted_mean_of_its_members(chosen):
     _, _, run, _ = chosen
-    rows = {row[0]: row for row in reversed(leaderboard(run)) if row[3] is not None}
-    best = min(row[3] for name, row in rows.items() if name != "ensemble")
-    assert rows["ensemble"][3] <= best * (1 + 1e-6)
     folder = run / "auto" / "ensemble" / "runs" / "ensemble"
-    members = tomllib.loads((folder / "config.toml").read_text())["model"]["ensemble"]["runs"]
-    assert 2 <= len(members) <= 8
+    ensemble = tomllib.loads((folder / "config.toml").read_text())["model"]["ensemble"]
+    assert ensemble["splits"] == 4
+    members = ensemble["runs"][::4]
+    assert 2 <= len(members) <= 16
     newest = max((folder / "checkpoints").glob("step_*"))
     weights = load_file(newest / "best.safetensors")["weights"]
     assert weights.shape == (len(members),) and abs(weights.sum() - 1) < 1e-12 and (weights >= 0).all()
     mean = sum(w * medians(member) for w, member in zip(weights, members) if w > 0)
     np.testing.assert_allclose(medians(folder), mean, rtol=1e-5, atol=1e-5)
+
+
+def greedy(gram, picks):
+    picked, best, least = np.zeros(len(gram)), None, np.inf
+    for pick in range(1, picks + 1):
+        tried = [(picked + one) @ gram @ (picked + one) for one in np.eye(len(gram))]
+        picked = picked + np.eye(len(gram))[int(np.argmin(tried))]
+        error = picked @ gram @ picked / pick**2
+        if error < least:
+            best, least = picked / pick, error
+    return best
+
+
+def test_its_weights_are_chosen_at_all_origins(chosen):
+    _, _, run, _ = chosen
+    folder = run / "auto" / "ensemble" / "runs" / "ensemble"
+    runs = [pathlib.Path(one) for one in tomllib.loads((folder / "config.toml").read_text())["model"]["ensemble"]["runs"]]
+    shares = [tomllib.loads((one / "config.toml").read_text())["data"]["split_ratios"] for one in runs[:4]]
+    np.testing.assert_allclose(shares, [[0.7, 0.1, 0.2], [0.6, 0.1, 0.3], [0.5, 0.1, 0.4], [0.4, 0.1, 0.5]])
+    grams = []
+    for split in range(4):
+        errors = []
+        for one in runs[split::4]:
+            kept = np.load(one / "predictions.npz")  # of all validation windows, as they are few
+            deviation = np.array(json.loads((one / "data.json").read_text())["scaler"]["deviation"]).reshape(1, -1, 1)
+            errors.append(((kept["forecast"].astype(float) - kept["truth"]) / deviation).ravel())
+        errors = np.stack(errors)
+        grams.append(errors @ errors.T / errors.shape[1])
+    picks = tomllib.loads((folder / "config.toml").read_text())["model"]["ensemble"]["picks"]
+    of_others = [greedy(sum(grams) - gram, picks) for gram in grams]
+    mixed = np.mean([w @ gram @ w for w, gram in zip(of_others, grams)])
+    single = np.mean([gram[i, i] for gram in grams for i in [np.argmin(np.diag(sum(grams) - gram))]])
+    said = json.loads((folder / "metrics.json").read_text())["splits"]
+    np.testing.assert_allclose([said["val_mse_of_mix_by_other_splits"], said["val_mse_of_one_by_other_splits"]], [mixed, single], rtol=1e-5)
+    chosen_weights = greedy(sum(grams), picks) if mixed <= single else np.eye(len(grams[0]))[np.argmin(np.diag(sum(grams)))]
+    weights = load_file(max((folder / "checkpoints").glob("step_*")) / "best.safetensors")["weights"]
+    np.testing.assert_allclose(weights, chosen_weights, atol=1e-12)
+    mean = np.mean([weights @ gram @ weights for gram in grams])
+    np.testing.assert_allclose(said["val_mse"], mean, rtol=1e-5)
+    row = next(row for row in leaderboard(run) if row[0] == "ensemble")
+    assert row[3] == said["val_mse"]
 
 
 def test_an_ensemble_by_hand(chosen, tmp_path):

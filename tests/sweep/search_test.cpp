@@ -336,6 +336,26 @@ TEST_F(Searching, JudgesTheBestOnFurtherSplits) {
   EXPECT_EQ(of_run("splits", "quick-2", "starts"), "start\nstart\n");
 }
 
+TEST_F(Searching, JudgesAsManyOnFurtherSplitsAsThereIsTimeFor) {
+  request.candidates.clear();
+  for (const char* name : {"late", "quick", "a", "b", "c", "d"})
+    request.candidates.push_back({name, {std::string("model.name=") + name}, false});
+  request.splits = {"data.split_seed=8"};
+  const auto judged = [&](double seconds) {
+    fs::remove_all(folder / "out");
+    write_plan(
+        seconds,
+        R"([{"candidates": 6, "steps": {"quick": 20, "late": 40, "a": 20, "b": 20, "c": 20, "d": 20}}])");
+    const SearchOutcome outcome = run();
+    return std::count_if(outcome.standings.begin(), outcome.standings.end(),
+                         [](const Standing& one) { return one.on_splits; });
+  };
+  EXPECT_EQ(judged(140), 4);  // for which the plan was made
+  EXPECT_EQ(judged(140 + 40 + 20 * 4 - 1), 4);
+  EXPECT_EQ(judged(140 + 40 + 20 * 4), 5);
+  EXPECT_EQ(judged(140 + 40 + 20 * 5), 6);
+}
+
 TEST_F(Searching, PutsTheBestTogether) {
   request.ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}", "model.ensemble.splits={splits}",
                       "value=760"};

@@ -71,6 +71,33 @@ std::vector<double> greedy_weights(const at::Tensor& gram, int64_t picks) {
   return best;
 }
 
+SplitWeights weights_over_splits(const std::vector<at::Tensor>& grams, int64_t picks) {
+  const auto sum_of = [&](size_t left_out) {
+    at::Tensor sum = at::zeros_like(grams.front());
+    for (size_t i = 0; i < grams.size(); ++i)
+      if (i != left_out) sum += grams[i];
+    return sum;
+  };
+  const auto best_of = [](const at::Tensor& gram) { return gram.diagonal().argmin().item<int64_t>(); };
+  SplitWeights out;
+  for (size_t i = 0; i < grams.size() && grams.size() > 1; ++i) {
+    const at::Tensor others = sum_of(i);
+    const std::vector<double> chosen = greedy_weights(others, picks);
+    const at::Tensor weights = at::tensor(at::ArrayRef<double>(chosen));
+    const auto share = 1 / static_cast<double>(grams.size());
+    out.mixed += share * (weights.unsqueeze(-1) * weights * grams[i]).sum().item<double>();
+    const int64_t best = best_of(others);
+    out.single += share * grams[i][best][best].item<double>();
+  }
+  const at::Tensor all = sum_of(grams.size());
+  out.weights = greedy_weights(all, picks);
+  if (out.single < out.mixed) {
+    std::fill(out.weights.begin(), out.weights.end(), 0.0);
+    out.weights[static_cast<size_t>(best_of(all))] = 1;
+  }
+  return out;
+}
+
 EnsembleForecaster::EnsembleForecaster(const ForecasterConfig& config, const ForecastShape& shape,
                                        nn::Initializer& init)
     : Forecaster(shape), picks_(config.ensemble.picks) {
@@ -119,9 +146,17 @@ std::vector<double> EnsembleForecaster::weights() const {
   return {first, first + weights.numel()};
 }
 
+void EnsembleForecaster::set_weights(const std::vector<double>& weights) {
+  weights_.copy_(at::tensor(at::ArrayRef<double>(weights)));
+}
+
 at::Tensor EnsembleForecaster::error_products(const FittingRows& rows) {
+  const at::NoGradGuard no_grad;
+  const bool training = is_training();
+  eval();
   const int64_t lookback = shape().lookback, horizon = shape().horizon;
   at::Tensor products = at::zeros({members(), members()}, at::kDouble);
+  double cells = 0;
   for (size_t begin = 0; begin < rows.validation.size(); begin += kWindowsAtOnce) {
     const size_t count = std::min(kWindowsAtOnce, rows.validation.size() - begin);
     const std::span<const int64_t> first(rows.validation.data() + begin, count);
@@ -143,20 +178,16 @@ at::Tensor EnsembleForecaster::error_products(const FittingRows& rows) {
       errors.push_back(
           (counted.defined() ? at::where(counted, error, at::zeros_like(error)) : error).flatten());
     }
+    cells += counted.defined() ? counted.sum().item<double>() : static_cast<double>(future.numel());
     const at::Tensor all = at::stack(errors);
     products += ops::matmul(all, all.transpose(0, 1));
   }
-  return products;
+  train(training);
+  return products / std::max(cells, 1.0);
 }
 
 void EnsembleForecaster::fit(const FittingRows& rows) {
-  if (rows.validation.empty()) return;
-  const at::NoGradGuard no_grad;
-  const bool training = is_training();
-  eval();
-  const std::vector<double> chosen = greedy_weights(error_products(rows), picks_);
-  train(training);
-  weights_.copy_(at::tensor(at::ArrayRef<double>(chosen)));
+  if (!rows.validation.empty()) set_weights(greedy_weights(error_products(rows), picks_));
 }
 
 bool EnsembleForecaster::refits() const {

@@ -28,6 +28,15 @@ struct EnsembleMember {
 /// least error count; returns weights [M] that sum to 1. Of equal members the first.
 std::vector<double> greedy_weights(const at::Tensor& gram, int64_t picks);
 
+/// Weights of M members chosen on several splits, each with a gram [M, M] as above.
+struct SplitWeights {
+  std::vector<double> weights;
+  double mixed = 0;   // mean over the splits of the error of weights that the other splits choose
+  double single = 0;  // the same where they choose one member
+};
+/// Those of greedy_weights on the sum of all grams, or the best member alone where `single` is less.
+SplitWeights weights_over_splits(const std::vector<at::Tensor>& grams, int64_t picks);
+
 class EnsembleForecaster : public Forecaster {
  public:
   EnsembleForecaster(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
@@ -41,15 +50,16 @@ class EnsembleForecaster : public Forecaster {
   bool refits() const override;
   void refit(const FittingRows& rows) override;
 
+  /// Mean products of the members' errors over observed cells of the validation windows, [M, M] float64.
+  at::Tensor error_products(const FittingRows& rows);
+  void set_weights(const std::vector<double>& weights);
+
   int64_t members() const { return std::ssize(members_); }
   Forecaster& member(int64_t i) { return *members_.at(static_cast<size_t>(i)); }
   std::vector<double> weights() const;
 
  private:
   ForecastInput input_of(const Forecaster& member, const ForecastInput& input) const;
-  /// Σ products of the members' errors over observed cells of the windows, [M, M] float64.
-  at::Tensor error_products(const FittingRows& rows);
-
   int64_t picks_;
   std::vector<std::shared_ptr<Forecaster>> members_;
   at::Tensor weights_;  // [M] float64

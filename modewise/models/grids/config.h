@@ -61,7 +61,7 @@ struct GridModelConfig : ModelChoice, EncoderConfig {
   ResNetConfig resnet;
   ConvolutionConfig cnn;
   VitConfig vit;
-  ClassEnsembleConfig ensemble;
+  EnsembleConfig ensemble;
 
   GridModelConfig();
   void fields(Fields& fields);

@@ -72,7 +72,7 @@ struct SeriesModelConfig {
   SeriesLinearConfig linear;
   SeriesForestConfig forest;
   SeriesRocketConfig rocket;
-  ClassEnsembleConfig ensemble;
+  EnsembleConfig ensemble;
 
   void fields(Fields& f);
 

@@ -16,6 +16,10 @@ constexpr int64_t kRowsOfLookback = 20;  // of a table, for each row of a longer
 // Theta and ETS look for states at every origin, over several seasons: with longer ones that takes minutes.
 constexpr int64_t kLongestLocalSeason = 24;
 
+constexpr int64_t kEnoughToChoose = 1000;  // validation windows of which one split is enough
+constexpr int kFurtherSplits = 3;
+constexpr double kLeastTraining = 0.5;  // of the training rows, at the earliest origin
+
 std::string looking_back(int64_t rows) {
   return fmt::format("forecast.lookback={}", rows);
 }
@@ -38,17 +42,54 @@ Settings small_hot(Settings further = {}) {
   return all;
 }
 
+struct Table {
+  ForecastConfig config;
+  data::Series series;
+  data::Splits splits;
+  int64_t horizon;  // the config's, or the usual one
+
+  bool horizon_is_open() const { return config.forecast.longest() == 0; }
+};
+
+Table table_of(const std::string& file, const std::vector<std::string>& assignments) {
+  Table table{load_config<ForecastConfig>(file, assignments), {}, {}, 0};
+  const data::SeriesConfig& source = table.config.data;
+  require(!source.path.empty() || !source.simulate.empty(), ErrorKind::usage,
+          "no data: give --data FILE, or --set data.simulate=lorenz96");
+  table.series = data::load_series(source);
+  table.splits = data::make_splits(source, table.series);
+  table.horizon = table.horizon_is_open() ? usual_horizon(table.series.time, table.splits.validation.rows())
+                                          : table.config.forecast.longest();
+  return table;
+}
+
 }  // namespace
+
+std::vector<std::string> forecast_splits(const std::string& file,
+                                         const std::vector<std::string>& assignments) {
+  const Table table = table_of(file, assignments);
+  const std::string& rule = table.config.data.split;
+  if ((rule != "auto" && rule != "ratio") ||
+      table.splits.validation.rows() - table.horizon >= kEnoughToChoose)
+    return {};
+  const std::vector<double>& shares = table.config.data.split_ratios;
+  std::vector<std::string> all;
+  for (int i = 1; i <= kFurtherSplits; ++i) {
+    const double training = shares[0] - i * shares[1];
+    if (training < kLeastTraining * shares[0]) break;
+    all.push_back(
+        fmt::format("data.split_ratios={:.6f},{:.6f},{:.6f}", training, shares[1], 1 - training - shares[1]));
+  }
+  return all;
+}
 
 std::vector<Candidate> forecast_candidates(const std::string& file,
                                            const std::vector<std::string>& assignments) {
-  const ForecastConfig config = load_config<ForecastConfig>(file, assignments);
-  require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
-          "no data: give --data FILE, or --set data.simulate=lorenz96");
-  const data::Series series = data::load_series(config.data);
-  const int64_t season = season_of(series.time);
+  const Table table = table_of(file, assignments);
+  const ForecastConfig& config = table.config;
+  const int64_t season = season_of(table.series.time);
   const auto holds = [&](int64_t lookback) {
-    return config.forecast.lookback == 0 && series.rows() >= kRowsOfLookback * lookback;
+    return config.forecast.lookback == 0 && table.series.rows() >= kRowsOfLookback * lookback;
   };
   std::vector<Candidate> all = {
       {"repeat", model("repeat"), true},
@@ -95,6 +136,9 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
     std::erase_if(all, [](const Candidate& candidate) {
       return !models::looks_ahead(models::row_of(models::forecasters(), name_of(candidate)));
     });
+  // The same at every origin.
+  if (table.horizon_is_open())
+    for (Candidate& one : all) one.settings.push_back(fmt::format("forecast.horizon={}", table.horizon));
   return all;
 }
 

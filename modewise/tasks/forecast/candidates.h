@@ -15,4 +15,9 @@ namespace modewise::tasks {
 std::vector<Candidate> forecast_candidates(const std::string& file,
                                            const std::vector<std::string>& assignments);
 
+/// Earlier origins to judge a candidate at, where the validation part has few windows: the same shares of
+/// validation rows before it, with less to train on.
+std::vector<std::string> forecast_splits(const std::string& file,
+                                         const std::vector<std::string>& assignments);
+
 }  // namespace modewise::tasks

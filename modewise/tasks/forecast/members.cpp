@@ -1,6 +1,7 @@
 #include "modewise/tasks/forecast/members.h"
 
 #include <ATen/ops/equal.h>
+#include <ATen/ops/tensor.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -38,6 +39,27 @@ struct Promise {
   bool operator==(const Promise&) const = default;
 };
 
+/// Products of the members' errors on the validation windows of a further split, where each of them is the
+/// run that was trained there.
+at::Tensor errors_on_split(const ForecastConfig& config, int64_t split) {
+  const models::EnsembleConfig& options = config.model.ensemble;
+  ForecastConfig there = config;
+  there.model.ensemble.members.clear();
+  there.model.ensemble.runs.clear();
+  there.model.ensemble.splits = 1;
+  for (int64_t i = 0; i < options.models(); ++i)
+    there.model.ensemble.runs.push_back(options.runs[static_cast<size_t>(i * options.splits + split)]);
+  there.train.test = false;
+  there.data =
+      read_run_config<ForecastConfig>(train::RunFolder::open(there.model.ensemble.runs.front())).data;
+  take_members(there);
+  const ForecastData data = load_forecast_data(there);
+  const std::shared_ptr<models::Forecaster> model =
+      models::make_forecaster(there.model, there.model_shape(data.series), 0);
+  load_members(*model, there, data);
+  return dynamic_cast<models::EnsembleForecaster&>(*model).error_products(fitting_rows(data));
+}
+
 }  // namespace
 
 void take_members(ForecastConfig& config) {
@@ -45,9 +67,13 @@ void take_members(ForecastConfig& config) {
   models::EnsembleConfig& ensemble = config.model.ensemble;
   require(!ensemble.runs.empty(), ErrorKind::usage,
           "an ensemble puts runs together: name them by --set model.ensemble.runs=RUN,RUN");
+  const auto splits = static_cast<size_t>(ensemble.splits);
+  require(ensemble.runs.size() % splits == 0, ErrorKind::config,
+          "model.ensemble: {} runs are no multiple of splits = {}", ensemble.runs.size(), splits);
   config.forecast.lookback = 0;
   std::optional<Promise> promise;
-  for (const std::string& run : ensemble.runs) {
+  for (size_t i = 0; i < ensemble.runs.size(); ++i) {
+    const std::string& run = ensemble.runs[i];
     const train::RunFolder folder = train::RunFolder::open(run);
     folder.require_task("forecast");
     const auto of_run = read_run_config<ForecastConfig>(folder);
@@ -65,6 +91,7 @@ void take_members(ForecastConfig& config) {
     require(*promise == Promise(of_run), ErrorKind::config,
             "{}: its horizon, loss, quantiles or what it is told ahead are not those of {}", run,
             ensemble.runs.front());
+    if (i % splits != 0) continue;
     config.forecast.lookback = std::max(config.forecast.lookback, of_run.forecast.lookback);
     ensemble.members.push_back(models::EnsembleMember{of_run.forecast.lookback, of_run.model}.to_toml());
   }
@@ -74,31 +101,54 @@ void take_members(ForecastConfig& config) {
 void load_members(models::Forecaster& model, const ForecastConfig& config, const ForecastData& data) {
   auto* ensemble = dynamic_cast<models::EnsembleForecaster*>(&model);
   if (ensemble == nullptr) return;
-  const std::vector<std::string>& runs = config.model.ensemble.runs;
-  require(std::ssize(runs) == ensemble->members(), ErrorKind::config,
-          "model.ensemble: {} runs, but {} members; a new ensemble is given runs alone", runs.size(),
+  const models::EnsembleConfig& options = config.model.ensemble;
+  require(options.models() == ensemble->members(), ErrorKind::config,
+          "model.ensemble: {} runs, but {} members; a new ensemble is given runs alone", options.models(),
           ensemble->members());
-  for (size_t i = 0; i < runs.size(); ++i) {
-    const ForecastRun run = open_forecast_run(runs[i]);
+  for (int64_t i = 0; i < ensemble->members(); ++i) {
+    const std::string& path = options.runs[static_cast<size_t>(i * options.splits)];
+    const ForecastRun run = open_forecast_run(path);
     // The hash of the data is another where the test part was left unread.
     require(at::equal(run.data.scaler.mean, data.scaler.mean) &&
                 at::equal(run.data.scaler.deviation, data.scaler.deviation),
-            ErrorKind::data, "{} was trained on other rows (of {}) than those of {}", runs[i],
-            run.data.source, data.series.source);
-    train::copy_into(train::module_tensors(ensemble->member(static_cast<int64_t>(i))),
-                     train::module_tensors(*run.model));
+            ErrorKind::data, "{} was trained on other rows (of {}) than those of {}", path, run.data.source,
+            data.series.source);
+    train::copy_into(train::module_tensors(ensemble->member(i)), train::module_tensors(*run.model));
   }
+}
+
+std::optional<SplitErrors> fit_model(models::Forecaster& model, const ForecastConfig& config,
+                                     const ForecastData& data) {
+  auto* ensemble = dynamic_cast<models::EnsembleForecaster*>(&model);
+  const int64_t splits = ensemble == nullptr ? 1 : config.model.ensemble.splits;
+  if (splits == 1) {
+    model.fit(fitting_rows(data));
+    return std::nullopt;
+  }
+  std::vector<at::Tensor> grams = {ensemble->error_products(fitting_rows(data))};
+  for (int64_t split = 1; split < splits; ++split) grams.push_back(errors_on_split(config, split));
+  const models::SplitWeights chosen = models::weights_over_splits(grams, config.model.ensemble.picks);
+  ensemble->set_weights(chosen.weights);
+  const at::Tensor weights = at::tensor(at::ArrayRef<double>(chosen.weights));
+  SplitErrors errors{0, chosen.mixed, chosen.single};
+  for (const at::Tensor& gram : grams)
+    errors.mean +=
+        (weights.unsqueeze(-1) * weights * gram).sum().item<double>() / static_cast<double>(splits);
+  return errors;
 }
 
 std::string members_text(const models::Forecaster& model, const ForecastConfig& config) {
   const auto* ensemble = dynamic_cast<const models::EnsembleForecaster*>(&model);
   if (ensemble == nullptr) return "";
+  const models::EnsembleConfig& options = config.model.ensemble;
   std::vector<std::string> parts;
   const std::vector<double> weights = ensemble->weights();
   for (size_t i = 0; i < weights.size(); ++i)
     if (weights[i] > 0)
       parts.push_back(fmt::format(
-          "{} {:.2f}", std::filesystem::path(config.model.ensemble.runs[i]).filename().string(), weights[i]));
+          "{} {:.2f}",
+          std::filesystem::path(options.runs[i * static_cast<size_t>(options.splits)]).filename().string(),
+          weights[i]));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

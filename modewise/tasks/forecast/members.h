@@ -1,6 +1,8 @@
 #pragma once
 // The members of an ensemble from the runs that model.ensemble.runs names.
 
+#include <optional>
+
 #include "modewise/models/forecast/forecaster.h"
 #include "modewise/tasks/forecast/config.h"
 #include "modewise/tasks/forecast/data.h"
@@ -15,6 +17,19 @@ void take_members(ForecastConfig& config);
 /// Gives an ensemble's members the weights of their runs; data error for one that was trained on other rows.
 /// Other models stay.
 void load_members(models::Forecaster& model, const ForecastConfig& config, const ForecastData& data);
+
+/// Mean squared errors on the validation windows of all splits of an ensemble's runs, each split with the
+/// models that were trained there.
+struct SplitErrors {
+  double mean = 0;    // of the weights that were chosen, on all splits together
+  double mixed = 0;   // of weights that the other splits choose
+  double single = 0;  // of one model that the other splits choose
+};
+
+/// Fits the model to the rows, an ensemble with several splits to those of all of them: the mix, or one
+/// member alone where `single` is less than `mixed`. Such an ensemble's errors are returned.
+std::optional<SplitErrors> fit_model(models::Forecaster& model, const ForecastConfig& config,
+                                     const ForecastData& data);
 
 /// "hot-small .4, ridge .6" of an ensemble, by the names of their runs; "" for other models.
 std::string members_text(const models::Forecaster& model, const ForecastConfig& config);

@@ -6,11 +6,13 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
 
 #include "modewise/metrics/forecast_errors.h"
 #include "modewise/models/forecast/forecaster.h"
 #include "modewise/tasks/forecast/config.h"
 #include "modewise/tasks/forecast/data.h"
+#include "modewise/tasks/forecast/members.h"
 #include "modewise/train/module_task.h"
 
 namespace modewise::tasks {
@@ -47,6 +49,7 @@ class ForecastTask final : public train::ModuleTask {
   std::string data_hash() const override { return data_.hash; }
 
   models::Forecaster& model() { return *model_; }
+  const std::optional<SplitErrors>& split_errors() const { return split_errors_; }
 
  private:
   at::Tensor forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step);
@@ -56,6 +59,7 @@ class ForecastTask final : public train::ModuleTask {
   ForecastConfig config_;
   const ForecastData& data_;
   std::shared_ptr<models::Forecaster> model_;
+  std::optional<SplitErrors> split_errors_;  // of an ensemble over several splits
 };
 
 /// Empty sums for forecasts of this config on this scale; `levels` are those of the quantiles to come.

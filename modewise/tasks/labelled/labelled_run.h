@@ -109,7 +109,7 @@ class LabelledRun {
 
   // Ensembles (members.h); a task without them has none of these.
   /// The members, where the model is one.
-  virtual const models::ClassEnsembleConfig* ensemble() const { return nullptr; }
+  virtual const models::EnsembleConfig* ensemble() const { return nullptr; }
   /// A run of the same task without settings.
   virtual std::unique_ptr<LabelledRun> anew() const { return nullptr; }
   /// Settings besides data.* that scores depend on, which members share.
@@ -173,7 +173,7 @@ class LabelledRunOf : public LabelledRun {
     return hash_;
   }
   Model& model() const override { return *model_; }
-  const models::ClassEnsembleConfig* ensemble() const override {
+  const models::EnsembleConfig* ensemble() const override {
     if constexpr (requires { config.model.ensemble; })
       if (config.model.name == "ensemble") return &config.model.ensemble;
     return nullptr;

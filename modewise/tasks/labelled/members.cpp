@@ -99,7 +99,7 @@ std::vector<double> spread_over(int64_t splits, const std::vector<double>& weigh
 }  // namespace
 
 std::vector<OpenedRun> open_members(const LabelledRun& ensemble) {
-  const models::ClassEnsembleConfig& config = *ensemble.ensemble();
+  const models::EnsembleConfig& config = *ensemble.ensemble();
   require(!config.runs.empty(), ErrorKind::usage,
           "an ensemble puts runs together: name them by --set model.ensemble.runs=RUN,RUN");
   require(config.runs.size() > 1, ErrorKind::usage, "an ensemble puts several runs together, got {} alone",
@@ -127,7 +127,7 @@ void share_settings(LabelledRun& ensemble, LabelledRun& member) {
 
 std::optional<metrics::ClassMixture> join_members(
     const LabelledRun& run, const std::function<void(int64_t number, const LabelledRun& member)>& each) {
-  const models::ClassEnsembleConfig* config = run.ensemble();
+  const models::EnsembleConfig* config = run.ensemble();
   if (config == nullptr) return std::nullopt;
   const std::vector<OpenedRun> members = open_members(run);
   auto& model = dynamic_cast<models::ClassMembers&>(run.model());

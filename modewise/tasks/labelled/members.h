@@ -25,7 +25,7 @@ void share_settings(LabelledRun& ensemble, LabelledRun& member);
 /// shares with them, and no training. Errors of open_members.
 template <class Config, class Set, class Model>
 void take_members(LabelledRunOf<Config, Set, Model>& run) {
-  models::ClassEnsembleConfig& ensemble = run.config.model.ensemble;
+  models::EnsembleConfig& ensemble = run.config.model.ensemble;
   if (run.ensemble() == nullptr || !ensemble.members.empty()) return;
   const std::vector<OpenedRun> opened = open_members(run);
   share_settings(run, *opened.front().run);

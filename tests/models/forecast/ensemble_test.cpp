@@ -93,6 +93,28 @@ TEST(GreedyWeights, TakeTheFirstOfEqualsAndStopWhereNothingHelps) {
   EXPECT_THAT(greedy_weights(apart, 5), ElementsAre(0.8, 0.2));
 }
 
+TEST(WeightsOverSplits, AreThoseOfAllSplitsUnlessOneMemberDoesBetterWhereItWasNotChosen) {
+  const auto gram = [](double a, double product, double b) {
+    return at::tensor({a, product, product, b}, at::kDouble).view({2, 2});
+  };
+  // Opposite errors cancel on both splits: halves leave (1 + 1 − 2 · 0.9) / 4 and (2 + 2 − 2 · 1.8) / 4.
+  const SplitWeights halves = weights_over_splits({gram(1, -0.9, 1), gram(2, -1.8, 2)}, 2);
+  EXPECT_THAT(halves.weights, ElementsAre(0.5, 0.5));
+  EXPECT_NEAR(halves.mixed, (0.05 + 0.1) / 2, 1e-12);
+  EXPECT_EQ(halves.single, (1.0 + 2.0) / 2);
+  // By the second split alone the second member stands alone (2 on the first split), by the first alone it is
+  // the half of a mix; one member would be the second here and the first there.
+  const SplitWeights one = weights_over_splits({gram(1.9, 0.2, 2), gram(9, 8.9, 1)}, 2);
+  EXPECT_EQ(one.single, (2.0 + 9.0) / 2);
+  EXPECT_NEAR(one.mixed, (2.0 + 0.25 * (9 + 1 + 2 * 8.9)) / 2, 1e-12);
+  EXPECT_THAT(one.weights, ElementsAre(0, 1));
+  // A mix that the first split names is worse on the second than the member that it names.
+  const SplitWeights alone = weights_over_splits({gram(1, -0.9, 1.2), gram(1, 4, 17)}, 2);
+  EXPECT_EQ(alone.single, 1);
+  EXPECT_NEAR(alone.mixed, (1 + 0.25 * (1 + 17 + 2 * 4)) / 2, 1e-12);
+  EXPECT_THAT(alone.weights, ElementsAre(1, 0));
+}
+
 TEST(Ensemble, IsTheWeightedMeanOfItsMembersOnTheirOwnLookbacks) {
   at::manual_seed(5);
   for (const int64_t quantiles : {0, 3}) {
