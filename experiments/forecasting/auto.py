@@ -104,7 +104,7 @@ def figures_of(name, options, run, arguments):
     members = {}  # each candidate's best run stands first
     for row in json.loads((run / "auto" / "leaderboard.json").read_text()):
         if row["/best/val_mse"] is not None and row["name"] not in members:
-            members[row["name"]] = run / "auto" / row["stage"] / "runs" / row["name"]
+            members[row["name"]] = run / row["run"]
     chosen = next(iter(members))
     data = json.loads((run / "data.json").read_text())
     errors = {member: test_errors(folder) for member, folder in members.items()}

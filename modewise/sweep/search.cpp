@@ -346,7 +346,11 @@ class Search {
   Json standings_json(const SearchOutcome& outcome) const {
     Json out = Json::array();
     for (const Standing& one : outcome.standings) {
-      Json row = {{"name", one.name}, {"stage", one.stage}, {"steps", one.steps}, {"seconds", one.seconds}};
+      Json row = {{"name", one.name},
+                  {"stage", one.stage},
+                  {"run", one.folder.lexically_relative(out_).string()},
+                  {"steps", one.steps},
+                  {"seconds", one.seconds}};
       row[request_.metric.path] = one.failure.empty() ? Json(one.value) : Json();
       if (!one.failure.empty()) row["failure"] = one.failure;
       out.push_back(std::move(row));

@@ -95,10 +95,10 @@ WindowSet WindowSet::part(int64_t first, int64_t last) const {
   return part;
 }
 
-SplitWindows cut_windows(const Splits& splits, WindowShape shape, int64_t train_stride,
-                         double train_fraction) {
+SplitWindows cut_windows(const Splits& splits, WindowShape shape, int64_t train_stride, double train_fraction,
+                         int64_t validation_stride) {
   return {WindowSet("training", splits.train, shape, false, train_stride, train_fraction),
-          WindowSet("validation", splits.validation, shape, true),
+          WindowSet("validation", splits.validation, shape, true, validation_stride),
           splits.test.rows() > 0 ? WindowSet("test", splits.test, shape, true) : WindowSet()};
 }
 

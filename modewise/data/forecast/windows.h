@@ -41,13 +41,12 @@ class WindowSet {
   int64_t first_ = 0, stride_ = 1, size_ = 0;
 };
 
-/// The three sets of a split, that of test empty where it has no rows; stride and fraction apply to training
-/// only.
+/// The three sets of a split, that of test empty where it has no rows.
 struct SplitWindows {
   WindowSet train, validation, test;
 };
 SplitWindows cut_windows(const Splits& splits, WindowShape shape, int64_t train_stride = 1,
-                         double train_fraction = 1);
+                         double train_fraction = 1, int64_t validation_stride = 1);
 
 /// B windows, time last, contiguous.
 struct WindowBatch {

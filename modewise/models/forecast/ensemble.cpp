@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "modewise/core/error.h"
 #include "modewise/ops/matmul.h"
@@ -80,18 +81,25 @@ SplitWeights weights_over_splits(const std::vector<at::Tensor>& grams, int64_t p
   };
   const auto best_of = [](const at::Tensor& gram) { return gram.diagonal().argmin().item<int64_t>(); };
   SplitWeights out;
+  const auto splits = static_cast<double>(grams.size());
+  std::vector<double> gains;  // of one member
   for (size_t i = 0; i < grams.size() && grams.size() > 1; ++i) {
     const at::Tensor others = sum_of(i);
     const std::vector<double> chosen = greedy_weights(others, picks);
     const at::Tensor weights = at::tensor(at::ArrayRef<double>(chosen));
-    const auto share = 1 / static_cast<double>(grams.size());
-    out.mixed += share * (weights.unsqueeze(-1) * weights * grams[i]).sum().item<double>();
+    const auto mixed = (weights.unsqueeze(-1) * weights * grams[i]).sum().item<double>();
     const int64_t best = best_of(others);
-    out.single += share * grams[i][best][best].item<double>();
+    const auto single = grams[i][best][best].item<double>();
+    out.mixed += mixed / splits;
+    out.single += single / splits;
+    gains.push_back(mixed - single);
   }
   const at::Tensor all = sum_of(grams.size());
   out.weights = greedy_weights(all, picks);
-  if (out.single < out.mixed) {
+  const double gain = out.mixed - out.single;
+  double squares = 0;
+  for (const double one : gains) squares += (one - gain) * (one - gain);
+  if (gain > 0 && gain > std::sqrt(squares / (splits - 1) / splits)) {
     std::fill(out.weights.begin(), out.weights.end(), 0.0);
     out.weights[static_cast<size_t>(best_of(all))] = 1;
   }

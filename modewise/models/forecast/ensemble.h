@@ -34,7 +34,8 @@ struct SplitWeights {
   double mixed = 0;   // mean over the splits of the error of weights that the other splits choose
   double single = 0;  // the same where they choose one member
 };
-/// Those of greedy_weights on the sum of all grams, or the best member alone where `single` is less.
+/// Those of greedy_weights on the sum of all grams, or the best member alone where that is better by more
+/// than the standard error of the difference over the splits.
 SplitWeights weights_over_splits(const std::vector<at::Tensor>& grams, int64_t picks);
 
 class EnsembleForecaster : public Forecaster {

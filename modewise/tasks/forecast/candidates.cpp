@@ -1,6 +1,9 @@
 #include "modewise/tasks/forecast/candidates.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
 
 #include "modewise/core/error.h"
 #include "modewise/data/forecast/load_series.h"
@@ -14,7 +17,8 @@ using Settings = std::vector<std::string>;
 
 constexpr int64_t kRowsOfLookback = 20;  // of a table, for each row of a longer lookback
 // Theta and ETS look for states at every origin, over several seasons: with longer ones that takes minutes.
-constexpr int64_t kLongestLocalSeason = 24;
+constexpr int64_t kLongestLocalSeason = 24, kMostLocalForecasts = 20'000;
+constexpr int64_t kMostJudgedCells = 5'000'000, kFewestJudged = 200;  // of validation windows
 
 constexpr int64_t kEnoughToChoose = 1000;  // validation windows of which one split is enough
 constexpr int kFurtherSplits = 3;
@@ -49,6 +53,7 @@ struct Table {
   int64_t horizon;  // the config's, or the usual one
 
   bool horizon_is_open() const { return config.forecast.longest() == 0; }
+  int64_t validation_windows() const { return std::max<int64_t>(splits.validation.rows() - horizon + 1, 1); }
 };
 
 Table table_of(const std::string& file, const std::vector<std::string>& assignments) {
@@ -69,9 +74,7 @@ std::vector<std::string> forecast_splits(const std::string& file,
                                          const std::vector<std::string>& assignments) {
   const Table table = table_of(file, assignments);
   const std::string& rule = table.config.data.split;
-  if ((rule != "auto" && rule != "ratio") ||
-      table.splits.validation.rows() - table.horizon >= kEnoughToChoose)
-    return {};
+  if ((rule != "auto" && rule != "ratio") || table.validation_windows() >= kEnoughToChoose) return {};
   const std::vector<double>& shares = table.config.data.split_ratios;
   std::vector<std::string> all;
   for (int i = 1; i <= kFurtherSplits; ++i) {
@@ -87,7 +90,7 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
                                            const std::vector<std::string>& assignments) {
   const Table table = table_of(file, assignments);
   const ForecastConfig& config = table.config;
-  const int64_t season = season_of(table.series.time);
+  const int64_t season = season_of(table.series, table.splits);
   const auto holds = [&](int64_t lookback) {
     return config.forecast.lookback == 0 && table.series.rows() >= kRowsOfLookback * lookback;
   };
@@ -97,7 +100,15 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
       {"seasonal-drift", model("seasonal-drift"), true},
       {"ridge", model("ridge"), true},
       {"ridge-individual", model("ridge", {"model.baseline.individual=true"}), true}};
-  if (season <= kLongestLocalSeason) {
+  const int64_t windows = table.validation_windows(), series = table.series.series_count();
+  int64_t stride = config.forecast.validation_stride;
+  if (stride == 1) {
+    const int64_t cells = windows * series * table.horizon;
+    stride = std::clamp<int64_t>((cells + kMostJudgedCells - 1) / kMostJudgedCells, 1,
+                                 std::max<int64_t>(windows / kFewestJudged, 1));
+    if (stride > 1) spdlog::info("judged on every {}th of {} validation windows", stride, windows);
+  }
+  if (season <= kLongestLocalSeason && windows / stride * series <= kMostLocalForecasts) {
     all.push_back({"theta", model("theta"), true});
     all.push_back({"ets", model("ets"), true});
   }
@@ -119,7 +130,8 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
   add("hot", model("hot"));
   if (long_rows) add_cycle("dlinear-336", model("dlinear", {looking_back(336)}));
   add("hot-small-last", small_hot({"model.window.centre=last"}));
-  if (seasonal && season <= 24) add("hot-small-week", small_hot({cycle(7 * season)}));
+  if (table.series.time.dated && seasonal && season <= 24)
+    add("hot-small-week", small_hot({cycle(7 * season)}));
   add_cycle("rlinear", model("rlinear"));
   add("nlinear", model("nlinear"));
   if (long_rows) add_cycle("hot-small-336", small_hot({looking_back(336)}));
@@ -139,6 +151,8 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
   // The same at every origin.
   if (table.horizon_is_open())
     for (Candidate& one : all) one.settings.push_back(fmt::format("forecast.horizon={}", table.horizon));
+  if (stride != config.forecast.validation_stride)
+    for (Candidate& one : all) one.settings.push_back(fmt::format("forecast.validation_stride={}", stride));
   return all;
 }
 

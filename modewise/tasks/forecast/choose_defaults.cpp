@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "modewise/data/forecast/season.h"
 #include "modewise/data/forecast/windows.h"
 
 namespace modewise::tasks {
@@ -31,6 +32,10 @@ int64_t season_of(const data::TimeAxis& time) {
   if (time.step <= 0) return 1;
   if (time.step < kDay) return kDay % time.step == 0 ? kDay / time.step : 1;
   return time.step == kDay ? 7 : 1;
+}
+
+int64_t season_of(const data::Series& series, const data::Splits& splits) {
+  return series.time.dated ? season_of(series.time) : data::season_by_course(series, splits.train);
 }
 
 int64_t usual_horizon(const data::TimeAxis& time, int64_t validation_rows) {
@@ -63,9 +68,9 @@ std::string choose_defaults(ForecastConfig& config, const data::Series& series, 
   const models::ForecasterRow* row = find_row(models::forecasters(), config.model.name);
   const bool seasonal = row != nullptr && row->options.has("baseline.period"),
              patched = row != nullptr && row->options.has("patch.length");
-  const int64_t season = period > 0          ? period
-                         : series.time.dated ? season_of(series.time)
-                                             : models::BaselineConfig::kUsualPeriod;
+  int64_t season = period;
+  if (seasonal && period == 0) season = season_of(series, splits);
+  if (season == 1 && period == 0 && !series.time.dated) season = models::BaselineConfig::kUsualPeriod;
   if (forecast.lookback == 0) {
     forecast.lookback = seasonal ? seasonal_lookback(season, forecast.longest(), splits.train.rows())
                                  : usual_lookback(series.time, forecast.longest(), splits.train.rows());

@@ -13,6 +13,8 @@ namespace modewise::tasks {
 /// Rows of the season that goes with a step: a day of hours, a week of days, a year of months; 1 where none
 /// is usual.
 int64_t season_of(const data::TimeAxis& time);
+/// The same of a series: without dates what its training rows show (season.h), 1 where they show none.
+int64_t season_of(const data::Series& series, const data::Splits& splits);
 
 /// The horizon that people ask for at this step of the time axis (two weeks of days, a year of months …).
 /// Where `validation_rows` do not leave two windows to judge it by, as many as do, in whole seasons if one

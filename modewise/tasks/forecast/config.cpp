@@ -26,6 +26,7 @@ void ForecastOptions::fields(Fields& f) {
   f.add("train_stride", train_stride, "use every n-th training window", {.min = 1});
   f.add("train_fraction", train_fraction, "use the first part of the training windows",
         {.min = 1e-6, .max = 1});
+  f.add("validation_stride", validation_stride, "use every n-th validation window", {.min = 1});
   f.add("evaluation_batch", evaluation_batch, "windows at a time in evaluation", {.min = 1, .max = 65536});
   f.add("test_drop_last", test_drop_last,
         "judge only whole batches of this many test windows, as tables made with drop_last did (32 for "

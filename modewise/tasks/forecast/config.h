@@ -28,6 +28,7 @@ struct ForecastOptions {
   std::string select = "auto";  // auto | mse | mae | pinball: what the best weights are chosen by
   int64_t train_stride = 1;     // every n-th training window
   double train_fraction = 1;    // the first part of the training windows
+  int64_t validation_stride = 1;
   int64_t evaluation_batch = 64;
   int64_t test_drop_last = 0;  // judge whole batches of this many test windows alone, as older tables do
   void fields(Fields& f);

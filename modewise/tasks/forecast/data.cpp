@@ -51,8 +51,9 @@ std::string hash_of(const data::Series& series) {
 }
 
 data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data::Splits& splits) {
-  data::SplitWindows windows = data::cut_windows(splits, config.window(), config.forecast.train_stride,
-                                                 config.forecast.train_fraction);
+  data::SplitWindows windows =
+      data::cut_windows(splits, config.window(), config.forecast.train_stride, config.forecast.train_fraction,
+                        config.forecast.validation_stride);
   const int64_t batch = config.forecast.test_drop_last, size = windows.test.size();
   if (batch > 0 && size >= batch) {
     const double kept = static_cast<double>(size / batch * batch) + 0.5;  // safe against rounding down

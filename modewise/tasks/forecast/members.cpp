@@ -85,6 +85,7 @@ void take_members(ForecastConfig& config) {
       config.data.calendar_code = of_run.data.calendar_code;
       config.forecast.horizon = of_run.forecast.horizon;
       config.forecast.horizons = of_run.forecast.horizons;
+      config.forecast.validation_stride = of_run.forecast.validation_stride;
       config.forecast.loss = of_run.forecast.loss;
       config.forecast.quantiles = of_run.forecast.quantiles;
     }

@@ -26,8 +26,8 @@ struct SplitErrors {
   double single = 0;  // of one model that the other splits choose
 };
 
-/// Fits the model to the rows, an ensemble with several splits to those of all of them: the mix, or one
-/// member alone where `single` is less than `mixed`. Such an ensemble's errors are returned.
+/// Fits the model to the rows, an ensemble with several splits to those of all of them (weights_over_splits).
+/// Such an ensemble's errors are returned.
 std::optional<SplitErrors> fit_model(models::Forecaster& model, const ForecastConfig& config,
                                      const ForecastData& data);
 

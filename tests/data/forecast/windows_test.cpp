@@ -97,6 +97,10 @@ TEST(Windows, StridesFractionsAndNumbersAreChecked) {
   EXPECT_EQ(cut_windows({train, validation, none, ""}, {8, 4}, 2, 0.5).test.size(), 0);
   EXPECT_EQ(cut_windows({train, validation, none, ""}, {8, 4}, 2, 0.5).train.size(),
             15);  // of 59: 29, each second
+  const WindowSet every = cut_windows({train, validation, none, ""}, {8, 4}, 1, 1, 5).validation;
+  EXPECT_EQ(every.size(), 6);  // of 27, each fifth
+  EXPECT_EQ(every.first_row(0), 62);
+  EXPECT_EQ(every.first_row(5), 87);
 }
 
 TEST(Windows, LookbackAndHorizonAreChecked) {

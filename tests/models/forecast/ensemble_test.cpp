@@ -108,11 +108,28 @@ TEST(WeightsOverSplits, AreThoseOfAllSplitsUnlessOneMemberDoesBetterWhereItWasNo
   EXPECT_EQ(one.single, (2.0 + 9.0) / 2);
   EXPECT_NEAR(one.mixed, (2.0 + 0.25 * (9 + 1 + 2 * 8.9)) / 2, 1e-12);
   EXPECT_THAT(one.weights, ElementsAre(0, 1));
-  // A mix that the first split names is worse on the second than the member that it names.
+  // A mix that the first split names is worse on the second than the member that it names. It loses 5.5 there
+  // and nothing on the first: 2.75 in the mean, which is no more than the standard error of the two.
   const SplitWeights alone = weights_over_splits({gram(1, -0.9, 1.2), gram(1, 4, 17)}, 2);
   EXPECT_EQ(alone.single, 1);
   EXPECT_NEAR(alone.mixed, (1 + 0.25 * (1 + 17 + 2 * 4)) / 2, 1e-12);
   EXPECT_THAT(alone.weights, ElementsAre(1, 0));
+  // The first split mixes the first two of three members, the second the first and the third: both lose .5 on
+  // the other split, with nothing between them. By both splits together the mix would have been (.5, .5, 0).
+  const auto of_three = [](std::initializer_list<double> values) {
+    return at::tensor(std::vector<double>(values), at::kDouble).view({3, 3});
+  };
+  const at::Tensor first = of_three({1, -0.9, 0, -0.9, 1.1, 0, 0, 0, 5}),
+                   second = of_three({1, 0, -0.9, 0, 5, 0, -0.9, 0, 1.1});
+  EXPECT_THAT(greedy_weights(first + second, 2), ElementsAre(0.5, 0.5, 0));
+  const SplitWeights surely = weights_over_splits({first, second}, 2);
+  EXPECT_NEAR(surely.mixed - surely.single, 0.5, 1e-12);
+  EXPECT_THAT(surely.weights, ElementsAre(1, 0, 0));
+  // A third split on which both are alike but for a loss of one member makes that unsure: .5, .5 and -2.
+  const at::Tensor third = of_three({4, 0, 0, 0, 4, 0, 0, 0, 4});
+  const SplitWeights unsure = weights_over_splits({first, second, third}, 2);
+  EXPECT_LT(unsure.single, unsure.mixed + 0.5);
+  EXPECT_THAT(unsure.weights, ElementsAre(0.5, 0.5, 0));
 }
 
 TEST(Ensemble, IsTheWeightedMeanOfItsMembersOnTheirOwnLookbacks) {
