@@ -14,6 +14,7 @@ with a date. `pip install statsmodels vega_datasets pandas`.
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -111,12 +112,31 @@ def figures_of(name, options, run, arguments):
     return {"set": name, "chosen": chosen, "test": test_errors(run), "members": errors, "data": data, **json.loads(times.read_text())}
 
 
+def singles_of(figures):
+    """Test MSE and MAE of the candidates, the best by MSE first."""
+    return dict(sorted(((name, error) for name, error in figures["members"].items() if name != "ensemble"), key=lambda one: one[1][0]))
+
+
 def row_of(figures):
-    singles = {name: error for name, error in figures["members"].items() if name != "ensemble"}
-    best = min(singles, key=lambda name: singles[name][0])
+    singles = singles_of(figures)
+    best = next(iter(singles))
     mse, mae = figures["test"]
-    return (f"| {figures['set']} | {figures['chosen']} | {mse:.4f} / {mae:.4f} | {best} | {singles[best][0]:.4f} / {singles[best][1]:.4f} "
-            f"| {mse / singles[best][0]:.3f} | {figures['first_leaderboard']:.1f} | {figures['seconds']:.0f} |")  # fmt: skip
+    place = 1 + sum(one < mse for one, _ in singles.values())
+    return (f"| {figures['set']} | {figures['chosen']} | {mse:.4g} / {mae:.4g} | {best} | {singles[best][0]:.4g} / {singles[best][1]:.4g} "
+            f"| {mse / singles[best][0]:.3f} | {place} of {len(singles) + 1} | {figures['first_leaderboard']:.1f} "
+            f"| {figures['seconds']:.0f} |")  # fmt: skip
+
+
+def mean_ratios(all_figures):
+    """Geometric means over the sets of the test MSE over that of the best candidate there, and the largest, of those tried on all."""
+    ratios = {}
+    for figures in all_figures:
+        singles = singles_of(figures)
+        best = next(iter(singles.values()))[0]
+        for name, mse in [("auto", figures["test"][0]), *((name, error[0]) for name, error in singles.items())]:
+            ratios.setdefault(name, []).append(mse / best)
+    means = {name: (math.exp(sum(map(math.log, one)) / len(one)), max(one)) for name, one in ratios.items() if len(one) == len(all_figures)}
+    return ", ".join(f"{name} {mean:.2f} (at most {most:.2f})" for name, (mean, most) in sorted(means.items(), key=lambda one: one[1]))
 
 
 def main():
@@ -130,19 +150,17 @@ def main():
     parser.add_argument("--members", action="store_true", help="also a table of every candidate")
     arguments = parser.parse_args()
     names = UNSEEN if arguments.list == "unseen" else [*FILES, *MADE]
-    rows, tables = [], []
+    all_figures = []
     for name in arguments.only or names:
         run = arguments.out / name
         run.mkdir(parents=True, exist_ok=True)
-        figures = figures_of(name, input_of(name, arguments.data, arguments.out), run, arguments)
-        rows.append(row_of(figures))
-        members = sorted(figures["members"].items(), key=lambda one: one[1][0])
-        tables.append(f"{name}: " + ", ".join(f"{member} {mse:.4f}" for member, (mse, _) in members))
-    print("| set | auto chose | its test MSE / MAE | best single candidate on test | its MSE / MAE | ratio of MSE | s to the first leaderboard | s |")
-    print("|---|---|---|---|---|---|---|---|")
-    print("\n".join(rows))
-    if arguments.members:
-        print("\n" + "\n".join(tables))
+        all_figures.append(figures_of(name, input_of(name, arguments.data, arguments.out), run, arguments))
+    print("| set | auto chose | its test MSE / MAE | best candidate on test | its MSE / MAE | ratio of MSE | place | s to a leaderboard | s |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    print("\n".join(map(row_of, all_figures)))
+    print("\nMSE over that of the best candidate, geometric mean of the sets: " + mean_ratios(all_figures))
+    for figures in all_figures if arguments.members else []:
+        print(f"\n{figures['set']}: " + ", ".join(f"{name} {mse:.4g}" for name, (mse, _) in singles_of(figures).items()))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ std::vector<std::vector<double>> rows_of(const Series& series, SplitRange rows) 
   for (int64_t s = 0; s < all; s += step) {
     std::vector<double> x;
     for (int64_t row = first; row < rows.end; ++row)
-      x.push_back(observed == nullptr || observed[row * all + s] || x.empty() ? value[row * all + s] : x.back());
+      x.push_back(observed == nullptr || observed[row * all + s] || x.empty() ? value[row * all + s]
+                                                                              : x.back());
     if (std::adjacent_find(x.begin(), x.end(), std::not_equal_to<>()) != x.end()) out.push_back(std::move(x));
   }
   return out;

@@ -26,7 +26,8 @@ at::Tensor wave(int64_t rows, double period) {
 
 TEST(SeasonByCourse, FindsTheLengthOfAWave) {
   for (const int64_t period : {4, 7, 24, 144})
-    EXPECT_EQ(season_by_course(series_of(wave(10 * period, static_cast<double>(period))), {0, 10 * period}), period);
+    EXPECT_EQ(season_by_course(series_of(wave(10 * period, static_cast<double>(period))), {0, 10 * period}),
+              period);
 }
 
 TEST(SeasonByCourse, IsThatOfTheRowsItIsAskedFor) {
@@ -39,7 +40,8 @@ TEST(SeasonByCourse, IsThatOfTheRowsItIsAskedFor) {
 
 TEST(SeasonByCourse, SeesThroughTrendNoiseAndSlowerSeasons) {
   at::manual_seed(3);
-  const at::Tensor trend = at::arange(1000, at::kDouble).unsqueeze(-1) / 50, noise = at::randn({1000, 4}, at::kDouble) / 2;
+  const at::Tensor trend = at::arange(1000, at::kDouble).unsqueeze(-1) / 50,
+                   noise = at::randn({1000, 4}, at::kDouble) / 2;
   EXPECT_EQ(season_by_course(series_of(wave(1000, 24) + wave(1000, 168) / 2 + trend + noise), {0, 1000}), 24);
 }
 
@@ -57,7 +59,8 @@ TEST(SeasonByCourse, IsOneWhereNoneShows) {
   EXPECT_EQ(season_by_course(series_of(noise), {0, 600}), 1);
   EXPECT_EQ(season_by_course(series_of(at::cumsum(noise, 0)), {0, 600}), 1);
   EXPECT_EQ(season_by_course(series_of(at::ones({600, 2})), {0, 600}), 1);
-  for (const int64_t rows : {0, 1, 7}) EXPECT_EQ(season_by_course(series_of(wave(600, 4)), {0, rows}), 1) << rows;
+  for (const int64_t rows : {0, 1, 7})
+    EXPECT_EQ(season_by_course(series_of(wave(600, 4)), {0, rows}), 1) << rows;
   // Three seasons are too few.
   EXPECT_EQ(season_by_course(series_of(wave(90, 30)), {0, 90}), 1);
 }

@@ -71,7 +71,8 @@ TEST(ForecastCandidates, AreJudgedOnSomeOfManyWindows) {
 TEST(ForecastCandidates, HaveTheCycleThatTheRowsShow) {
   const Tried shown = tried(simulated(1000, 2));
   for (size_t i = 0; i < shown.names.size(); ++i)
-    EXPECT_EQ(shown.names[i].ends_with("-cycle"), testing::Matches(Contains("model.window.cycle=24"))(shown.settings[i]))
+    EXPECT_EQ(shown.names[i].ends_with("-cycle"),
+              testing::Matches(Contains("model.window.cycle=24"))(shown.settings[i]))
         << shown.names[i];
   EXPECT_THAT(shown.names, Contains("dlinear-cycle"));
 }
