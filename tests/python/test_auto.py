@@ -116,7 +116,9 @@ def test_its_weights_are_chosen_at_all_origins(chosen):
     np.testing.assert_allclose([said["val_mse_of_mix_by_other_splits"], said["val_mse_of_one_by_other_splits"]], [mixed.mean(), single.mean()], rtol=1e-5)
     chosen_weights = np.eye(len(grams[0]))[np.argmin(np.diag(sum(grams)))] if one_is_better else greedy(sum(grams), picks)
     weights = load_file(max((folder / "checkpoints").glob("step_*")) / "best.safetensors")["weights"]
-    np.testing.assert_allclose(weights, chosen_weights, atol=1e-12)
+    # The kept forecasts are rounded to float32: of members that are alike either may have been picked.
+    assert abs(weights.sum() - 1) < 1e-12
+    np.testing.assert_allclose(weights @ sum(grams) @ weights, chosen_weights @ sum(grams) @ chosen_weights, rtol=1e-5)
     mean = np.mean([weights @ gram @ weights for gram in grams])
     np.testing.assert_allclose(said["val_mse"], mean, rtol=1e-5)
     row = next(row for row in leaderboard(run) if row[0] == "ensemble")

@@ -72,6 +72,16 @@ std::vector<double> greedy_weights(const at::Tensor& gram, int64_t picks) {
   return best;
 }
 
+namespace {
+
+/// wᵀ gram w.
+double error_of(const std::vector<double>& weights, const at::Tensor& gram) {
+  const at::Tensor w = at::tensor(at::ArrayRef<double>(weights));
+  return (w.unsqueeze(-1) * w * gram).sum().item<double>();
+}
+
+}  // namespace
+
 SplitWeights weights_over_splits(const std::vector<at::Tensor>& grams, int64_t picks) {
   const auto sum_of = [&](size_t left_out) {
     at::Tensor sum = at::zeros_like(grams.front());
@@ -85,9 +95,7 @@ SplitWeights weights_over_splits(const std::vector<at::Tensor>& grams, int64_t p
   std::vector<double> gains;  // of one member
   for (size_t i = 0; i < grams.size() && grams.size() > 1; ++i) {
     const at::Tensor others = sum_of(i);
-    const std::vector<double> chosen = greedy_weights(others, picks);
-    const at::Tensor weights = at::tensor(at::ArrayRef<double>(chosen));
-    const auto mixed = (weights.unsqueeze(-1) * weights * grams[i]).sum().item<double>();
+    const double mixed = error_of(greedy_weights(others, picks), grams[i]);
     const int64_t best = best_of(others);
     const auto single = grams[i][best][best].item<double>();
     out.mixed += mixed / splits;
@@ -103,6 +111,7 @@ SplitWeights weights_over_splits(const std::vector<at::Tensor>& grams, int64_t p
     std::fill(out.weights.begin(), out.weights.end(), 0.0);
     out.weights[static_cast<size_t>(best_of(all))] = 1;
   }
+  for (const at::Tensor& gram : grams) out.error += error_of(out.weights, gram) / splits;
   return out;
 }
 

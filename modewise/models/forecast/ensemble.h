@@ -31,6 +31,7 @@ std::vector<double> greedy_weights(const at::Tensor& gram, int64_t picks);
 /// Weights of M members chosen on several splits, each with a gram [M, M] as above.
 struct SplitWeights {
   std::vector<double> weights;
+  double error = 0;   // theirs, mean over the splits
   double mixed = 0;   // mean over the splits of the error of weights that the other splits choose
   double single = 0;  // the same where they choose one member
 };

@@ -1,7 +1,6 @@
 #include "modewise/tasks/forecast/members.h"
 
 #include <ATen/ops/equal.h>
-#include <ATen/ops/tensor.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -118,8 +117,8 @@ void load_members(models::Forecaster& model, const ForecastConfig& config, const
   }
 }
 
-std::optional<SplitErrors> fit_model(models::Forecaster& model, const ForecastConfig& config,
-                                     const ForecastData& data) {
+std::optional<models::SplitWeights> fit_model(models::Forecaster& model, const ForecastConfig& config,
+                                              const ForecastData& data) {
   auto* ensemble = dynamic_cast<models::EnsembleForecaster*>(&model);
   const int64_t splits = ensemble == nullptr ? 1 : config.model.ensemble.splits;
   if (splits == 1) {
@@ -128,14 +127,9 @@ std::optional<SplitErrors> fit_model(models::Forecaster& model, const ForecastCo
   }
   std::vector<at::Tensor> grams = {ensemble->error_products(fitting_rows(data))};
   for (int64_t split = 1; split < splits; ++split) grams.push_back(errors_on_split(config, split));
-  const models::SplitWeights chosen = models::weights_over_splits(grams, config.model.ensemble.picks);
+  models::SplitWeights chosen = models::weights_over_splits(grams, config.model.ensemble.picks);
   ensemble->set_weights(chosen.weights);
-  const at::Tensor weights = at::tensor(at::ArrayRef<double>(chosen.weights));
-  SplitErrors errors{0, chosen.mixed, chosen.single};
-  for (const at::Tensor& gram : grams)
-    errors.mean +=
-        (weights.unsqueeze(-1) * weights * gram).sum().item<double>() / static_cast<double>(splits);
-  return errors;
+  return chosen;
 }
 
 std::string members_text(const models::Forecaster& model, const ForecastConfig& config) {

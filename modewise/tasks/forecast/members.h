@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "modewise/models/forecast/ensemble.h"
 #include "modewise/models/forecast/forecaster.h"
 #include "modewise/tasks/forecast/config.h"
 #include "modewise/tasks/forecast/data.h"
@@ -18,18 +19,10 @@ void take_members(ForecastConfig& config);
 /// Other models stay.
 void load_members(models::Forecaster& model, const ForecastConfig& config, const ForecastData& data);
 
-/// Mean squared errors on the validation windows of all splits of an ensemble's runs, each split with the
-/// models that were trained there.
-struct SplitErrors {
-  double mean = 0;    // of the weights that were chosen, on all splits together
-  double mixed = 0;   // of weights that the other splits choose
-  double single = 0;  // of one model that the other splits choose
-};
-
 /// Fits the model to the rows, an ensemble with several splits to those of all of them (weights_over_splits).
-/// Such an ensemble's errors are returned.
-std::optional<SplitErrors> fit_model(models::Forecaster& model, const ForecastConfig& config,
-                                     const ForecastData& data);
+/// What such an ensemble chose is returned, with mean squared errors.
+std::optional<models::SplitWeights> fit_model(models::Forecaster& model, const ForecastConfig& config,
+                                              const ForecastData& data);
 
 /// "hot-small .4, ridge .6" of an ensemble, by the names of their runs; "" for other models.
 std::string members_text(const models::Forecaster& model, const ForecastConfig& config);

@@ -63,11 +63,11 @@ TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data
   CalibratedForecaster forecaster{&task.model(), &config, std::nullopt};
   forecaster.calibration = calibrate_forecaster(task.model(), config, data);
   result.metrics = run.read_metrics();
-  if (const std::optional<SplitErrors>& errors = task.split_errors()) {
-    result.metrics["best"]["val_mse"] = errors->mean;
-    result.metrics["splits"] = {{"val_mse", errors->mean},
-                                {"val_mse_of_mix_by_other_splits", errors->mixed},
-                                {"val_mse_of_one_by_other_splits", errors->single}};
+  if (const std::optional<models::SplitWeights>& chosen = task.split_weights()) {
+    result.metrics["best"]["val_mse"] = chosen->error;
+    result.metrics["splits"] = {{"val_mse", chosen->error},
+                                {"val_mse_of_mix_by_other_splits", chosen->mixed},
+                                {"val_mse_of_one_by_other_splits", chosen->single}};
   }
   if (forecaster.calibration) {
     metrics::write_calibration(run.file("calibration.npz"), *forecaster.calibration);

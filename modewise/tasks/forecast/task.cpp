@@ -110,7 +110,7 @@ ForecastTask::ForecastTask(const ForecastConfig& config, const ForecastData& dat
   if (const int64_t cycle = model_->cycle_to_start(); cycle > 0)
     model_->start_cycle(cycle_profile(data, cycle));
   load_members(*model_, config, data);
-  split_errors_ = fit_model(*model_, config, data);
+  split_weights_ = fit_model(*model_, config, data);
   if (const std::string text = members_text(*model_, config); !text.empty())
     spdlog::info("ensemble: {}", text);
 }

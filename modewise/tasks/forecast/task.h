@@ -49,7 +49,7 @@ class ForecastTask final : public train::ModuleTask {
   std::string data_hash() const override { return data_.hash; }
 
   models::Forecaster& model() { return *model_; }
-  const std::optional<SplitErrors>& split_errors() const { return split_errors_; }
+  const std::optional<models::SplitWeights>& split_weights() const { return split_weights_; }
 
  private:
   at::Tensor forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step);
@@ -59,7 +59,7 @@ class ForecastTask final : public train::ModuleTask {
   ForecastConfig config_;
   const ForecastData& data_;
   std::shared_ptr<models::Forecaster> model_;
-  std::optional<SplitErrors> split_errors_;  // of an ensemble over several splits
+  std::optional<models::SplitWeights> split_weights_;  // of an ensemble over several splits
 };
 
 /// Empty sums for forecasts of this config on this scale; `levels` are those of the quantiles to come.
