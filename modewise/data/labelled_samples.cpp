@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -95,25 +96,52 @@ void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int
                                   set.train.size(), set.validation.size(), set.test.size()));
 }
 
-void take_validation(LabelledSamples& set, double share, int64_t seed) {
+namespace {
+
+/// Parts `set.train` anew: of the members of each class as many are taken for validation as `wanted` says.
+/// Returns how many there were.
+template <class Wanted>
+size_t part_training(LabelledSamples& set, int64_t seed, const Wanted& wanted) {
   std::vector<int64_t> kept, taken;
   for (int64_t label = -1; label < std::ssize(set.classes); ++label) {
     std::vector<int64_t> members;
     for (const int64_t i : set.train)
       if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
-    const int64_t wanted = std::llround(share * static_cast<double>(members.size()));
+    const int64_t count = wanted(label, std::ssize(members));
     const auto order = random_permutation(
         std::ssize(members),
         {static_cast<uint64_t>(seed), RandomSite::splits, static_cast<uint64_t>(label + 1)});
     for (int64_t i = 0; i < std::ssize(members); ++i)
-      (i < wanted ? taken : kept).push_back(members[static_cast<size_t>(order[static_cast<size_t>(i)])]);
+      (i < count ? taken : kept).push_back(members[static_cast<size_t>(order[static_cast<size_t>(i)])]);
   }
+  const size_t all = set.train.size();
   std::sort(kept.begin(), kept.end());
   std::sort(taken.begin(), taken.end());
-  set.notes.push_back(fmt::format("{} of {} training {} taken for validation, by class with seed {}",
-                                  taken.size(), set.train.size(), set.many, seed));
   set.train = std::move(kept);
   set.validation = std::move(taken);
+  return all;
+}
+
+}  // namespace
+
+void take_validation(LabelledSamples& set, double share, int64_t seed) {
+  const size_t all = part_training(set, seed, [&](int64_t /*label*/, int64_t members) {
+    return std::llround(share * static_cast<double>(members));
+  });
+  set.notes.push_back(fmt::format("{} of {} training {} taken for validation, by class with seed {}",
+                                  set.validation.size(), all, set.many, seed));
+}
+
+void deal_validation(LabelledSamples& set, int64_t seed) {
+  std::map<int64_t, int64_t> validated;  // by label
+  for (const int64_t i : set.validation) ++validated[set.labels[static_cast<size_t>(i)]];
+  set.train.insert(set.train.end(), set.validation.begin(), set.validation.end());
+  std::sort(set.train.begin(), set.train.end());
+  const size_t all =
+      part_training(set, seed, [&](int64_t label, int64_t /*members*/) { return validated[label]; });
+  set.notes.push_back(
+      fmt::format("{} of {} training and validation {} dealt anew for validation, by class with seed {}",
+                  set.validation.size(), all, set.many, seed));
 }
 
 std::vector<int64_t> leave_test_out(LabelledSamples& set) {

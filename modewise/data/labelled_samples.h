@@ -54,6 +54,9 @@ void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int
 /// Takes a share of the training samples of each class for validation, in an order that the seed alone
 /// decides.
 void take_validation(LabelledSamples& set, double share, int64_t seed);
+/// Puts training and validation samples together and takes as many of each class for validation as there
+/// were, in an order that the seed alone decides.
+void deal_validation(LabelledSamples& set, int64_t seed);
 
 /// Takes the test samples out of the set; returns those that stay, by their numbers before.
 std::vector<int64_t> leave_test_out(LabelledSamples& set);

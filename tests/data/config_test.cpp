@@ -83,12 +83,12 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
               ElementsAre("path path", "format auto|medmnist|npz|npy|nifti", "images", "labels",
                           "channels auto|none|last", "file_column", "label_column", "split_column", "classes",
                           "counts strict|any", "split_ratios 0…1", "split_seed 0…2^63",
-                          "orientation RAS|stored", "size 1…4096", "spacing 0…1000", "missing_values",
-                          "intensity auto|unit|range|volume|none", "intensity_range"));
+                          "validation_seed 0…2^63", "orientation RAS|stored", "size 1…4096", "spacing 0…1000",
+                          "missing_values", "intensity auto|unit|range|volume|none", "intensity_range"));
   EXPECT_THAT(fields_in(AugmentConfig()),
               ElementsAre("flips 0…15", "quarter_turns 0…2", "shift 0…1024", "rotate 0…180", "scale 0…0.9",
-                          "stretch 0…0.9", "interpolation linear|nearest", "shape_transform", "contrast 0…1",
-                          "brightness 0…1000000", "noise 0…1000000", "erase 0…1"));
+                          "stretch 0…0.9", "interpolation auto|linear|nearest", "shape_transform",
+                          "contrast 0…1", "brightness 0…1000000", "noise 0…1000000", "erase 0…1"));
 }
 
 TEST(Config, TakesTheNamesOfBuiltInDataForWhatTheyAre) {

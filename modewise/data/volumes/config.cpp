@@ -29,6 +29,11 @@ void VolumeConfig::fields(Fields& f) {
   f.add("split_ratios", split_ratios, "shares of training, validation and test where the data has no split",
         {.min = 0, .max = 1});
   f.add("split_seed", split_seed, "seed of that split", {.min = 0, .max = kAnyInteger});
+  f.add(
+      "validation_seed", validation_seed,
+      "deals the training and validation volumes of the split anew, as many of each class to validate on; 0: "
+      "they stay as they are",
+      {.min = 0, .max = kAnyInteger});
   f.add("orientation", orientation, "of NIfTI volumes: turned to RAS, or as stored",
         {.one_of = {"RAS", "stored"}});
   f.add("size", size,
@@ -57,9 +62,11 @@ void AugmentConfig::fields(Fields& f) {
   f.add("scale", scale, "relative change of their size, at most", {.min = 0, .max = 0.9});
   f.add("stretch", stretch, "relative change of their size along each axis on its own, at most",
         {.min = 0, .max = 0.9});
-  f.add("interpolation", interpolation,
-        "of turned and resized samples: linear, or nearest, which keeps masks and classes crisp",
-        {.one_of = {"linear", "nearest"}});
+  f.add(
+      "interpolation", interpolation,
+      "of turned and resized samples: linear, or nearest, which keeps masks and classes crisp; auto: nearest "
+      "where the training volumes hold two values at most",
+      {.one_of = {"auto", "linear", "nearest"}});
   f.add("shape_transform", shape_transform,
         "MedMNIST's: all voxels times a random number of 0…1 in training, times 0.5 in evaluation");
   f.add("contrast", contrast, "relative change of all values, at most", {.min = 0, .max = 1});

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "modewise/core/error.h"
 #include "modewise/core/hash.h"
@@ -150,6 +151,7 @@ VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
     split_by_class(set, config.split_ratios, config.split_seed);
     if (!with_test) leave_test_out(set, set.volumes);
   }
+  if (config.validation_seed > 0) deal_validation(set, config.validation_seed);
   resample(set, config);
   mark_missing(set, config.missing_values);
   scale_intensity(set, config);
@@ -195,6 +197,19 @@ LabelledBatch gather_volumes(const VolumeSet& set, std::span<const int64_t> samp
     out.labels.select(0, i).fill_(set.labels[at]);
   }
   return out;
+}
+
+bool two_valued(const VolumeSet& set) {
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  for (const int64_t i : set.train) {
+    const auto [low, high] = set.volumes[static_cast<size_t>(i)].aminmax();
+    least = std::min(least, low.item<double>());
+    most = std::max(most, high.item<double>());
+  }
+  return std::all_of(set.train.begin(), set.train.end(), [&](int64_t i) {
+    const at::Tensor& volume = set.volumes[static_cast<size_t>(i)];
+    return volume.eq(least).logical_or(volume.eq(most)).all().item<bool>();
+  });
 }
 
 std::string hash_of(const VolumeSet& set) {

@@ -47,6 +47,9 @@ VolumeSet load_volumes(const VolumeConfig& config, bool with_test = true);
 LabelledBatch gather_volumes(const VolumeSet& set, std::span<const int64_t> samples,
                              const std::vector<int64_t>& size = {});
 
+/// Whether the training volumes hold two values at most, as masks do.
+bool two_valued(const VolumeSet& set);
+
 /// Hash of volumes, masks, labels and splits.
 std::string hash_of(const VolumeSet& set);
 

@@ -14,7 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kSplit = "data.split_seed";
+/// What deals samples to training and validation.
+constexpr std::array<std::string_view, 2> kSplits = {"data.split_seed", "data.validation_seed"};
 /// Of data.*: where the samples lie, which may have been moved.
 constexpr std::array<std::string_view, 3> kPlaces = {"data.path", "data.train", "data.test"};
 /// Of data.json what runs of the same kind of samples need not share.
@@ -39,7 +40,7 @@ void require_same_settings(const OpenedRun& member, const OpenedRun& wanted, boo
   const Fields come = member.run->fields(), fields = wanted.run->fields();
   for (size_t i = 0; i < fields.list().size(); ++i) {
     const std::string& setting = fields.list()[i].path;
-    if (!is_shared(*member.run, setting) || (other_split && setting == kSplit)) continue;
+    if (!is_shared(*member.run, setting) || (other_split && holds(kSplits, setting))) continue;
     const std::string own = Fields::value_text(come.list()[i]), value = Fields::value_text(fields.list()[i]);
     require(own == value, ErrorKind::config, "{}: {} = {}, but {} has {}", path_of(member), setting, own,
             path_of(wanted), value);

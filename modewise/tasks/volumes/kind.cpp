@@ -83,6 +83,18 @@ bool opens(const fs::path& path) {
   return path.extension() == ".csv" && fs::is_regular_file(path);
 }
 
+constexpr int64_t kEnoughToChoose = 200;  // validation volumes of which one split is enough
+constexpr int64_t kFurtherSplits = 4;
+
+std::vector<std::string> splits(const std::string& file, const std::vector<std::string>& assignments) {
+  const data::VolumeConfig config = load_config<ClassifyConfig>(file, assignments).data;
+  if (std::ssize(data::load_volumes(config, false).validation) >= kEnoughToChoose) return {};
+  std::vector<std::string> all;
+  for (int64_t i = 1; i <= kFurtherSplits; ++i)
+    all.push_back(fmt::format("data.validation_seed={}", config.validation_seed + i));
+  return all;
+}
+
 /// HOT plain, with mirrored volumes and with the sum, beside convolutions.
 std::vector<Candidate> candidates(const std::string& /*file*/,
                                   const std::vector<std::string>& /*assignments*/) {
@@ -91,8 +103,7 @@ std::vector<Candidate> candidates(const std::string& /*file*/,
           {"hot-sum", {"model.name=hot", "model.attention.combine=sum"}},
           {"resnet-narrow", {"model.name=resnet18", "model.resnet.width=16"}},
           {"vit", {"model.name=vit"}},
-          {"transformer", {"model.name=transformer"}},
-          {"resnet18", {"model.name=resnet18"}}};
+          {"transformer", {"model.name=transformer"}}};
 }
 
 }  // namespace
@@ -114,6 +125,7 @@ const Kind volumes_kind = labelled_kind<make_run>({
     .opens = opens,
     .candidates = candidates,
     .ensemble = labelled_ensemble("classify.select=auc"),
+    .splits = splits,
     .evaluate = evaluate,
     .describe_data = describe_data,
 });

@@ -36,6 +36,8 @@ void VolumesRun::load_samples(bool with_test) {
           "{}: the validation volumes are all of one class, so that no AUC can choose the best weights",
           set.source);
   take(std::move(set));
+  if (config.augment.interpolation == "auto")
+    config.augment.interpolation = data::two_valued(this->set()) ? "nearest" : "linear";
   choose_epochs(config.train, std::ssize(this->set().train), kUsualVolumeEpochs);
   require(config.model.vit.from.empty(), ErrorKind::config,
           "model: vit.from is an option of `train pictures`, not of volumes");

@@ -13,8 +13,10 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "modewise/core/random.h"
 #include "modewise/data/volumes/medmnist.h"
@@ -25,6 +27,8 @@ namespace modewise::data {
 namespace {
 
 using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+using testing::UnorderedElementsAreArray;
 
 /// A set of volumes of 2 × 1 × 1 voxels and 2 channels, without missing voxels or scales.
 VolumeSet set_of(const std::vector<int64_t>& labels) {
@@ -74,6 +78,56 @@ TEST(VolumeSplit, CutsEachClassInTheOrderOfItsSeed) {
                     "sum to at most 1, got [{}]",
                     fmt::join(wrong, ", ")));
   }
+}
+
+TEST(VolumeSplit, DealsTrainingAndValidationAnew) {
+  const std::vector<int64_t> labels = {0, 1, 0, 1, 0, 1, 0, 0, -1, 0, 1, 0};
+  const auto dealt = [&](int64_t seed) {
+    VolumeSet set = set_of(labels);
+    set.train = {2, 4, 5, 6, 7, 8, 9, 10};
+    set.validation = {0, 1, 3};
+    set.test = {11};
+    deal_validation(set, seed);
+    return set;
+  };
+  const VolumeSet set = dealt(3);
+  std::vector<int64_t> wanted;
+  for (const auto& [label, members, count] :
+       {std::tuple<int64_t, std::vector<int64_t>, size_t>{0, {0, 2, 4, 6, 7, 9}, 1}, {1, {1, 3, 5, 10}, 2}}) {
+    const auto order =
+        random_permutation(std::ssize(members), {3, RandomSite::splits, static_cast<uint64_t>(label + 1)});
+    for (size_t i = 0; i < count; ++i) wanted.push_back(members[static_cast<size_t>(order[i])]);
+  }
+  EXPECT_THAT(set.validation, UnorderedElementsAreArray(wanted));
+  std::vector<int64_t> both = set.train;
+  both.insert(both.end(), set.validation.begin(), set.validation.end());
+  EXPECT_THAT(both, UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10));
+  EXPECT_TRUE(std::is_sorted(set.train.begin(), set.train.end()) &&
+              std::is_sorted(set.validation.begin(), set.validation.end()));
+  EXPECT_THAT(set.test, ElementsAre(11));
+  EXPECT_THAT(set.notes, ElementsAre("3 of 11 training and validation volumes dealt anew for validation, by "
+                                     "class with seed 3"));
+  EXPECT_EQ(dealt(3).validation, set.validation);
+  std::set<std::vector<int64_t>> seen;
+  for (int64_t seed = 1; seed < 9; ++seed) seen.insert(dealt(seed).validation);
+  EXPECT_GT(seen.size(), 4U);
+}
+
+TEST(VolumeValues, AreTwoWhereTheTrainingVolumesAreMasks) {
+  VolumeSet set = set_of({0, 1, 0, 1});  // volume i holds i
+  set.train = {0, 2};
+  EXPECT_TRUE(two_valued(set));
+  set.train = {0, 1, 2};
+  EXPECT_FALSE(two_valued(set));
+  set.train = {3};
+  EXPECT_TRUE(two_valued(set));
+  set.volumes[3][0][0][0][1] = 2;
+  EXPECT_TRUE(two_valued(set));
+  set.volumes[3][1][0][0][0] = 2.5;
+  EXPECT_FALSE(two_valued(set));
+  set.train = {1};
+  set.volumes[1][1][0][0][0] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(two_valued(set));
 }
 
 TEST(VolumeBatches, PadMaskScaleAndClip) {

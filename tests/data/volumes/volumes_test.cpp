@@ -149,6 +149,28 @@ TEST_F(Volumes, WithoutASplitAreCutClassByClass) {
   EXPECT_NEAR(volume.square().mean().item<double>(), 1, 1e-5);
 }
 
+TEST_F(Volumes, AreDealtAnewToTrainingAndValidationAlone) {
+  std::map<std::string, io::Array> arrays;
+  for (const auto& [split, count] : {std::pair{"train", 30}, std::pair{"val", 10}, std::pair{"test", 8}}) {
+    arrays[fmt::format("{}_images", split)] = bytes_of({count, 2, 2, 2}, 1);
+    std::vector<uint8_t> labels(static_cast<size_t>(count), 0);
+    std::fill_n(labels.begin(), count / 5, 1);
+    arrays[fmt::format("{}_labels", split)] = labels_of(labels);
+  }
+  VolumeConfig config = config_of(write("plain.npz", arrays));
+  const VolumeSet stored = load_volumes(config);
+  config.validation_seed = 2;
+  const VolumeSet set = load_volumes(config), unread = load_volumes(config, false);
+  EXPECT_EQ(set.test, stored.test);
+  EXPECT_THAT(set.class_counts(set.validation), ElementsAre(8, 2));
+  EXPECT_THAT(set.class_counts(set.train), ElementsAre(24, 6));
+  EXPECT_NE(set.validation, stored.validation);
+  EXPECT_EQ(unread.validation, set.validation);  // test volumes lie behind the others
+  EXPECT_TRUE(unread.test.empty());
+  config.validation_seed = 3;
+  EXPECT_NE(load_volumes(config).validation, set.validation);
+}
+
 TEST_F(Volumes, InARangeOfIntensitiesAreClippedToIt) {
   VolumeConfig config = config_of(write("some3d.npz", six_arrays()));
   config.intensity = "range";
