@@ -19,7 +19,7 @@ struct TrainOptions {
   std::vector<std::string> track;
   std::string budget = "5m";
   int64_t jobs = 0;
-  bool no_test = false, tensorboard = false;
+  bool no_test = false, tensorboard = false, refit = false;
 };
 
 constexpr const char* kAuto = "auto";
@@ -35,7 +35,7 @@ AutoOptions auto_options(const TrainOptions& options) {
                   options.job.out,       options.config.short_forms,
                   options.budget,        std::max<int64_t>(options.config.seed, 0),
                   options.jobs,          options.job.exist_ok,
-                  options.no_test};
+                  options.no_test,       options.refit};
   out.settings.insert(out.settings.end(), options.config.assignments.begin(),
                       options.config.assignments.end());
   if (!options.track.empty()) out.settings.push_back(track_setting(options));
@@ -49,6 +49,8 @@ void train(const Program& program, const tasks::Kind& kind, const TrainOptions& 
   const bool searches = options.config.model == kAuto && options.job.resume.empty();
   require(!searches || train::workers().size() == 1, ErrorKind::usage,
           "--model auto starts trainings of its own: one process runs it, without torchrun");
+  require(searches || !options.refit, ErrorKind::usage,
+          "--refit is for --model auto; it trains what that chose once more");
   if (searches) return train_auto(program, kind, auto_options(options));
   tasks::JobRequest request = options.job;
   request.config = options.config.config;
@@ -95,6 +97,11 @@ void add_training(Program& program, CLI::App& parent, const tasks::Kind& kind) {
     add_positive(*command, "--jobs", options.jobs,
                  "with --model auto: trainings at once; as many as there are cores for --threads each");
   }
+  if (kind.refit != nullptr)
+    command->add_flag(
+        "--refit", options.refit,
+        "with --model auto: once the test part is judged, what was chosen is trained again with all "
+        "rows, beyond the budget");
   program.add_help_text(command, [&kind] {
     return "Keys of --config and --set, with their defaults:\n\n" + kind.defaults().fields.to_toml(true);
   });

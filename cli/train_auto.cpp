@@ -44,6 +44,7 @@ sweep::SearchRequest request_of(const Program& program, const tasks::Kind& kind,
   if (!options.data.empty()) assignments.insert(assignments.begin(), "data.path=" + options.data);
   request.ensemble = kind.ensemble;
   if (kind.splits != nullptr) request.splits = kind.splits(options.config, assignments);
+  if (options.refit) request.refit = kind.refit(options.config, assignments);
   for (const tasks::Candidate& one : kind.candidates(options.config, assignments))
     request.candidates.push_back({one.name, one.settings, one.fitted});
   return request;
@@ -71,14 +72,16 @@ sweep::SearchOutcome searched(const sweep::SearchRequest& request, const fs::pat
   return outcome;
 }
 
-/// Makes the best run that of `folder`, judges it on the test part and prints all.
+/// Judges the best run on the test part, makes it, or what it was trained once more to, that of `folder`, and
+/// prints all.
 void conclude(const Program& program, const tasks::Kind& kind, const sweep::SearchRequest& request,
               const sweep::SearchOutcome& outcome, const fs::path& folder) {
   const sweep::Standing* best = outcome.best();
   require(best != nullptr, ErrorKind::general, "none of {} candidates ended well; {} says why",
           request.candidates.size(), (folder / "auto" / "leaderboard.json").string());
-  become(best->folder, folder);
   const std::string run = folder.string();
+  const bool refitted = !outcome.refitted.empty();
+  if (!refitted) become(best->folder, folder);
   nlohmann::ordered_json json = {{"run", run},
                                  {"chosen", best->name},
                                  {"round", best->stage},
@@ -95,10 +98,15 @@ void conclude(const Program& program, const tasks::Kind& kind, const sweep::Sear
       fmt::format("\nchosen: {} ({}), by {}\n\n", best->name, best->stage, request.metric.name);
   if (std::find(request.settings.begin(), request.settings.end(), kNoTest) == request.settings.end()) {
     tasks::EvaluateRequest of_test;
-    of_test.run = run;
+    of_test.run = refitted ? best->folder.string() : run;
     tasks::Result judged = kind.evaluate(of_test);
     text += judged.text + "\n";
     json["test"] = std::move(judged.json);
+  }
+  if (refitted) {
+    become(outcome.refitted, folder);
+    json["refit"] = true;
+    text += fmt::format("trained once more, with all rows; what was judged is {}\n", best->folder.string());
   }
   kind.write_report(run, "", folder / "report.html");
   text += fmt::format("run folder: {}\n", run);

@@ -14,7 +14,7 @@ struct AutoOptions {
   std::vector<std::string> settings;  // "key=value", of every candidate
   std::string budget = "5m";
   int64_t seed = 0, jobs = 0;
-  bool exist_ok = false, no_test = false;
+  bool exist_ok = false, no_test = false, refit = false;
 };
 
 void train_auto(const Program& program, const tasks::Kind& kind, const AutoOptions& options);

@@ -2,6 +2,7 @@
 
     python experiments/forecasting/auto.py unseen --out runs/auto [--budget 5m] [--only co2 sunspots]
     python experiments/forecasting/auto.py known --data ../shared/data --out runs/auto
+    python experiments/forecasting/auto.py published --data ../shared/data --out runs/published --budget 30m [--only etth1-96 ...]
 
 The choice is made with --no-test; only then are the test rows read, by the run that was chosen and by the best run that each candidate
 made. Prints a Markdown table: a row a set, in the order of the list. What is there already is not made again.
@@ -10,6 +11,9 @@ made. Prints a Markdown table: a row a set, in the order of the list. What is th
 `unseen`: tables that pip packages hold, on which nothing was tried before the list was written down (2026-11-24): as files the ones of
 vega_datasets and co2 and sunspots of statsmodels; elnino and macrodata of statsmodels, whose dates stand in years and columns, as tables
 with a date. `pip install statsmodels vega_datasets pandas`.
+
+`published`: ETTh1, ETTm1, Weather and Exchange as papers take them: a lookback of 96, horizons 96, 192, 336 and 720, ETT's 12, 4 and 4
+months; also prints the mean over the horizons beside the lowest published (all test windows; docs/results.md has the sources).
 """
 
 import argparse
@@ -32,6 +36,15 @@ FILES = {
     "era5": "order3/era5_t2m_uk_2019-03.npy",
 }
 MADE = {"made-30": 30, "made-144": 144, "made-1000": 1000}
+HORIZONS = [96, 192, 336, 720]
+PUBLISHED = {"etth1": (0.433, "CycleNet"), "ettm1": (0.377, "TQNet"), "weather": (0.239, "CARD"), "exchange": (0.318, "DUET")}
+SETTINGS = {"weather": ["data.dates=rows"]}  # its clock jumps
+SPLITS = {"etth1": "ett_hour", "ettm1": "ett_minute"}  # of the papers
+LISTS = {
+    "known": [*FILES, *MADE],
+    "unseen": UNSEEN,
+    "published": [f"{name}-{horizon}" for name in PUBLISHED for horizon in HORIZONS],
+}
 
 
 def write_unseen(name, path):
@@ -61,16 +74,24 @@ def write_unseen(name, path):
 
 
 def input_of(name, data, out):
-    """Options that name the table, which is written where it is not there."""
+    """Options that name the table, which is written where it is not there, and what it is asked for."""
+    table, _, horizon = name.rpartition("-")
+    if table in PUBLISHED:
+        settings = [f"data.split={SPLITS.get(table, 'auto')}", "forecast.lookback=96", f"forecast.horizon={horizon}", *SETTINGS.get(table, [])]
+        return ["--data", data / FILES[table], *set_options(settings)]
     if name in FILES:
-        return ["--data", data / FILES[name]]
+        return ["--data", data / FILES[name], *set_options(SETTINGS.get(name, []))]
     if name in MADE:
-        return ["--set", "data.simulate=seasonal", "--set", f"data.simulate_rows={MADE[name]}"]
+        return set_options(["data.simulate=seasonal", f"data.simulate_rows={MADE[name]}"])
     path = out / "tables" / f"{name}.csv"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_unseen(name, path)
     return ["--data", path]
+
+
+def set_options(settings):
+    return [part for setting in settings for part in ("--set", setting)]
 
 
 def test_errors(run):
@@ -82,12 +103,14 @@ def test_errors(run):
     return scaled["mse"], scaled["mae"]
 
 
-def search(options, run, budget, settings):
+def search(options, run, arguments):
     """Seconds until the first leaderboard, and in all."""
     begin, first = time.monotonic(), None
-    process = subprocess.Popen([PROGRAM, "train", "forecast", *options, "--model", "auto", "--budget", budget, "--no-test", "--out", run,
-                                *(part for setting in settings for part in ("--set", setting))],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    command = [PROGRAM, "train", "forecast", *options, "--model", "auto", "--budget", arguments.budget, "--no-test", "--out", run]
+    for option in ("jobs", "threads"):
+        if getattr(arguments, option):
+            command += [f"--{option}", str(getattr(arguments, option))]
+    process = subprocess.Popen([*command, *set_options(arguments.set)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     said = []
     for line in process.stderr:
         said.append(line)
@@ -101,7 +124,7 @@ def search(options, run, budget, settings):
 def figures_of(name, options, run, arguments):
     times = run / "times.json"
     if not times.exists():
-        times.write_text(json.dumps(search(options, run, arguments.budget, arguments.set)))
+        times.write_text(json.dumps(search(options, run, arguments)))
     members = {}  # each candidate's best run stands first
     for row in json.loads((run / "auto" / "leaderboard.json").read_text()):
         if row["/best/val_mse"] is not None and row["name"] not in members:
@@ -139,19 +162,30 @@ def mean_ratios(all_figures):
     return ", ".join(f"{name} {mean:.2f} (at most {most:.2f})" for name, (mean, most) in sorted(means.items(), key=lambda one: one[1]))
 
 
+def print_published(all_figures):
+    """The mean over the horizons, of the tables of which all are there."""
+    print("\n| set | auto, mean over 96, 192, 336, 720: MSE / MAE | lowest published MSE |\n|---|---|---|")
+    for table, (error, model) in PUBLISHED.items():
+        errors = [figures["test"] for figures in all_figures if figures["set"].rpartition("-")[0] == table]
+        if len(errors) == len(HORIZONS):
+            mse, mae = (sum(column) / len(errors) for column in zip(*errors))
+            print(f"| {table} | {mse:.4f} / {mae:.4f} | {error} {model} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("list", choices=["known", "unseen"])
+    parser.add_argument("list", choices=LISTS)
     parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data", help="folder of the known files")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder of the runs")
     parser.add_argument("--budget", default="5m")
+    parser.add_argument("--jobs", type=int, help="trainings at once")
+    parser.add_argument("--threads", type=int, help="of each training")
     parser.add_argument("--only", nargs="+", default=[], help="of the list")
     parser.add_argument("--set", action="append", default=[], help="a setting of every candidate")
     parser.add_argument("--members", action="store_true", help="also a table of every candidate")
     arguments = parser.parse_args()
-    names = UNSEEN if arguments.list == "unseen" else [*FILES, *MADE]
     all_figures = []
-    for name in arguments.only or names:
+    for name in arguments.only or LISTS[arguments.list]:
         run = arguments.out / name
         run.mkdir(parents=True, exist_ok=True)
         all_figures.append(figures_of(name, input_of(name, arguments.data, arguments.out), run, arguments))
@@ -159,6 +193,8 @@ def main():
     print("|---|---|---|---|---|---|---|---|---|")
     print("\n".join(map(row_of, all_figures)))
     print("\nMSE over that of the best candidate, geometric mean of the sets: " + mean_ratios(all_figures))
+    if arguments.list == "published":
+        print_published(all_figures)
     for figures in all_figures if arguments.members else []:
         print(f"\n{figures['set']}: " + ", ".join(f"{name} {mse:.4g}" for name, (mse, _) in singles_of(figures).items()))
 

@@ -27,14 +27,38 @@ using Json = nlohmann::ordered_json;
 constexpr int64_t kTrialSteps = 10;
 constexpr int64_t kEnsembleMembers = 16, kMostSeeds = 4;
 constexpr const char *kBaselines = "baselines", *kSeeds = "seeds", *kSplits = "splits",
-                     *kEnsemble = "ensemble";  // stages
-constexpr double kShareOfOne = 0.25;           // of the budget that one baseline or one trial may take
-constexpr double kShareOfRounds = 0.9;         // of what is left after the trial
-constexpr double kFirstLook = 8;               // seconds until the standings of an unfinished stage are shown
+                     *kEnsemble = "ensemble", *kRefit = "refit",
+                     *kRefitEnsemble = "refit-ensemble";  // stages
+constexpr double kShareOfOne = 0.25;    // of the budget that one baseline or one trial may take
+constexpr double kShareOfRounds = 0.9;  // of what is left after the trial
+constexpr double kFirstLook = 8;        // seconds until the standings of an unfinished stage are shown
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   if (const size_t at = text.find(what); at != std::string::npos) text.replace(at, what.size(), by);
   return text;
+}
+
+std::string full_path(const fs::path& path) {
+  return fs::absolute(path).lexically_normal().string();
+}
+
+/// The runs of what was chosen, a list for each model in it: its own, and behind it those on further splits.
+/// Of an ensemble the members that have a weight.
+std::vector<std::vector<std::string>> models_of(const Standing& chosen) {
+  const std::string source = (chosen.folder / "metrics.json").string();
+  const auto members = read_json(source).value("members", Json::array());
+  if (members.empty()) return {{full_path(chosen.folder)}};
+  const toml::table config = toml::parse_file((chosen.folder / "config.toml").string());
+  const auto splits = config.at_path("model.ensemble.splits").value_or<int64_t>(1);
+  std::vector<std::string> runs;
+  if (const toml::array* named = config.at_path("model.ensemble.runs").as_array())
+    for (const toml::node& one : *named) runs.push_back(one.value_or(std::string()));
+  std::vector<std::vector<std::string>> models;
+  for (auto run = runs.begin(); runs.end() - run >= splits; run += splits)
+    if (std::any_of(members.begin(), members.end(),
+                    [&](const Json& one) { return member<std::string>(one, "run", source) == *run; }))
+      models.emplace_back(run, run + splits);
+  return models;
 }
 
 /// What the trial of a candidate in `run` measured.
@@ -80,6 +104,8 @@ class Search {
     if (!stage(kSeeds, seed_runs(*plan))) return std::move(outcome_);
     if (judge_on_splits(*plan)) show(outcome_);
     if (outcome_.signal == 0) stage(kEnsemble, ensemble_runs());
+    if (outcome_.signal == 0 && !request_.refit.empty() && outcome_.best() != nullptr)
+      refit(*outcome_.best());
     return std::move(outcome_);
   }
 
@@ -98,7 +124,7 @@ class Search {
     const SweepOutcome done =
         run_sweep_of(name, runs, [&](const SweepOutcome& so_far) { peek(runs, so_far); });
     outcome_.signal = done.signal;
-    for (size_t i = 0; i < runs.size(); ++i) made_[done.runs[i].folder] = runs[i];
+    for (size_t i = 0; i < runs.size(); ++i) made_[full_path(done.runs[i].folder)] = runs[i];
     add(standings_of(runs, done), outcome_);
     if (done.signal == 0) show(outcome_);
     return done.signal == 0;
@@ -156,7 +182,7 @@ class Search {
     std::vector<SweepRun> runs;
     for (int64_t i = 1; i <= seeds; ++i)
       for (const Standing& one : best) {
-        SweepRun run = made_.at(one.folder);
+        SweepRun run = made_.at(full_path(one.folder));
         run.name = fmt::format("{}-{}", one.name, i + 1);
         run.labels = {run.name};
         run.seed += i;
@@ -209,7 +235,7 @@ class Search {
     std::vector<SweepRun> runs;
     for (const Standing& one : best)
       for (size_t i = 0; i < request_.splits.size(); ++i) {
-        SweepRun run = made_.at(one.folder);
+        SweepRun run = made_.at(full_path(one.folder));
         run.name = fmt::format("{}-{}", one.name, i + 2);
         run.settings.push_back(request_.splits[i]);
         runs.push_back(std::move(run));
@@ -245,15 +271,57 @@ class Search {
       std::vector<fs::path> runs = {one.folder};
       if (one.on_splits)
         runs.insert(runs.end(), split_runs_.at(one.name).begin(), split_runs_.at(one.name).end());
-      for (const fs::path& run : runs) folders.push_back(fs::absolute(run).lexically_normal().string());
+      for (const fs::path& run : runs) folders.push_back(full_path(run));
     }
     if (request_.ensemble.empty() || folders.size() < 2) return {};
+    return {ensemble_of(folders, split_runs_.empty() ? 1 : request_.splits.size() + 1)};
+  }
+
+  /// Of models on `splits` splits each.
+  SweepRun ensemble_of(const std::vector<std::string>& folders, size_t splits) const {
     SweepRun run = run_of({kEnsemble, {}, true}, 0);
-    const size_t splits = split_runs_.empty() ? 1 : request_.splits.size() + 1;
     for (const std::string& setting : request_.ensemble)
       run.settings.push_back(
           replaced(replaced(setting, "{runs}", Json(folders).dump()), "{splits}", std::to_string(splits)));
-    return {run};
+    return run;
+  }
+
+  /// Trains what was chosen once more with request_.refit: its models, and of an ensemble itself, with
+  /// weights that the samples they are validated on now decide together with those before.
+  void refit(const Standing& chosen) {
+    const std::vector<std::vector<std::string>> models = models_of(chosen);
+    std::vector<SweepRun> runs;
+    for (const std::vector<std::string>& model : models) runs.push_back(made_.at(model.front()));
+    const std::optional<SweepOutcome> trained = refit_stage(kRefit, std::move(runs));
+    if (!trained) return;
+    if (chosen.stage != kEnsemble) {
+      outcome_.refitted = trained->runs.front().folder;
+      return;
+    }
+    std::vector<std::string> folders;
+    for (size_t i = 0; i < models.size(); ++i) {
+      folders.push_back(full_path(trained->runs[i].folder));
+      folders.insert(folders.end(), models[i].begin(), models[i].end());
+    }
+    const std::optional<SweepOutcome> together =
+        refit_stage(kRefitEnsemble, {ensemble_of(folders, models.front().size() + 1)});
+    if (together) outcome_.refitted = together->runs.front().folder;
+  }
+
+  /// Nothing when a signal came, or a run did not end well, which is said.
+  std::optional<SweepOutcome> refit_stage(const std::string& name, std::vector<SweepRun> runs) {
+    for (SweepRun& run : runs)
+      run.settings.insert(run.settings.end(), request_.refit.begin(), request_.refit.end());
+    SweepOutcome done = run_sweep_of(name, runs);
+    outcome_.signal = done.signal;
+    if (done.signal != 0) return std::nullopt;
+    for (size_t i = 0; i < runs.size(); ++i)
+      if (done.runs[i].state != RunState::finished) {
+        spdlog::warn("trained once more, {} failed: {}; the run is what was judged", runs[i].name,
+                     done.runs[i].failure);
+        return std::nullopt;
+      }
+    return done;
   }
 
   SweepOutcome run_sweep_of(const std::string& stage, const std::vector<SweepRun>& runs,
@@ -371,7 +439,7 @@ class Search {
   double next_look_ = kFirstLook;
   double limit_ = 0;
   SweepPlan plan_;
-  std::map<fs::path, SweepRun> made_;  // what was asked of the run in a folder
+  std::map<std::string, SweepRun> made_;  // what was asked of the run in a folder
   // By the plan: of each candidate's longest training, and of all.
   std::map<std::string, double> planned_seconds_;
   double planned_ = 0;

@@ -4,11 +4,13 @@
 // half of them for twice as long, and so on (successive halving, Jamieson and Talwalkar 2016). Each round
 // trains anew, with a schedule of its own length. Where the validation part is small, the best are trained
 // once more on other splits of the same samples, and judged by the mean over all of them; elsewhere with
-// other seeds, if time is left. At last one run puts the best together.
+// other seeds, if time is left. At last one run puts the best together, and what is best is trained once more
+// with all samples, where that is asked for.
 //
-// OUT/auto holds request.json (what was asked), baselines/, trial/, round1/ …, seeds/, splits/ (a sweep's
-// folder each), plan.json (how many steps in which round, from the times of the trial) and leaderboard.json.
-// A search that was stopped or killed goes on with the plan that it made, to the same bits.
+// OUT/auto holds request.json (what was asked), baselines/, trial/, round1/ …, seeds/, splits/ refit/,
+// refit-ensemble/ (a sweep's folder each), plan.json (how many steps in which round, from the times of the
+// trial) and leaderboard.json. A search that was stopped or killed goes on with the plan that it made, to the
+// same bits.
 
 #include <filesystem>
 #include <functional>
@@ -39,6 +41,8 @@ struct SearchRequest {
   /// Settings that part the samples into training and validation anew, one a split; empty: the config's split
   /// alone.
   std::vector<std::string> splits;
+  /// Settings with which what is chosen is trained once more; empty: it is not.
+  std::vector<std::string> refit;
   double budget = 300;            // seconds on the clock
   int64_t jobs = 1, threads = 1;  // processes at once, and threads of each
 
@@ -61,6 +65,7 @@ struct Standing {
 struct SearchOutcome {
   std::vector<Standing> standings;  // those judged on several splits, then the best first, failures last
   int signal = 0;                   // that stopped the search, or 0
+  std::filesystem::path refitted;   // the run of the best, trained once more; empty: none
 
   const Standing* best() const;  // nullptr when no run ended well
 };

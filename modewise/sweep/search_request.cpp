@@ -26,6 +26,7 @@ Json SearchRequest::to_json() const {
           {"threads", threads},
           {"ensemble", ensemble},
           {"splits", splits},
+          {"refit", refit},
           {"candidates", all}};
 }
 
@@ -45,6 +46,7 @@ SearchRequest SearchRequest::from_json(const nlohmann::json& json, const std::st
   out.threads = member<int64_t>(json, "threads", source);
   out.ensemble = member<std::vector<std::string>>(json, "ensemble", source);
   out.splits = member<std::vector<std::string>>(json, "splits", source);
+  out.refit = member<std::vector<std::string>>(json, "refit", source);
   const auto all = member<nlohmann::json>(json, "candidates", source);
   for (const nlohmann::json& one : all)
     out.candidates.push_back({member<std::string>(one, "name", source),

@@ -110,6 +110,9 @@ struct Kind {
   /// part.
   std::vector<std::string> (*splits)(const std::string& file,
                                      const std::vector<std::string>& assignments) = nullptr;
+  /// Settings with which what --model auto chose is trained once more, on the test part too.
+  std::vector<std::string> (*refit)(const std::string& file,
+                                    const std::vector<std::string>& assignments) = nullptr;
   /// What a training brings to run_job.
   std::unique_ptr<Job> (*job)() = nullptr;
 

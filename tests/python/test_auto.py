@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from cli_helpers import PROGRAM, fails, modewise, ok, write_csv
 from safetensors.numpy import load_file
+from test_classify import volumes, write_npz
 from test_series import write_ts
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
@@ -42,7 +43,7 @@ def chosen(tmp_path_factory):
 def test_the_best_on_validation_becomes_the_run(chosen):
     _, _, run, result = chosen
     rows = leaderboard(run)
-    judged = [row[3] for row in rows if row[1] in ("splits", "ensemble")]
+    judged = [row[3] for row in rows if row[1] == "splits" or (row[1] == "ensemble" and row[3] is not None)]
     assert judged == sorted(judged) == [row[3] for row in rows[:len(judged)]] and len(judged) >= 5
     values = [row[3] for row in rows[len(judged):] if row[3] is not None]
     assert values == sorted(values) and len(judged) + len(values) >= 12
@@ -121,8 +122,10 @@ def test_its_weights_are_chosen_at_all_origins(chosen):
     np.testing.assert_allclose(weights @ sum(grams) @ weights, chosen_weights @ sum(grams) @ chosen_weights, rtol=1e-5)
     mean = np.mean([weights @ gram @ weights for gram in grams])
     np.testing.assert_allclose(said["val_mse"], mean, rtol=1e-5)
+    members = json.loads((folder / "metrics.json").read_text())["members"]
+    assert [(one["run"], one["weight"]) for one in members] == [(str(one), w) for one, w in zip(runs[::4], weights) if w > 0]
     row = next(row for row in leaderboard(run) if row[0] == "ensemble")
-    assert row[3] == said["val_mse"]
+    assert row[3] == (said["val_mse"] if len(members) > 1 else None)  # of one alone that one's row says it
 
 
 def test_an_ensemble_by_hand(chosen, tmp_path):
@@ -258,3 +261,61 @@ def test_the_chosen_classifier_has_room_for_longer_test_cases(tmp_path):
        "--set", "train.epochs=2", "--threads", "1", "--no-test")  # fmt: skip
     assert tomllib.loads((tmp_path / "unseen" / "config.toml").read_text())["data"]["length"] == 0
     assert "test cases stay unread: any of more than 20 steps will need a larger data.length" in (tmp_path / "unseen" / "log.txt").read_text()
+
+
+def test_what_was_chosen_is_trained_again_on_all_rows(tmp_path):
+    table = write_csv(tmp_path / "table.csv", rows=300)
+    run = tmp_path / "run"
+    result = json.loads(ok(*search(table, run, "20s"), "--refit", "--json").stdout)
+    assert result["refit"] and result["test"]["split"] == "test"
+    config = tomllib.loads((run / "config.toml").read_text())
+    np.testing.assert_allclose(config["data"]["split_ratios"], [0.9, 0.1, 0])
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["test_read"] is False and "test" not in metrics and metrics["validation"]["split"] == "validation"
+    rows = np.genfromtxt(table, delimiter=",", skip_header=1, usecols=(1, 2, 3))
+    scaler = json.loads((run / "data.json").read_text())["scaler"]
+    np.testing.assert_allclose(scaler["mean"], rows[:270].mean(0), rtol=1e-9)
+    fails(65, "there are no test rows: the run's split keeps none", arguments=["evaluate", run])
+    assert json.loads(ok("evaluate", run, "--split", "validation", "--json").stdout)["scaled"] == metrics["validation"]["scaled"]
+    assert len(ok("predict", run, "--steps", "5").stdout.strip().splitlines()) == 6
+    ok("explain", run, "--split", "validation")
+    if result["chosen"] == "ensemble":  # as many as had a weight, each at the last origin and where it was before
+        judged, again = (tomllib.loads((run / "auto" / stage / "runs" / "ensemble" / "config.toml").read_text())["model"]["ensemble"]
+                         for stage in ("ensemble", "refit-ensemble"))  # fmt: skip
+        assert again["splits"] == judged["splits"] + 1
+        members = json.loads((run / "auto" / "ensemble" / "runs" / "ensemble" / "metrics.json").read_text())["members"]
+        assert again["runs"][1::again["splits"]] == [one["run"] for one in members] and abs(sum(one["weight"] for one in members) - 1) < 1e-12
+        assert [pathlib.Path(one).parent.parent.name for one in again["runs"][::again["splits"]]] == ["refit"] * len(members)
+    fails(2, "--refit is for --model auto", arguments=["train", "forecast", "--data", table, "--model", "repeat", "--refit"])
+    fails(2, "--refit", arguments=["train", "series", "--data", "X", "--model", "auto", "--refit"])
+    fails(78, "data.split_ratios keeps no rows for the test: --no-test", arguments=["train", "forecast", "--data", table, "--model", "repeat", "--set", "data.split_ratios=0.9,0.1,0"])  # fmt: skip
+
+
+def test_volumes_are_judged_on_several_splits(tmp_path):
+    data = write_npz(tmp_path / "boxes.npz")
+    run = tmp_path / "run"
+    told = ok("train", "classify", "--data", data, "--model", "auto", "--budget", "25s", "--out", run, "--set", "train.epochs=2", "--threads", "1", "--json")
+    result = json.loads(told.stdout)
+    (ensemble,) = (run / "auto" / "ensemble" / "runs").iterdir()
+    members = [pathlib.Path(one) for one in tomllib.loads((ensemble / "config.toml").read_text())["model"]["ensemble"]["runs"]]
+    assert len(members) % 5 == 0 and len(members) >= 10
+    labels = {split: np.load(data)[f"{split}_labels"][:, 0] for split in ("train", "val", "test")}
+    both = np.concatenate([labels["train"], labels["val"]])
+    counts = [int(labels["val"].sum()), int(len(labels["val"]) - labels["val"].sum())]
+    for k, member in enumerate(members):
+        assert tomllib.loads((member / "config.toml").read_text())["data"]["validation_seed"] == k % 5
+        kept = np.load(member / "predictions.npz")
+        assert sorted([int(kept["validation_labels"].sum()), int((1 - kept["validation_labels"]).sum())]) == sorted(counts)
+    assert len(both) == 80 and result["test"]["samples"] == 24
+    assert result["test"]["auc"] == json.loads(ok("evaluate", run, "--json").stdout)["auc"]
+
+
+@pytest.mark.parametrize(("masks", "interpolation"), [(True, "nearest"), (False, "linear")])
+def test_turned_masks_stay_masks(tmp_path, masks, interpolation):
+    arrays = {}
+    for i, split in enumerate(("train", "val", "test")):
+        images, arrays[split + "_labels"] = volumes(12, i)
+        arrays[split + "_images"] = (images > 100).astype(np.uint8) * 255 if masks else images
+    np.savez_compressed(tmp_path / "boxes.npz", **arrays)
+    ok("train", "classify", "--data", tmp_path / "boxes.npz", "--set", "train.max_steps=1", "--out", tmp_path / "run")
+    assert tomllib.loads((tmp_path / "run" / "config.toml").read_text())["augment"]["interpolation"] == interpolation

@@ -139,9 +139,9 @@ TEST(SearchPlan, KeepsTimeForFurtherSplits) {
   EXPECT_EQ(five.rounds.back().steps.front().second, 400);
 }
 
-/// Takes --out or --resume, model.name, train.max_steps, data.split_seed, and of an ensemble its runs with
-/// their splits, its figure and its members. "quick" and "late" get better
-/// with steps, "lucky" is good on one split alone, "bad" fails, "nan" has no number, "slow" sleeps.
+/// Takes --out or --resume, model.name, train.max_steps, data.split_seed, data.split_ratios, and of an
+/// ensemble its runs with their splits, its figure and its members. "quick" and "late" get better with steps,
+/// "lucky" is good on one split alone, "bad" fails, "nan" has no number, "slow" sleeps.
 constexpr const char* kTraining = R"(#!/bin/bash
 steps=0 members=[]
 while (($#)); do
@@ -155,6 +155,8 @@ while (($#)); do
     model.ensemble.*) mkdir -p "$folder"; echo "$1" >> "$folder/ensemble" ;;
     value=*) value=${1#*=} ;;
     members=*) members=${1#*=} ;;
+    data.split_ratios=*) mkdir -p "$folder"; echo "${1#*=}" > "$folder/ratios" ;;
+    refused=*) echo "error: refused" >&2; exit 65 ;;
   esac
   shift
 done
@@ -162,7 +164,7 @@ mkdir -p "$folder"
 echo start >> "$folder/starts"
 if [[ $new ]]; then echo "$name $steps $split" > "$folder/what"; echo "$seed" > "$folder/seed"; fi
 read name steps split < "$folder/what"
-printf '[train]\nepochs = 4\n' > "$folder/config.toml"
+{ cat "$folder/ensemble" 2>/dev/null; printf '[train]\nepochs = 4\n'; } > "$folder/config.toml"
 touch "$folder/manifest.json"
 case $name in
   bad) echo "error: no good" >&2; exit 65 ;;
@@ -401,6 +403,50 @@ TEST_F(Searching, PutsTheTrainingsOfAllSplitsTogether) {
   request.ensemble.back() = "value=760";
   outcome = run();
   EXPECT_EQ(outcome.best()->name, "ensemble");  // as good as late on all splits
+}
+
+TEST_F(Searching, TrainsWhatItChoseOnceMore) {
+  request.candidates.pop_back();
+  request.refit = {"data.split_ratios=0.9,0.1,0"};
+  SearchOutcome outcome = run();
+  EXPECT_EQ(outcome.best()->name, "late");
+  EXPECT_EQ(outcome.refitted, folder / "out" / "auto" / "refit" / "runs" / "late");
+  EXPECT_EQ(of_run("refit", "late", "what"), of_run("round1", "late", "what"));
+  EXPECT_EQ(of_run("refit", "late", "ratios"), "0.9,0.1,0\n");
+  EXPECT_FALSE(fs::exists(folder / "out" / "auto" / "round1" / "runs" / "late" / "ratios"));
+  for (const Standing& one : outcome.standings) EXPECT_NE(one.stage, "refit") << one.name;
+
+  fs::remove_all(folder / "out");
+  request.refit = {"refused=yes"};
+  outcome = run();
+  EXPECT_EQ(outcome.best()->name, "late");
+  EXPECT_TRUE(outcome.refitted.empty());
+}
+
+TEST_F(Searching, TrainsTheMembersOfAnEnsembleOnceMore) {
+  request.candidates.pop_back();
+  request.refit = {"data.split_ratios=0.9,0.1,0"};
+  request.splits = {"data.split_seed=8", "data.split_seed=9"};
+  const auto path = [&](const std::string& run) {
+    return fs::absolute(folder / "out" / "auto" / run).lexically_normal().string();
+  };
+  request.ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}", "model.ensemble.splits={splits}",
+                      "value=1",
+                      fmt::format(R"(members=[{{"run":"{}","weight":0.6}},{{"run":"{}","weight":0.4}}])",
+                                  path("round1/runs/late"), path("baselines/runs/base"))};
+  const SearchOutcome outcome = run();
+  EXPECT_EQ(outcome.best()->name, "ensemble");
+  EXPECT_EQ(outcome.refitted, folder / "out" / "auto" / "refit-ensemble" / "runs" / "ensemble");
+  EXPECT_EQ(of_run("refit", "late", "ratios"), "0.9,0.1,0\n");
+  EXPECT_EQ(of_run("refit", "base", "ratios"), "0.9,0.1,0\n");
+  EXPECT_EQ(of_run("refit-ensemble", "ensemble", "ratios"), "0.9,0.1,0\n");
+  EXPECT_FALSE(fs::exists(path("refit/runs/quick")));  // it has no weight
+  const nlohmann::json runs = {path("refit/runs/late"),    path("round1/runs/late"),
+                               path("splits/runs/late-2"), path("splits/runs/late-3"),
+                               path("refit/runs/base"),    path("baselines/runs/base"),
+                               path("splits/runs/base-2"), path("splits/runs/base-3")};
+  EXPECT_EQ(of_run("refit-ensemble", "ensemble", "ensemble"),
+            "model.ensemble.runs=" + runs.dump() + "\nmodel.ensemble.splits=4\n");
 }
 
 TEST_F(Searching, HasATimeForEachBaseline) {

@@ -98,8 +98,8 @@ Description describe(const Series& series, const SeriesConfig& config, WindowSha
     const Splits splits = make_splits(config, series);
     d.split_rule = splits.rule;
     d.splits = {line_of("training", splits.train, shape, series),
-                line_of("validation", splits.validation, shape, series),
-                line_of("test", splits.test, shape, series)};
+                line_of("validation", splits.validation, shape, series)};
+    if (splits.test.rows() > 0) d.splits.push_back(line_of("test", splits.test, shape, series));
   } catch (const Error& error) {
     d.split_problem = error.what();
   }

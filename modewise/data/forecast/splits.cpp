@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "modewise/core/error.h"
@@ -90,12 +91,13 @@ Splits make_splits(const SeriesConfig& config, const Series& series) {
     splits = by_dates(config, series);
   else
     splits = by_ratio(config, series.rows());
+  const bool ratio = config.split == "ratio" || config.split == "auto";
   for (const auto& [name, range] :
        {std::pair{"training", splits.train}, std::pair{"validation", splits.validation},
         std::pair{"test", splits.test}})
-    require(range.rows() > 0, ErrorKind::data, "{}: the split '{}' leaves no rows for {} ({} rows, {} to {})",
-            series.source, splits.rule, name, series.rows(), series.time.text_at(0),
-            series.time.text_at(series.rows() - 1));
+    require(range.rows() > 0 || (ratio && name == std::string_view("test") && config.split_ratios[2] == 0),
+            ErrorKind::data, "{}: the split '{}' leaves no rows for {} ({} rows, {} to {})", series.source,
+            splits.rule, name, series.rows(), series.time.text_at(0), series.time.text_at(series.rows() - 1));
   return splits;
 }
 

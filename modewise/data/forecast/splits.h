@@ -24,7 +24,8 @@ struct Splits {
 /// TSLib's borders. `ratio`: train int(0.7 T), test int(0.2 T), validation the rest between them. `solar`
 /// (iTransformer's Dataset_Solar): train int(0.7 T), validation int(0.1 T), test the rest. `ett_hour` and
 /// `ett_minute`: 12, 4 and 4 months of 30 days; later rows are unused. `dates`: validation and test begin at
-/// the given dates. `auto` is `ratio`. Errors when a split would be empty or reach past the data.
+/// the given dates. `auto` is `ratio`. Errors when a split would be empty or reach past the data; where the
+/// share of test is 0 there are no test rows.
 Splits make_splits(const SeriesConfig& config, const Series& series);
 
 }  // namespace modewise::data

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "modewise/core/error.h"
 #include "modewise/data/forecast/load_series.h"
@@ -46,6 +47,13 @@ Settings small_hot(Settings further = {}) {
   return all;
 }
 
+/// With the rest for the test.
+std::string ratios(double training, double validation) {
+  const auto rounded = [](double share) { return std::round(share * 1e6) / 1e6; };
+  return fmt::format("data.split_ratios={:.6f},{:.6f},{:.6f}", rounded(training), rounded(validation),
+                     std::max(1 - rounded(training) - rounded(validation), 0.0));
+}
+
 struct Table {
   ForecastConfig config;
   data::Series series;
@@ -80,10 +88,17 @@ std::vector<std::string> forecast_splits(const std::string& file,
   for (int i = 1; i <= kFurtherSplits; ++i) {
     const double training = shares[0] - i * shares[1];
     if (training < kLeastTraining * shares[0]) break;
-    all.push_back(
-        fmt::format("data.split_ratios={:.6f},{:.6f},{:.6f}", training, shares[1], 1 - training - shares[1]));
+    all.push_back(ratios(training, shares[1]));
   }
   return all;
+}
+
+std::vector<std::string> forecast_refit(const std::string& file,
+                                        const std::vector<std::string>& assignments) {
+  const Table table = table_of(file, assignments);
+  const double validation =
+      static_cast<double>(table.splits.validation.rows()) / static_cast<double>(table.series.rows());
+  return {"data.split=ratio", ratios(1 - std::round(validation * 1e6) / 1e6, validation)};
 }
 
 std::vector<Candidate> forecast_candidates(const std::string& file,

@@ -20,4 +20,7 @@ std::vector<Candidate> forecast_candidates(const std::string& file,
 std::vector<std::string> forecast_splits(const std::string& file,
                                          const std::vector<std::string>& assignments);
 
+/// As many rows to validate on as there are, the last ones of the table; all before them train.
+std::vector<std::string> forecast_refit(const std::string& file, const std::vector<std::string>& assignments);
+
 }  // namespace modewise::tasks

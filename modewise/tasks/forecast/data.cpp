@@ -64,7 +64,15 @@ data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data
 }
 
 const data::WindowSet& windows_of(const data::SplitWindows& windows, const std::string& part) {
-  return part == "train" ? windows.train : part == "validation" ? windows.validation : windows.test;
+  const data::WindowSet& found = part == "train"        ? windows.train
+                                 : part == "validation" ? windows.validation
+                                                        : windows.test;
+  require(
+      found.size() > 0, ErrorKind::data,
+      "there are no {} rows: the run's split keeps none (data.split_ratios); --split validation judges it on "
+      "those it has",
+      part);
+  return found;
 }
 
 namespace {
@@ -95,6 +103,8 @@ ForecastData load_forecast_data(ForecastConfig& config) {
   if (config.forecast.lookback > 0 && config.forecast.longest() > 0)
     data::check_window(config.window(), result.series);
   result.splits = data::make_splits(config.data, result.series);
+  require(!config.train.test || result.splits.test.rows() > 0, ErrorKind::config,
+          "data.split_ratios keeps no rows for the test: --no-test (train.test = false) trains without");
   result.chosen = choose_defaults(config, result.series, result.splits);
   if (!config.train.test) leave_test_out(result);
   result.windows = cut_forecast_windows(config, result.splits);

@@ -35,7 +35,7 @@ ForecastData load_forecast_data(ForecastConfig& config);
 /// The windows of each split under this config's strides and fractions.
 data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data::Splits& splits);
 
-/// The windows of "train" or "validation"; any other name is the test part.
+/// The windows of "train" or "validation"; any other name is the test part. Data error where it has none.
 const data::WindowSet& windows_of(const data::SplitWindows& windows, const std::string& part);
 
 /// Says on stderr what of the source could be meant otherwise.

@@ -121,7 +121,6 @@ Explanation explain_forecast(const ForecastRun& run, const ForecastData& data,
                              const ExplainOptions& options) {
   const at::NoGradGuard no_grad;
   const data::WindowSet& set = windows_of(data.windows, options.split);
-  require(set.size() > 0, ErrorKind::data, "there is no window in the {} rows", options.split);
   const std::vector<int64_t> windows = spread_samples(set.size(), options.samples);
   const data::WindowBatch batch = data.source.gather(set, windows);
   const models::ForecastInput input = model_input(batch, data.row_offset);

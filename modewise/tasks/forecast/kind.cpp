@@ -154,6 +154,7 @@ const Kind forecast_kind = {
     .candidates = forecast_candidates,
     .ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}", "model.ensemble.splits={splits}"},
     .splits = forecast_splits,
+    .refit = forecast_refit,
     .job = make_job<ForecastJob>,
     .evaluate = evaluate,
     .predict = predict,

@@ -132,18 +132,24 @@ std::optional<models::SplitWeights> fit_model(models::Forecaster& model, const F
   return chosen;
 }
 
-std::string members_text(const models::Forecaster& model, const ForecastConfig& config) {
+nlohmann::ordered_json members_json(const models::Forecaster& model, const ForecastConfig& config) {
   const auto* ensemble = dynamic_cast<const models::EnsembleForecaster*>(&model);
-  if (ensemble == nullptr) return "";
+  if (ensemble == nullptr) return {};
   const models::EnsembleConfig& options = config.model.ensemble;
-  std::vector<std::string> parts;
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
   const std::vector<double> weights = ensemble->weights();
   for (size_t i = 0; i < weights.size(); ++i)
     if (weights[i] > 0)
-      parts.push_back(fmt::format(
-          "{} {:.2f}",
-          std::filesystem::path(options.runs[i * static_cast<size_t>(options.splits)]).filename().string(),
-          weights[i]));
+      all.push_back({{"run", options.runs[i * static_cast<size_t>(options.splits)]}, {"weight", weights[i]}});
+  return all;
+}
+
+std::string members_text(const models::Forecaster& model, const ForecastConfig& config) {
+  std::vector<std::string> parts;
+  for (const auto& member : members_json(model, config))
+    parts.push_back(fmt::format("{} {:.2f}",
+                                std::filesystem::path(member["run"].get<std::string>()).filename().string(),
+                                member["weight"].get<double>()));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 // The members of an ensemble from the runs that model.ensemble.runs names.
 
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 
 #include "modewise/models/forecast/ensemble.h"
 #include "modewise/models/forecast/forecaster.h"
@@ -23,6 +25,10 @@ void load_members(models::Forecaster& model, const ForecastConfig& config, const
 /// What such an ensemble chose is returned, with mean squared errors.
 std::optional<models::SplitWeights> fit_model(models::Forecaster& model, const ForecastConfig& config,
                                               const ForecastData& data);
+
+/// [{"run": folder, "weight": …}, …] of the members that have a weight, each by its run on the first split;
+/// null for other models.
+nlohmann::ordered_json members_json(const models::Forecaster& model, const ForecastConfig& config);
 
 /// "hot-small .4, ridge .6" of an ensemble, by the names of their runs; "" for other models.
 std::string members_text(const models::Forecaster& model, const ForecastConfig& config);

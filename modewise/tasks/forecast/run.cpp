@@ -2,6 +2,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/data/forecast/load_series.h"
+#include "modewise/tasks/forecast/members.h"
 #include "modewise/tasks/forecast/prediction_store.h"
 #include "modewise/tasks/forecast/task.h"
 #include "modewise/tasks/load_config.h"
@@ -69,6 +70,8 @@ TrainedRun train_forecast(const ForecastConfig& config, const ForecastData& data
                                 {"val_mse_of_mix_by_other_splits", chosen->mixed},
                                 {"val_mse_of_one_by_other_splits", chosen->single}};
   }
+  if (nlohmann::ordered_json members = members_json(task.model(), config); !members.is_null())
+    result.metrics["members"] = std::move(members);
   if (forecaster.calibration) {
     metrics::write_calibration(run.file("calibration.npz"), *forecaster.calibration);
     result.metrics["calibration"] = to_json(*forecaster.calibration);

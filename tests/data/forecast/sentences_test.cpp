@@ -216,9 +216,9 @@ TEST_F(SeriesSentences, OfSplits) {
   config.split_ratios = {0.75, 0, 0.25};
   EXPECT_EQ(refused(ErrorKind::data),
             "test: the split 'ratio 0.75 / 0 / 0.25' leaves no rows for validation (100 rows, 0 to 99)");
-  config.split_ratios = {0.75, 0.25, 0};
+  config.split_ratios = {0.75, 0.245, 0.005};
   EXPECT_EQ(refused(ErrorKind::data),
-            "test: the split 'ratio 0.75 / 0.25 / 0' leaves no rows for test (100 rows, 0 to 99)");
+            "test: the split 'ratio 0.75 / 0.245 / 0.005' leaves no rows for test (100 rows, 0 to 99)");
   config.split = "ett_minute";
   EXPECT_EQ(refused(ErrorKind::data),
             "test: the split ett_minute (12, 4 and 4 months of 30 days) needs 57600 rows, got 100");

@@ -71,9 +71,21 @@ TEST(Splits, RatiosAreAnyThatAddUpToOne) {
   config.split_ratios = {0.8, 0.2};
   EXPECT_EQ(error_of(ErrorKind::config, [&] { split("ratio", 100, config); }),
             "data.split_ratios: expected three numbers (training, validation, test), got 2");
-  config.split_ratios = {0.8, 0.2, 0};
+  config.split_ratios = {0.8, 0, 0.2};
   EXPECT_THAT(error_of(ErrorKind::data, [&] { split("ratio", 100, config); }),
+              HasSubstr("leaves no rows for validation"));
+  config.split_ratios = {0.89, 0.1, 0.01};
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { split("ratio", 20, config); }),
               HasSubstr("leaves no rows for test"));
+}
+
+TEST(Splits, AShareOfNothingLeavesNoTest) {
+  SeriesConfig config;
+  config.split_ratios = {0.8, 0.2, 0};
+  const Splits all = split("ratio", 105, config);
+  EXPECT_EQ(all.train.end, 84);
+  EXPECT_EQ(all.validation.end, 105);
+  EXPECT_EQ(all.test.rows(), 0);
 }
 
 TEST(Splits, TooFewRowsForASplit) {

@@ -50,6 +50,18 @@ TEST(ForecastSplits, AreEarlierOriginsOfSmallTables) {
   EXPECT_THAT(forecast_splits("", simulated(300, 2, {"data.split=solar"})), IsEmpty());
 }
 
+TEST(ForecastRefit, ValidatesOnTheLastRows) {
+  EXPECT_THAT(forecast_refit("", simulated(300, 2)),
+              ElementsAre("data.split=ratio", "data.split_ratios=0.900000,0.100000,0.000000"));
+  // 15,000 rows, of which the split takes 14,400: 2,880 validate.
+  EXPECT_THAT(forecast_refit("", simulated(15000, 2, {"data.split=ett_hour"})),
+              ElementsAre("data.split=ratio", "data.split_ratios=0.808000,0.192000,0.000000"));
+  // Shares that no decimal holds add up to 1 all the same.
+  const std::string thirds =
+      forecast_splits("", simulated(300, 2, {"data.split_ratios=0.8333333,0.0833333,0.0833334"})).at(0);
+  EXPECT_EQ(thirds, "data.split_ratios=0.750000,0.083333,0.166667");
+}
+
 TEST(ForecastCandidates, HaveTheHorizonOfTheTableAtEveryOrigin) {
   for (const std::vector<std::string>& settings : tried(simulated(300, 2)).settings)
     EXPECT_THAT(settings, Contains("forecast.horizon=29"));  // 30 rows of validation hold two windows
