@@ -8,7 +8,6 @@
 
 #include <algorithm>
 
-#include "modewise/core/error.h"
 #include "modewise/data/forecast/known.h"
 
 namespace modewise::tasks {
