@@ -7,7 +7,7 @@
 // other seeds, if time is left. At last one run puts the best together, and what is best is trained once more
 // with all samples, where that is asked for.
 //
-// OUT/auto holds request.json (what was asked), baselines/, trial/, round1/ …, seeds/, splits/ refit/,
+// OUT/auto holds request.json (what was asked), baselines/, trial/, round1/ …, seeds/, splits/, refit/,
 // refit-ensemble/ (a sweep's folder each), plan.json (how many steps in which round, from the times of the
 // trial) and leaderboard.json. A search that was stopped or killed goes on with the plan that it made, to the
 // same bits.
