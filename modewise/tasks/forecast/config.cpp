@@ -94,6 +94,11 @@ void ForecastConfig::validate(const std::string& source) const {
   require(forecast.select != "pinball" || forecast.probabilistic(), ErrorKind::config,
           "{}: forecast.select = \"pinball\" needs forecast.loss = \"quantile\", got \"{}\"", source,
           forecast.loss);
+  const bool by_ratio = data.split == "auto" || data.split == "ratio";
+  require(!by_ratio || !train.test || data.split_ratios.size() != 3 || data.split_ratios[2] > 0,
+          ErrorKind::config,
+          "{}: data.split_ratios keeps no rows for the test: --no-test (train.test = false) trains without",
+          source);
   train.validate();
 }
 

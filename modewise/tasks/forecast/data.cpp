@@ -103,8 +103,6 @@ ForecastData load_forecast_data(ForecastConfig& config) {
   if (config.forecast.lookback > 0 && config.forecast.longest() > 0)
     data::check_window(config.window(), result.series);
   result.splits = data::make_splits(config.data, result.series);
-  require(!config.train.test || result.splits.test.rows() > 0, ErrorKind::config,
-          "data.split_ratios keeps no rows for the test: --no-test (train.test = false) trains without");
   result.chosen = choose_defaults(config, result.series, result.splits);
   if (!config.train.test) leave_test_out(result);
   result.windows = cut_forecast_windows(config, result.splits);
