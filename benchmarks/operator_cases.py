@@ -157,6 +157,13 @@ def sum_of_squares(draw):
             lambda x: torch.stack([row.float().square().sum() if row.dtype == torch.bfloat16 else row.square().sum() for row in x]))
 
 
+@case("batch_norm")
+def batch_norm(draw):
+    norm = torch.nn.functional.batch_norm
+    return ({"x": draw(2048, 128) + 0.5, "weight": draw(128), "bias": draw(128)}, lambda *args: ops.batch_norm(*args)[0],
+            lambda x, weight, bias: norm(x, None, None, weight, bias, training=True))
+
+
 @case("masked_moments")
 def masked_moments(draw):
     mask = draw.kept(1024)

@@ -5,9 +5,8 @@
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
 
-#include <tuple>
-
 #include "modewise/nn/linear.h"
+#include "modewise/ops/batch_norm.h"
 #include "modewise/ops/masked_moments.h"
 
 namespace modewise::nn {
@@ -24,23 +23,23 @@ at::Tensor BatchNorm::forward(const at::Tensor& x, const std::optional<at::Tenso
     const at::Tensor factor = weight_ * (running_var_ + eps_).rsqrt();
     return x * cast_like(factor, x) + cast_like(bias_ - running_mean_ * factor, x);
   }
+  if (!mask) {
+    auto [out, mean, var] = ops::batch_norm(x, weight_, bias_, eps_);
+    const auto rows = static_cast<double>(x.numel() / x.size(-1));
+    update(mean, var, at::scalar_tensor(rows, x.options().dtype(at::kDouble)));
+    return out;
+  }
   // Statistics in the parameters' precision.
   const at::Tensor rows = x.reshape({-1, x.size(-1)}).to(weight_.scalar_type());
-  at::Tensor mean, var, count;
-  if (mask)
-    std::tie(mean, var, count) = ops::masked_moments(rows, mask->reshape({-1}));
-  else
-    mean = rows.mean(0);
-  const at::Tensor centred = rows - mean;
-  if (!mask) {
-    var = centred.square().mean(0);
-    count = at::scalar_tensor(static_cast<double>(rows.size(0)), rows.options().dtype(at::kDouble));
-  }
-  {
-    at::NoGradGuard no_grad;
-    ops::update_moments(running_mean_, running_var_, mean, var, count, momentum_);
-  }
-  return (centred * ((var + eps_).rsqrt() * weight_) + bias_).to(x.scalar_type()).view(x.sizes());
+  const auto [mean, var, count] = ops::masked_moments(rows, mask->reshape({-1}));
+  update(mean, var, count);
+  return ((rows - mean) * ((var + eps_).rsqrt() * weight_) + bias_).to(x.scalar_type()).view(x.sizes());
+}
+
+void BatchNorm::update(const at::Tensor& mean, const at::Tensor& var, const at::Tensor& count) {
+  const at::NoGradGuard no_grad;
+  const auto type = running_mean_.scalar_type();
+  ops::update_moments(running_mean_, running_var_, mean.to(type), var.to(type), count, momentum_);
 }
 
 }  // namespace modewise::nn

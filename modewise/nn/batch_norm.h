@@ -21,6 +21,8 @@ class BatchNorm : public torch::nn::Module {
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask = {});
 
  private:
+  void update(const at::Tensor& mean, const at::Tensor& var, const at::Tensor& count);
+
   at::Tensor weight_, bias_;
   at::Tensor running_mean_, running_var_;  // buffers
   double eps_, momentum_;

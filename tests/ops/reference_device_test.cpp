@@ -91,6 +91,11 @@ std::map<std::string, std::function<void()>> calls() {
          reference::language_loss(rows, meta({9, 4}), meta({7}, at::kLong), true, true);
          reference::token_losses(rows, meta({9, 4}), meta({7}, at::kLong));
        }},
+      {"batch_norm",
+       [=] {
+         const auto [out, mean, var] = reference::batch_norm(x, meta({4}), meta({4}), 1e-5);
+         reference::batch_norm_backward(out, x, mean, var, meta({4}), 1e-5);
+       }},
       {"masked_moments",
        [=] {
          const auto [mean, var, count] = reference::masked_moments(rows, flags({7}));

@@ -127,6 +127,7 @@ def test_backward_operators_refuse_tensors_of_two_devices(device):
         "mode_scores_backward": lambda: ops.mode_scores_backward(scores.to(device), scores, x, x, 1),
         "mode_pool_backward": lambda: ops.mode_pool_backward([x], [2, 3, 4], "sum", torch.ones(2, 3, dtype=torch.bool, device=device)),
         "layer_norm_backward": lambda: ops.layer_norm_backward(x, x, torch.ones(2, 3), torch.ones(2, 3, device=device), None, None),
+        "batch_norm_backward": lambda: ops.batch_norm_backward(x, x, torch.ones(4), torch.ones(4, device=device), torch.ones(4), 1e-5),
         "rms_norm_backward": lambda: ops.rms_norm_backward(grad, x, torch.ones(2, 3), None),
         "dot_product_attention_backward": lambda: ops.dot_product_attention_backward(grad.view(2, 3, 1, 4), heads, heads, heads, None, False, 1.0),
         "synthesized_attention_backward": lambda: ops.synthesized_attention_backward(

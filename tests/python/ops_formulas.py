@@ -123,6 +123,13 @@ def layer_norm(x, weight=None, bias=None, eps=1e-5):
     return out if bias is None else out + bias.to(x.dtype)
 
 
+def batch_norm(x, weight, bias, eps=1e-5):
+    rows = x.reshape(-1, x.size(-1))
+    mean, var = rows.mean(0), rows.var(0, correction=0)
+    out = (rows - mean) / torch.sqrt(var + eps) * weight.to(x.dtype) + bias.to(x.dtype)
+    return out.reshape(x.shape), mean, var
+
+
 def rms_norm(x, weight=None, eps=1e-5):
     out = x / torch.sqrt(x.square().mean(-1, keepdim=True) + eps)
     return out if weight is None else out * weight.to(x.dtype)

@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 import torch
 
-from ops_formulas import (adam_step, axis_attention, convolution, dot_product_attention, dropout_add, dropout_add_norm,
+from ops_formulas import (adam_step, axis_attention, batch_norm, convolution, dot_product_attention, dropout_add, dropout_add_norm,
                           elementary, feed_forward, full_attention, kronecker_attention, layer_norm, linear, masked_moments, matmul,
                           mode_attention, mode_contract, mode_pool, mode_product, mode_scores, rms_norm, rotary,
                           rotary_angles, sum_of_squares, swiglu, synthesized_attention, update_moments)
-from ops_samples import (ELEMENTARY, adam_samples, add_norm_samples, attention_arguments, axis_samples, bools, contract_samples,
+from ops_samples import (ELEMENTARY, adam_samples, add_norm_samples, attention_arguments, axis_samples, batch_samples, bools, contract_samples,
                          convolution_samples, dot_product_samples, dropout_samples, elementary_samples, feed_forward_arguments, feed_forward_samples, full_samples, in_domain, kronecker_samples,
                          large_synthesized, linear_samples, maps_samples, matmul_samples, moment_samples, moments_of,
                          norm_samples, pool_samples, product_samples, rms_samples, score_samples, swiglu_samples,
@@ -337,6 +337,14 @@ RECORDS = [
         lambda r: [((r(2, 3, 4), r(5, 4), torch.tensor([[0, 4, -1], [2, -100, 3]])), {})],
         errors=[(lambda r: ((r(2, 3), r(4, 5), torch.zeros(2, dtype=torch.int64)), {}), r"token_losses: head must be \[V, D\]")],
         kernels={"token_losses": "chunks"}, differentiable=False, call=lambda hidden, *rest: ops.token_losses(hidden, *rest).to(hidden.dtype)),
+    Record(
+        "batch_norm", lambda *args: batch_norm(*args)[0], batch_samples,
+        small_of(lambda r: [((r(3, 5), r(5), r(5)), {}), ((r(2, 2, 3), r(3), r(3), 1e-2), {}), ((r(40, 2), r(2), r(2)), {})]),
+        errors=[(lambda r: ((r(3, 5), r(4), r(5)), {}), r"batch_norm: weight must be \[5\] for x \[3, 5\], got \[4\]"),
+                (lambda r: ((r(3, 5), r(5), r(1, 5)), {}), r"batch_norm: bias must be \[5\] for x \[3, 5\], got \[1, 5\]"),
+                (lambda r: ((r(2, 0, 5), r(5), r(5)), {}), r"batch_norm: x must have at least one row, got \[2, 0, 5\]"),
+                (lambda r: ((r(3, 5), r(5), r(5), -1.0), {}), r"eps must not be negative, got -1")],
+        kernels={"batch_norm": "chunks"}, call=lambda *args: ops.batch_norm(*args)[0]),
     Record(
         "masked_moments", masked_moments, moment_samples,
         small_of(lambda r: [((r(5, 3), torch.tensor([True, False, True, True, False])), {}), ((r(3, 2), torch.zeros(3, dtype=torch.bool)), {})]),

@@ -355,6 +355,13 @@ REFUSALS = {
         (lambda r: ((r(2, 3), r(4, 3).half(), torch.zeros(2, dtype=torch.int64)), {}), "head " + KINDS),
         (lambda r: ((r(2, 3).half(), r(4, 3), torch.zeros(2, dtype=torch.int64)), {}), "hidden " + KINDS),
     ],
+    "batch_norm": [
+        (lambda r: ((r(2, 3), r(4), r(3)), {}), "weight must be [3] for x [2, 3], got [4]"),
+        (lambda r: ((r(2, 3), r(3), r(2)), {}), "bias must be [3] for x [2, 3], got [2]"),
+        (lambda r: ((r(0, 3), r(3), r(3)), {}), "x must have at least one row, got [0, 3]"),
+        (lambda r: ((r(2, 3), r(3), r(3), -1e-5), {}), "eps must not be negative, got -1e-05"),
+        (lambda r: ((r(2, 3).half(), r(3), r(3)), {}), "x " + KINDS),
+    ],
     "masked_moments": [
         *[(lambda r, m=m: ((r(5, 3), mask(*m)), {}), f"mask must be bool [5] for rows [5, 3], got Bool {list(m)}") for m in [(4,), (5, 1)]],
         (lambda r: ((r(5, 3), r(5)), {}), "mask must be bool [5] for rows [5, 3], got Float [5]"),
@@ -403,6 +410,13 @@ REFUSALS = {
         (lambda r: ((r(2, 3), r(2, 3), r(4), r(4), None, None), {}), "mean must have the shape of x's rows, got [4]"),
         (lambda r: ((r(2, 3), r(2, 3), r(2), r(2), None, r(2, 4)), {}), "grad_sum must have the shape of x [2, 3]"),
         (lambda r: ((r(2, 3).double(), r(2, 3), r(2), r(2), None, None), {}), "grad must have the type of x, Float, got Double"),
+    ],
+    "batch_norm_backward": [
+        (lambda r: ((r(2, 4), r(2, 3), r(3), r(3), r(3), 1e-5), {}), "grad must have the shape of x [2, 3], got [2, 4]"),
+        *[(lambda r, at=at: ((r(2, 3), r(2, 3), *[r(3) if i != at else r(2) for i in range(3)], 1e-5), {}), f"{name} must be [3] for x [2, 3], got [2]")
+          for at, name in enumerate(("mean", "var", "weight"))],
+        (lambda r: ((r(2, 3), r(2, 3), r(3).double(), r(3), r(3), 1e-5), {}), "mean must be Float for x of Float, got Double"),
+        (lambda r: ((r(2, 3).double(), r(2, 3), r(3), r(3), r(3), 1e-5), {}), "grad must have the type of x, Float, got Double"),
     ],
     "rms_norm_backward": [
         (lambda r: ((r(2, 4), r(2, 3), r(2), None), {}), "grad must have the shape of x [2, 3], got [2, 4]"),

@@ -185,6 +185,16 @@ def norm_samples(rand):
     return cases
 
 
+def batch_samples(rand):
+    """One row, one channel, borders of chunks (16,384 elements in whole pieces of 16 rows), rows that are not dense."""
+    cases = []
+    for shape in [(2, 3, 5, 128), (33, 16), (1, 5), (700, 1), (5, 63), (129, 130), (257, 65), (4100, 9), (3, 4, 512), (1, 3, 17000)]:
+        cases += [((rand(*shape) + 2, rand(shape[-1]), rand(shape[-1])), {}), ((rand(*shape), rand(shape[-1]), rand(shape[-1]), 1e-2), {})]
+    cases.append(((rand(8, 5, 6).transpose(0, 2), rand(8), rand(16)[::2]), {}))
+    cases.append(((rand(5, 1).expand(5, 16), rand(16), rand(16)), {}))
+    return cases
+
+
 def rms_samples(rand):
     cases = []
     for shape in [(2, 3, 5, 128), (33, 16), (7, 1), (5, 63), (65, 33), (1, 2), (0, 8), (3, 4, 512), (1000, 17), (2, 5, 8, 3)]:

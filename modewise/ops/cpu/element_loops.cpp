@@ -1,21 +1,13 @@
 // Dropout with the residual sum, layer and RMS norm, Adam: what lies between products;
 // rows or groups of 64 elements are independent of each other.
 
+#include "modewise/ops/cpu/channels.h"
 #include "modewise/ops/cpu/philox.h"
 #include "modewise/ops/cpu/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
 namespace {
-
-/// Asks for the lines that hold `count` elements, some 4 KiB behind `from`: these loops wait for memory, and
-/// the hardware does not look beyond the page that it reads.
-template <bool Written, class T>
-inline void ask_ahead(const T* from, int64_t count) {
-  constexpr int64_t kAhead = 4096 / static_cast<int64_t>(sizeof(T)),
-                    kLine = 64 / static_cast<int64_t>(sizeof(T));
-  for (int64_t i = 0; i < count; i += kLine) __builtin_prefetch(from + kAhead + i, Written ? 1 : 0);
-}
 
 // `count` elements of a group of 64 with its random words.
 template <bool Residual, class T>
@@ -86,28 +78,6 @@ void dropout_add(const DropoutPlan& plan, const T* x, const T* residual, T* out,
     dropout_groups<false>(plan, x, residual, out, begin, end);
   }
 }
-
-/// How a body of for_channels reads and writes: whole vectors, or single channels.
-struct ByVector {
-  template <class T>
-  static Vector<Accumulate<T>> read(const T* from) {
-    return load_wide<T>(from);
-  }
-  template <class T>
-  static void write(T* to, Vector<Accumulate<T>> v) {
-    store_narrow<T>(to, v);
-  }
-};
-struct ByChannel {
-  template <class T>
-  static Accumulate<T> read(const T* from) {
-    return widen(*from);
-  }
-  template <class T>
-  static void write(T* to, Accumulate<T> value) {
-    *to = narrow<T>(value);
-  }
-};
 
 /// body(c, slot, access): for the vectors of channels from c on, in turns over two lines of lanes; then for
 /// the channels that are left, one by one.

@@ -54,10 +54,18 @@ inline Cell load_cell(const char* at) {
   return cell;
 }
 
-/// sums [Rows, Vectors · lanes] = a · panel of at most one piece of depth, or added to it.
-template <class P, int Rows, int Vectors>
-void gemm_tile(CellRows a, const typename P::Cell* panel, int64_t cells, typename P::Sum* sums,
-               int64_t sums_row, bool add) {
+/// Cells of a panel, from one step of the depth to the next `step` cells.
+template <class Cell>
+struct Panel {
+  const Cell* at;
+  int64_t step;
+};
+
+/// sums [Rows, Vectors · lanes] = a · panel of at most one piece of depth, or added to it. `Packed`: the
+/// panel's step is its width.
+template <class P, int Rows, int Vectors, bool Packed>
+void gemm_tile(CellRows a, Panel<typename P::Cell> b, int64_t cells, typename P::Sum* sums, int64_t sums_row,
+               bool add) {
   using Sum = typename P::Sum;
   using Cell = typename P::Cell;
   Vector<Sum> sum[Rows][Vectors] = {}, piece[Rows][Vectors];
@@ -66,9 +74,11 @@ void gemm_tile(CellRows a, const typename P::Cell* panel, int64_t cells, typenam
   const int64_t row3 = 3 * a.row;
   const char* low = a.at;
   const char* high = a.at + (Rows > 4 ? 4 * a.row : 0);
+  const Cell* panel = b.at;
   for (bool first = true;; first = false) {
     const int64_t count = cells < kChainCells<P> ? cells : kChainCells<P>;
-    for (int64_t i = 0; i < count; ++i, low += a.step, high += a.step, panel += Vectors * kCells<P>) {
+    for (int64_t i = 0; i < count;
+         ++i, low += a.step, high += a.step, panel += Packed ? Vectors * kCells<P> : b.step) {
       const auto of_row = [&](int m) {
         const int64_t offset = m % 4 == 0 ? 0 : m % 4 == 1 ? a.row : m % 4 == 2 ? 2 * a.row : row3;
         return (m < 4 ? low : high) + offset;
@@ -114,11 +124,11 @@ void gemm_tile(CellRows a, const typename P::Cell* panel, int64_t cells, typenam
 }
 
 template <class P>
-using GemmTile = void (*)(CellRows, const typename P::Cell*, int64_t, typename P::Sum*, int64_t, bool);
+using GemmTile = void (*)(CellRows, Panel<typename P::Cell>, int64_t, typename P::Sum*, int64_t, bool);
 
-template <class P, int Rows>
-constexpr GemmTile<P> kGemmTilesOfRows[kGemmTileVectors] = {gemm_tile<P, Rows, 1>, gemm_tile<P, Rows, 2>,
-                                                            gemm_tile<P, Rows, 3>};
+template <class P, int Rows, bool Packed = true>
+constexpr GemmTile<P> kGemmTilesOfRows[kGemmTileVectors] = {
+    gemm_tile<P, Rows, 1, Packed>, gemm_tile<P, Rows, 2, Packed>, gemm_tile<P, Rows, 3, Packed>};
 template <class P>
 inline GemmTile<P> gemm_tile_of(int64_t rows, int64_t vectors) {
   static constexpr const GemmTile<P>* kTiles[] = {
@@ -133,6 +143,16 @@ inline GemmTile<P> gemm_tile_of(int64_t rows, int64_t vectors) {
     kGemmTilesOfRows<P, 8>
 #endif
   };
+  return kTiles[rows - 1][vectors - 1];
+}
+
+/// At most this many rows are multiplied by a matrix while it is read, without packing it.
+constexpr int kThinRows = 4;
+template <class P>
+inline GemmTile<P> thin_tile_of(int64_t rows, int64_t vectors) {
+  static constexpr const GemmTile<P>* kTiles[kThinRows] = {
+      kGemmTilesOfRows<P, 1, false>, kGemmTilesOfRows<P, 2, false>, kGemmTilesOfRows<P, 3, false>,
+      kGemmTilesOfRows<P, 4, false>};
   return kTiles[rows - 1][vectors - 1];
 }
 
@@ -173,38 +193,48 @@ inline void transpose(Vector<Cell>* v) {
   exchange<Cell, kLanes<Cell> / 2>(v);
 }
 
-/// kCells cells that lie one after another in memory, dense in depth.
+/// Whether a cell is one bfloat16, widened to float32. Blocks of these are turned as pairs and widened then:
+/// half the loads and shuffles.
 template <class P>
-inline Vector<typename P::Cell> load_cells(const typename P::Memory* from) {
-  using Cell = typename P::Cell;
-  if constexpr (sizeof(typename P::Memory) * P::kDepth == sizeof(Cell)) {
-    Vector<Cell> v;
-    __builtin_memcpy(&v, from, sizeof v);
-    return v;
-  } else {  // bfloat16 as float32
-    typedef uint16_t Narrow __attribute__((vector_size(kVectorBytes / 2)));
-    Narrow bits;
-    __builtin_memcpy(&bits, from, sizeof bits);
-    return (Vector<Cell>)(__builtin_convertvector(bits, Vector<uint32_t>) << 16);
-  }
-}
+constexpr bool kWidened = sizeof(typename P::Memory) * P::kDepth < sizeof(typename P::Cell);
+/// Cells of one column in a block that is turned at once.
+template <class P>
+constexpr int kTurned = (kWidened<P> ? 2 : 1) * kCells<P>;
 
 /// Bytes that are asked for ahead of the blocks that are turned.
 constexpr int64_t kPackAhead = 256;
 
-/// Block of kCells<P> columns that are dense in depth, cells i … i + kCells<P> − 1, turned: v[k] holds cell i
-/// + k of all columns. The lines `ahead` elements further on are asked for.
+/// A vector of each of the columns from x on, turned. The lines `ahead` elements further on are asked for:
+/// each column is a stream of its own, too many for the hardware to run ahead of.
+template <class Word, class Memory>
+inline void load_turned_words(const Memory* x, int64_t stride, int64_t ahead, Vector<Word>* words) {
+#pragma GCC unroll 16
+  for (int j = 0; j < kLanes<Word>; ++j, x += stride) {
+    __builtin_memcpy(&words[j], x, sizeof words[j]);
+    __builtin_prefetch(x + ahead);
+  }
+  transpose<Word>(words);
+}
+
+/// Block of kCells<P> columns that are dense in depth, cells i … i + kTurned<P> − 1, turned: v[k] holds cell
+/// i
+/// + k of all columns.
 template <class P>
 inline void load_turned(const typename P::Memory* column, int64_t stride, int64_t i, int64_t ahead,
                         Vector<typename P::Cell>* v) {
+  using Cell = typename P::Cell;
+  const typename P::Memory* x = column + i * P::kDepth;
+  if constexpr (kWidened<P>) {
+    Vector<uint32_t> pairs[kCells<P>];
+    load_turned_words<uint32_t>(x, stride, ahead, pairs);
 #pragma GCC unroll 16
-  for (int j = 0; j < kCells<P>; ++j) {
-    const typename P::Memory* x = column + j * stride + i * P::kDepth;
-    v[j] = load_cells<P>(x);
-    // Each column is a stream of its own, too many for the hardware to run ahead of.
-    __builtin_prefetch(x + ahead);
+    for (int j = 0; j < kCells<P>; ++j) {
+      v[2 * j] = (Vector<Cell>)(pairs[j] << 16);
+      v[2 * j + 1] = (Vector<Cell>)(pairs[j] & 0xffff0000U);
+    }
+  } else {
+    load_turned_words<Cell>(x, stride, ahead, v);
   }
-  transpose<typename P::Cell>(v);
 }
 
 /// Cells [first, last) of panel p to rows of whole vectors; columns beyond b's are 0.
@@ -222,11 +252,11 @@ void pack_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, ty
     for (; begin + kCells<P> <= columns; begin += kCells<P>) {
       const Memory* column = from + begin * plan.b_col;
       int64_t i = 0;
-      for (; i + kCells<P> <= whole; i += kCells<P>) {
-        Vector<Cell> block[kCells<P>];
+      for (; i + kTurned<P> <= whole; i += kTurned<P>) {
+        Vector<Cell> block[kTurned<P>];
         load_turned<P>(column, plan.b_col, i, kPackAhead / static_cast<int64_t>(sizeof(Memory)), block);
-#pragma GCC unroll 16
-        for (int j = 0; j < kCells<P>; ++j) store(to + (i + j) * width + begin, block[j]);
+#pragma GCC unroll 32
+        for (int j = 0; j < kTurned<P>; ++j) store(to + (i + j) * width + begin, block[j]);
       }
       for (; i < count; ++i)
         for (int j = 0; j < kCells<P>; ++j)
@@ -289,6 +319,13 @@ CellRows pack_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_t
   return {reinterpret_cast<const char*>(to), sizeof(Cell), step, cells * step};
 }
 
+/// Whether a few rows read panel p of b where it lies: values in the attention of one token.
+template <class P>
+inline bool reads_panel_in_place(const GemmPlan& plan, int64_t p, int64_t rows) {
+  if (sizeof(typename P::Memory) != sizeof(typename P::Cell)) return false;
+  return rows <= kThinRows && plan.b_col == 1 && panel_columns<P>(plan, p) % kCells<P> == 0;
+}
+
 template <class P>
 CellRows rows_in_place(const GemmPlan& plan, int64_t row, int64_t first) {
   const auto* x = as<typename P::Memory>(plan.a) + row * plan.a_row + first * P::kDepth;
@@ -326,9 +363,7 @@ inline void finish_tile(const Sum* sums, int64_t sums_row, const Memory* bias, b
     finish_row(sums, bias, add, columns, out);
 }
 
-/// At most this many rows times a matrix that is dense in depth, as a weight is in generation, are multiplied
-/// while it is read, without packing it.
-constexpr int kThinRows = 4;
+/// A few rows times a matrix that is dense in depth, as a weight is in generation.
 template <class P>
 inline bool is_thin(const GemmPlan& plan, int64_t rows) {
   return plan.b_row == 1 && rows <= kThinRows && plan.depth > 0;
@@ -344,7 +379,9 @@ void thin_blocks(const GemmPlan& plan, CellRows a, int64_t column, int64_t count
   const Memory* b = as<Memory>(plan.b) + column * plan.b_col;
   const int64_t all = cells_of<P>(plan.depth), block_step = kCells<P> * plan.b_col;
   const int64_t whole = count == Blocks * kCells<P> ? plan.depth / P::kDepth : 0;
-  // Behind the end of its columns, a block asks for the begin of those that come next.
+  // Behind the end of its columns, a block asks for the begin of those that come next. Where they are turned
+  // as pairs, all of the next columns are asked for, in the order of memory: a second-level cache holds them
+  // by then.
   const int64_t ahead = kPackAhead / static_cast<int64_t>(sizeof(Memory)),
                 next_columns = ahead - plan.depth + Blocks * block_step;
   Vector<Sum> total[Rows][Blocks] = {}, piece[Rows][Blocks] = {}, sum[Rows][Blocks] = {};
@@ -355,15 +392,21 @@ void thin_blocks(const GemmPlan& plan, CellRows a, int64_t column, int64_t count
           P::add_product(sum[m][block], load_cell<Cell>(a.at + m * a.row + cell * a.step), columns);
   };
   for (int64_t i = 0; i < all;) {
-    const int64_t cells = all - i < kCells<P> ? all - i : kCells<P>;
-    if (i + kCells<P> <= whole) {
+    const int64_t cells = all - i < kTurned<P> ? all - i : kTurned<P>;
+    if (i + kTurned<P> <= whole) {
+      if constexpr (kWidened<P>) {
+        constexpr int64_t kStep = Blocks * kCells<P> * kTurned<P>;  // elements of a step
+        const Memory* next = b + Blocks * block_step + i / kTurned<P> * kStep;
+#pragma GCC unroll 32
+        for (int64_t at = 0; at < kStep; at += 64 / sizeof(Memory)) __builtin_prefetch(next + at, 0, 2);
+      }
       const int64_t asked = i * P::kDepth + ahead < plan.depth ? ahead : next_columns;
 #pragma GCC unroll 2
       for (int block = 0; block < Blocks; ++block) {
-        Vector<Cell> turned[kCells<P>];
+        Vector<Cell> turned[kTurned<P>];
         load_turned<P>(b + block * block_step, plan.b_col, i, asked, turned);
-#pragma GCC unroll 16
-        for (int k = 0; k < kCells<P>; ++k) add(i + k, block, turned[k]);
+#pragma GCC unroll 32
+        for (int k = 0; k < kTurned<P>; ++k) add(i + k, block, turned[k]);
       }
     } else {
       for (int64_t k = 0; k < cells; ++k) {
@@ -447,14 +490,16 @@ struct Gemm {
   }
 
   /// One piece of depth for one panel: every tile of rows [row, row_end).
-  static void multiply_slice(const GemmPlan& plan, CellRows a, const Cell* slice, int64_t cells, int64_t row,
+  static void multiply_slice(const GemmPlan& plan, CellRows a, Panel<Cell> slice, int64_t cells, int64_t row,
                              int64_t row_end, int64_t p, Sum* sums, bool first, bool last) {
     const int64_t vectors = panel_vectors<P>(plan, p);
+    const bool packed = slice.step == vectors * kCells<P>;
     for (int64_t at = row; at < row_end; at += kGemmTileRows, a.at += a.tile) {
       const int64_t rows = row_end - at < kGemmTileRows ? row_end - at : kGemmTileRows;
       Sum* tile = first && last ? sums : sums + (at - row) * kPanel<P>;
       if (last) ask_for_out(plan, at, rows, p * kPanel<P>, panel_columns<P>(plan, p));
-      gemm_tile_of<P>(rows, vectors)(a, slice, cells, tile, kPanel<P>, !first);
+      const auto tile_of = packed ? gemm_tile_of<P> : thin_tile_of<P>;
+      tile_of(rows, vectors)(a, slice, cells, tile, kPanel<P>, !first);
       if (last) finish(plan, tile, kPanel<P>, at, rows, p * kPanel<P>, panel_columns<P>(plan, p));
     }
   }
@@ -493,11 +538,14 @@ struct Gemm {
                              ? rows_in_place<P>(plan, row, begin)
                              : pack_rows_of_a<P>(plan, row, row_end - row, begin, cells, rows_of_a);
       for (int64_t q = p; q < p_end; ++q) {
-        const Cell* from = slice;
-        if (packed == nullptr)
-          pack_cells<P>(plan, q, begin, end, slice);
+        const int64_t step = panel_vectors<P>(plan, q) * kCells<P>;
+        Panel<Cell> from = {slice, step};
+        if (packed != nullptr)
+          from.at = as<Cell>(packed) + (q - p) * all * kPanel<P> + begin * step;
+        else if (reads_panel_in_place<P>(plan, q, row_end - row))
+          from = {as<Cell>(plan.b) + begin * plan.b_row + q * kPanel<P>, plan.b_row};
         else
-          from = as<Cell>(packed) + (q - p) * all * kPanel<P> + begin * panel_vectors<P>(plan, q) * kCells<P>;
+          pack_cells<P>(plan, q, begin, end, slice);
         multiply_slice(plan, a, from, cells, row, row_end, q, sums + (q - p) * kept, begin == 0, end == all);
       }
       begin = end;

@@ -132,6 +132,19 @@ struct NormBackwardPlan {
   bool centred;  // as in NormPlan; `mean` may be null where it is false
 };
 
+/// Batch normalisation of x [rows, C], dense. What there is of each channel, and sums, are of the accumulate
+/// type.
+struct BatchNormPlan {
+  const void* x;
+  const void* grad;    // [rows, C], backward only
+  const void* mean;    // [C], as those below
+  const void* factor;  // weight / deviation
+  const void* shift;   // bias; backward: mean of grad
+  const void* slope;   // backward: mean of grad · (x − mean), over the variance
+  void* out;           // as x
+  int64_t channels;
+};
+
 /// The numbers of one Adam update, rounded to the parameter's type (adam_step.h).
 template <class T>
 struct AdamPlan {
@@ -178,6 +191,20 @@ struct ElementLoops {
   void (*adam_step)(const AdamPlan<T>&, T* parameter, const T* gradient, T* first, T* second, int64_t begin,
                     int64_t end);
 };
+/// Rows [begin, end), 16 of them summed up on their own at a time, in order.
+template <class T>
+struct BatchNormLoops {
+  /// Adds Σ x to sums [C].
+  void (*sums)(const BatchNormPlan&, int64_t begin, int64_t end, void* sums);
+  /// Adds Σ (x − centre)² to sums [C], centre [C].
+  void (*squares)(const BatchNormPlan&, const void* centre, int64_t begin, int64_t end, void* sums);
+  /// out = (x − mean) · factor + shift.
+  void (*normalise)(const BatchNormPlan&, int64_t begin, int64_t end);
+  /// Adds Σ grad to sums [0, C), Σ grad · (x − mean) to sums [C, 2C).
+  void (*gradient_sums)(const BatchNormPlan&, int64_t begin, int64_t end, void* sums);
+  /// out = (grad − shift − (x − mean) · slope) · factor.
+  void (*gradient)(const BatchNormPlan&, int64_t begin, int64_t end);
+};
 /// Rows [begin, end) of x [rows, C] -> out [rows, M]: silu of the first M channels times the last M (C = 2M),
 /// or gelu of each (C = M).
 template <class T>
@@ -200,6 +227,7 @@ struct TensorLoops {
   const PoolLoops<T>* pool;
   const ScoreLoops<T>* score;
   const ElementLoops<T>* element;
+  const BatchNormLoops<T>* batch_norm;
   const ActivationLoops<T>* activation;
   const SummaryLoops<T>* summary;
   const StepLoops<T>* step;

@@ -94,6 +94,14 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> language_loss(const at::Tensor& h
                                                              const at::Tensor& targets, bool hidden_wanted,
                                                              bool head_wanted);
 at::Tensor token_losses(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> batch_norm(const at::Tensor& x, const at::Tensor& weight,
+                                                          const at::Tensor& bias, double eps);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> batch_norm_backward(const at::Tensor& grad,
+                                                                   const at::Tensor& x,
+                                                                   const at::Tensor& mean,
+                                                                   const at::Tensor& var,
+                                                                   const at::Tensor& weight, double eps);
+
 std::tuple<at::Tensor, at::Tensor, at::Tensor> masked_moments(const at::Tensor& rows, const at::Tensor& mask);
 at::Tensor masked_moments_backward(const at::Tensor& grad_mean, const at::Tensor& grad_var,
                                    const at::Tensor& rows, const at::Tensor& mask);

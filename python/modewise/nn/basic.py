@@ -102,17 +102,17 @@ class BatchNorm(TensorModule):
         if not self.training:
             factor = self.weight * (self.running_var + self.eps).rsqrt()
             return x * factor.to(x.dtype) + (self.bias - self.running_mean * factor).to(x.dtype)
-        rows = x.reshape(-1, x.shape[-1]).to(self.weight.dtype)
         if mask is None:
-            mean = rows.mean(0)
-            var = (rows - mean).square().mean(0)
-            count = torch.tensor(float(rows.shape[0]), dtype=torch.float64, device=x.device)
+            out, mean, var = ops.batch_norm(x, self.weight, self.bias, self.eps)
+            count = torch.tensor(float(x.numel() // x.shape[-1]), dtype=torch.float64, device=x.device)
         else:
+            rows = x.reshape(-1, x.shape[-1]).to(self.weight.dtype)
             mean, var, count = ops.masked_moments(rows, mask.reshape(-1))
+            out = ((rows - mean) * ((var + self.eps).rsqrt() * self.weight) + self.bias).to(x.dtype).view(x.shape)
         with torch.no_grad():
-            ops.update_moments(self.running_mean, self.running_var, mean.detach(), var.detach(), count, self.momentum)
-        out = (rows - mean) * ((var + self.eps).rsqrt() * self.weight) + self.bias
-        return out.to(x.dtype).view(x.shape)
+            moments = (moment.detach().to(self.running_mean.dtype) for moment in (mean, var))
+            ops.update_moments(self.running_mean, self.running_var, *moments, count, self.momentum)
+        return out
 
 
 class Dropout(TensorModule):

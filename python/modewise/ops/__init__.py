@@ -30,7 +30,7 @@ from modewise.ops.modes import (
     mode_scores,
     orthogonal_projection,
 )
-from modewise.ops.normalisation import dropout_add, dropout_add_norm, layer_norm, masked_moments, rms_norm, update_moments
+from modewise.ops.normalisation import batch_norm, dropout_add, dropout_add_norm, layer_norm, masked_moments, rms_norm, update_moments
 from modewise.ops.training import adam_step, language_loss, sum_of_squares, token_losses
 
 _autocast.register()
@@ -38,6 +38,7 @@ _autocast.register()
 __all__ = [
     "adam_step",
     "axis_attention",
+    "batch_norm",
     "convolution",
     "dot_product_attention",
     "dropout_add",

@@ -219,6 +219,16 @@ def rms_norm_backward(grad: Tensor, x: Tensor, rstd: Tensor, weight: Tensor | No
     return out
 
 
+def batch_norm_backward(grad: Tensor, x: Tensor, mean: Tensor, var: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradients of `batch_norm` in x, weight and bias.
+
+    grad and x [..., C], mean and var [C] as `batch_norm` gave them, weight [C], eps as there -> as x, and weight [C], bias [C]
+    as mean.
+    """
+    out: tuple[Tensor, Tensor, Tensor] = _ops.batch_norm_backward(grad, x, mean, var, weight, eps)
+    return out
+
+
 def masked_moments_backward(grad_mean: Tensor, grad_var: Tensor, rows: Tensor, mask: Tensor, mean: Tensor) -> Tensor:
     """The gradient of `masked_moments` in rows.
 

@@ -55,6 +55,16 @@ def dropout_add_norm(
     return out
 
 
+def batch_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> tuple[Tensor, Tensor, Tensor]:
+    """Batch normalisation in training: (x − mean) / √(variance + eps) · weight + bias over all rows (Ioffe and Szegedy 2015).
+
+    x [..., C] with at least one row, weight and bias [C], float32 beside a bfloat16 x if you like -> (as x, mean [C], biased
+    variance [C]), the last two in float32 at least, without gradient. Gradients have the same bits for any number of threads.
+    """
+    out: tuple[Tensor, Tensor, Tensor] = _ops.batch_norm(x, weight, bias, eps)
+    return out
+
+
 def masked_moments(rows: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Mean, biased variance and number of the rows that a mask keeps; of all rows where it keeps none.
 

@@ -1,0 +1,21 @@
+#pragma once
+// Argument checks of batch_norm, and its gradients.
+
+#include <ATen/core/Tensor.h>
+
+#include <tuple>
+
+namespace modewise::ops {
+
+void check_batch_norm_args(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, double eps);
+void check_batch_norm_backward_args(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& mean,
+                                    const at::Tensor& var, const at::Tensor& weight, double eps);
+
+/// Gradients in x, weight and bias; the last two [C] in the type of mean and var, which batch_norm gave.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> batch_norm_backward(const at::Tensor& grad,
+                                                                   const at::Tensor& x,
+                                                                   const at::Tensor& mean,
+                                                                   const at::Tensor& var,
+                                                                   const at::Tensor& weight, double eps);
+
+}  // namespace modewise::ops
