@@ -45,8 +45,10 @@ class EveryToken final : public AttentionCache::Memory {
     values_.append(piece.v);
   }
   at::Tensor attend(const Piece& piece) override {
-    keep(piece);
-    const auto q = code_.turn(piece.q, 0, piece.first);
+    const auto turned = code_.turn(at::cat({piece.q, piece.k}, 2), 0, piece.first);
+    const auto q = turned.narrow(2, 0, piece.q.size(2));
+    keys_.append(turned.narrow(2, piece.q.size(2), piece.k.size(2)));
+    values_.append(piece.v);
     if (sparse_) return sparse_attention(q, keys_.all(), values_.all(), *sparse_, piece.first);
     std::optional<at::Tensor> mask;
     const int64_t all = keys_.count();

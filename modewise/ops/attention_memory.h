@@ -1,10 +1,10 @@
 #pragma once
 // What the memories of AttentionCache have in common.
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/outer.h>
 
 #include <algorithm>
@@ -83,10 +83,12 @@ class PositionCode {
   /// x [B, t, H, d] at positions first, first + 1, …, or all at `first` when `still`.
   at::Tensor turn(const at::Tensor& x, int64_t level, int64_t first, bool still = false) const {
     if (!rotary_.used()) return x;
-    const auto options = x.options().dtype(at::kDouble);
-    const auto positions = still ? at::full({x.size(1)}, static_cast<double>(first), options)
-                                 : at::arange(first, first + x.size(1), options);
-    return ops::rotary(x, at::outer(positions, rotary_.level_frequencies(level)), rotary_.gain(level));
+    const auto frequencies = rotary_.level_frequencies(level);
+    const auto angles =
+        still || x.size(1) == 1
+            ? (frequencies * static_cast<double>(first)).expand({x.size(1), -1})
+            : at::outer(at::arange(first, first + x.size(1), frequencies.options()), frequencies);
+    return ops::rotary(x, angles, rotary_.gain(level));
   }
 
  private:

@@ -39,9 +39,12 @@ struct Attention {
   int64_t heads() const { return q.size(2); }
   at::TensorOptions wide() const { return q.options().dtype(accumulate_type(q.scalar_type())); }
 
-  /// Matrix [rows, width] of sample b of x [B, n, G, width] that head h of H uses.
-  at::Tensor matrix(const at::Tensor& x, int64_t b, int64_t h) const {
-    return x.select(0, b).select(1, h * x.size(2) / heads());
+  /// x [B, n, G, width] as the matrices that the heads use, [B, G, H / G, n, width], without a copy.
+  at::Tensor by_head(const at::Tensor& x) const {
+    return x.transpose(1, 2).unsqueeze(2).expand({-1, -1, heads() / x.size(2), -1, -1});
+  }
+  void multiply(const at::Tensor& x, const at::Tensor& y, const at::Tensor& out) const {
+    gemm(q.scalar_type(), gemm_plans(x, y, out));
   }
 };
 
@@ -61,15 +64,6 @@ void for_blocks(const Attention& a, const Body& body) {
   }
 }
 
-/// Adds to `plans` the product that `make` gives for each sample and head of the list.
-template <class Make>
-void multiply_heads(const Attention& a, int64_t first_head, int64_t step, const Make& make) {
-  std::vector<GemmPlan> plans;
-  for (int64_t b = 0; b < a.batch(); ++b)
-    for (int64_t h = first_head; h < a.heads(); h += step) plans.push_back(make(b, h));
-  gemm(a.q.scalar_type(), plans);
-}
-
 /// exp(scale · q kᵀ − the largest of the row) of a block, [B, H, rows, keys], and the sums of the rows.
 struct Weights {
   at::Tensor of_keys, sums;
@@ -79,9 +73,7 @@ struct Weights {
 Weights weights_of(const Attention& a, const Block& block, at::ScalarType type) {
   const auto scores = at::empty({a.batch(), a.heads(), block.rows, block.keys}, a.wide());
   const auto queries = a.q.narrow(1, block.first, block.rows), keys = a.k.narrow(1, 0, block.keys);
-  multiply_heads(a, 0, 1, [&](int64_t b, int64_t h) {
-    return gemm_plan(a.matrix(queries, b, h), a.matrix(keys, b, h).t(), {}, scores[b][h]);
-  });
+  a.multiply(a.by_head(queries), a.by_head(keys).mT(), scores);
   const auto weights = type == scores.scalar_type() ? scores : at::empty(scores.sizes(), a.q.options());
   const auto sums = at::empty({a.batch(), a.heads(), block.rows}, a.wide());
   const WeightPlan plan{scores.mutable_data_ptr(), weights.mutable_data_ptr(), sums.mutable_data_ptr(),
@@ -117,9 +109,7 @@ at::Tensor attention_blocks(const at::Tensor& q, const at::Tensor& k, const at::
     const auto [weights, sums] = weights_of(a, block, q.scalar_type());
     const auto rows = out.narrow(1, block.first, block.rows), values = v.narrow(1, 0, block.keys);
     const auto sum = q.scalar_type() == sums.scalar_type() ? rows : at::empty(rows.sizes(), a.wide());
-    multiply_heads(a, 0, 1, [&](int64_t b, int64_t h) {
-      return gemm_plan(weights[b][h], a.matrix(values, b, h), {}, a.matrix(sum, b, h));
-    });
+    a.multiply(weights, a.by_head(values), a.by_head(sum));
     sum.div_(sums.transpose(1, 2).unsqueeze(-1));
     if (!sum.is_same(rows)) rows.copy_(sum);
   });
@@ -140,16 +130,17 @@ at::Tensor attention_checked(const at::Tensor& q, const at::Tensor& k, const at:
   return dot_product_attention_kernels.run(q.device(), q, k, v, mask, causal, scale);
 }
 
-/// sums[b, :keys, g] += left[b, h]ᵀ right[b, h], heads that share g one after another.
+/// sums [B, keys, G, w] += left [B, H, rows, keys]ᵀ right [B, rows, H, w], heads that share g one after
+/// another.
 void add_to_keys(const Attention& a, const at::Tensor& left, const at::Tensor& right,
                  const at::Tensor& sums) {
   const int64_t repeats = a.heads() / sums.size(2);
-  for (int64_t repeat = 0; repeat < repeats; ++repeat)
-    multiply_heads(a, repeat, repeats, [&](int64_t b, int64_t h) {
-      GemmPlan plan = gemm_plan(left[b][h].t(), a.matrix(right, b, h), {}, a.matrix(sums, b, h));
-      plan.add = true;
-      return plan;
-    });
+  for (int64_t repeat = 0; repeat < repeats; ++repeat) {
+    const auto heads = [&](const at::Tensor& x) { return x.slice(1, repeat, a.heads(), repeats); };
+    auto plans = gemm_plans(heads(left).mT(), heads(right.transpose(1, 2)), sums.transpose(1, 2));
+    for (GemmPlan& plan : plans) plan.add = true;
+    gemm(a.q.scalar_type(), plans);
+  }
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward_blocks(
@@ -166,18 +157,14 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward_blocks(
     weights.div_(sums.unsqueeze(-1));
     const auto upstream = grad.narrow(1, block.first, block.rows), values = v.narrow(1, 0, block.keys);
     auto slope = at::empty(weights.sizes(), weights.options());
-    multiply_heads(a, 0, 1, [&](int64_t b, int64_t h) {
-      return gemm_plan(a.matrix(upstream, b, h), a.matrix(values, b, h).t(), {}, slope[b][h]);
-    });
+    a.multiply(a.by_head(upstream), a.by_head(values).mT(), slope);
     add_to_keys(a, weights.to(type), upstream, grad_v.narrow(1, 0, block.keys));
     slope.mul_(weights);
     const auto mean = slope.sum(-1, true);
     slope = slope.sub_(weights * mean).mul_(scale).to(type);
     const auto queries = q.narrow(1, block.first, block.rows), to = grad_q.narrow(1, block.first, block.rows);
     const auto keys = k.narrow(1, 0, block.keys);
-    multiply_heads(a, 0, 1, [&](int64_t b, int64_t h) {
-      return gemm_plan(slope[b][h], a.matrix(keys, b, h), {}, a.matrix(to, b, h));
-    });
+    a.multiply(slope, a.by_head(keys), a.by_head(to));
     add_to_keys(a, slope, queries, grad_k.narrow(1, 0, block.keys));
   });
   return {grad_q, grad_k.to(type), grad_v.to(type)};

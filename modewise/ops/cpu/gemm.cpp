@@ -152,22 +152,46 @@ void run_plans(const GemmLoops<T>& loops, const std::vector<GemmPlan>& plans) {
   run_large(loops, large);
 }
 
+/// Where the matrices of t [..., R, C] begin, last leading size fastest, in bytes.
+std::vector<int64_t> matrix_bytes(const at::Tensor& t) {
+  std::vector<int64_t> places = {0};
+  for (int64_t i = 0; i < t.dim() - 2; ++i) {
+    std::vector<int64_t> next;
+    next.reserve(places.size() * static_cast<size_t>(t.size(i)));
+    for (const int64_t place : places)
+      for (int64_t j = 0; j < t.size(i); ++j) next.push_back(place + j * t.stride(i) * t.element_size());
+    places = std::move(next);
+  }
+  return places;
+}
+
 }  // namespace
 
 GemmPlan gemm_plan(const at::Tensor& a, const at::Tensor& b, const at::Tensor& bias, const at::Tensor& out) {
-  return {.rows = a.size(0),
-          .columns = b.size(1),
-          .depth = a.size(1),
+  return {.rows = a.size(-2),
+          .columns = b.size(-1),
+          .depth = a.size(-1),
           .a = a.const_data_ptr(),
-          .a_row = a.stride(0),
-          .a_col = a.stride(1),
+          .a_row = a.stride(-2),
+          .a_col = a.stride(-1),
           .b = b.const_data_ptr(),
-          .b_row = b.stride(0),
-          .b_col = b.stride(1),
+          .b_row = b.stride(-2),
+          .b_col = b.stride(-1),
           .bias = bias.defined() ? bias.const_data_ptr() : nullptr,
           .out = out.mutable_data_ptr(),
-          .out_row = out.stride(0),
+          .out_row = out.stride(-2),
           .wide = out.scalar_type() != a.scalar_type()};
+}
+
+std::vector<GemmPlan> gemm_plans(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out) {
+  const auto a_at = matrix_bytes(a), b_at = matrix_bytes(b), out_at = matrix_bytes(out);
+  std::vector<GemmPlan> plans(out_at.size(), gemm_plan(a, b, {}, out));
+  for (size_t i = 0; i < plans.size(); ++i) {
+    plans[i].a = static_cast<const char*>(plans[i].a) + a_at.at(i);
+    plans[i].b = static_cast<const char*>(plans[i].b) + b_at.at(i);
+    plans[i].out = static_cast<char*>(plans[i].out) + out_at[i];
+  }
+  return plans;
 }
 
 at::Tensor as_rows(const at::Tensor& x) {

@@ -15,6 +15,10 @@ namespace modewise::ops {
 /// bfloat16). The tensors must outlive the plan.
 GemmPlan gemm_plan(const at::Tensor& a, const at::Tensor& b, const at::Tensor& bias, const at::Tensor& out);
 
+/// One plan a matrix of out [..., M, N], last leading size fastest, for the matrices of a [..., M, K] and b
+/// [..., K, N] in that order: as many of them, by any leading sizes and strides.
+std::vector<GemmPlan> gemm_plans(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out);
+
 /// x [.., K] as a matrix [R, K], without a copy where strides allow.
 at::Tensor as_rows(const at::Tensor& x);
 

@@ -20,7 +20,8 @@ namespace {
 at::Tensor rotary_rows(const at::Tensor& input, const at::Tensor& angles, double gain, bool inverse) {
   const auto x = input.stride(-1) == 1 ? input : input.contiguous();
   const auto out = at::empty(x.sizes(), x.options());
-  const auto cosines = elementary(angles, "cos") * gain, sines = elementary(angles, "sin") * gain;
+  const auto scaled = [&](const at::Tensor& turns) { return gain == 1 ? turns : turns * gain; };
+  const auto cosines = scaled(elementary(angles, "cos")), sines = scaled(elementary(angles, "sin"));
   const int64_t n = x.size(1), heads = x.size(2), width = x.size(3), half = width / 2;
   const double sign = inverse ? -1 : 1;
   AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, x.scalar_type(), "rotary", [&] {
