@@ -1,4 +1,5 @@
-"""Times greedy generation by a decoder of 110 M parameters: modewise's language model against transformers' Llama, in one run.
+"""Times greedy generation by a decoder of 110 M parameters: modewise's program and its language model in Python against
+transformers' Llama, in one run.
 
 One text, a token at a time from a cache, behind a prompt of 16 tokens, by random weights of the same sizes (width 768, 12 layers, 12
 heads, 32,000 tokens, tied). Each token reads every weight once: "bound" is the time of reading as many bytes at the rate at which
@@ -15,12 +16,15 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import decoders
 
 SIZES = {"width": 768, "layers": 12, "heads": 12, "hidden": 2048, "vocabulary": 32000}
-KINDS, PRECISIONS = ("llama", "full", "causal"), ("float32", "bf16")
+KINDS = {"llama": "Llama, SDPA", "program": "`modewise generate`, full", "program-causal": "causal 0·32·32", "full": "Python, full",
+         "causal": "causal 0·32·32"}  # fmt: skip
+PRECISIONS = ("float32", "bf16")
 PROMPT = 16
 
 
@@ -40,6 +44,40 @@ def own(kind, dtype):
     model = decoders.modewise(SIZES, kind, 2048).to(dtype).eval()
     caches = model.new_cache()
     return model, lambda tokens: model.step(tokens, caches)
+
+
+def tokenizer_of(vocabulary):
+    """A tokenizer.json that gives a text its bytes, and names every token."""
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in plain]
+    letters = [chr(byte) if byte in plain else chr(256 + others.index(byte)) for byte in range(256)]
+    names = [*letters, *(a + b for a in letters for b in letters)][:vocabulary]
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    return {"version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": byte_level, "decoder": byte_level,
+            "model": {"type": "BPE", "vocab": {name: place for place, name in enumerate(names)}, "merges": []}}  # fmt: skip
+
+
+def run_program(options):
+    """Seconds a token of the program, on a file of the peer's weights."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, _ = peer(torch_type(options.precision))
+        model.save_pretrained(folder)
+        bound = seconds_to_read(model.parameters())
+        del model
+        tokenizer = pathlib.Path(folder) / "tokenizer.json"
+        tokenizer.write_text(json.dumps(tokenizer_of(SIZES["vocabulary"])))
+        command = [options.build / "bin" / "modewise", "generate", folder, "--prompt", "x" * PROMPT, "--past-marks", "--json", "--tokens",
+                   str(options.tokens), "--temperature", "0", "--threads", str(options.threads), "--precision", options.precision]  # fmt: skip
+        if options.case == "program-causal":
+            command += ["--attention", "causal", "--fold", "0,32,32", "--window", "64"]
+        said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return {"seconds": [said["seconds"] / said["tokens"]], "bound": bound}
+
+
+def torch_type(precision):
+    import torch
+
+    return torch.bfloat16 if precision == "bf16" else torch.float32
 
 
 def seconds_to_read(parameters):
@@ -62,7 +100,9 @@ def case(options):
 
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
-    dtype = torch.bfloat16 if options.precision == "bf16" else torch.float32
+    if options.case.startswith("program"):
+        return print(json.dumps(run_program(options)))
+    dtype = torch_type(options.precision)
     model, step = peer(dtype) if options.case == "llama" else own(options.case, dtype)
     bound = seconds_to_read(model.parameters())
     seconds = []
@@ -94,9 +134,9 @@ def main():
     options = parser.parse_args()
     if options.case:
         return case(options)
-    print(f"{options.threads} threads, medians of {options.rounds * options.tokens} tokens\n")
-    print("| weights | bound ms | " + " | ".join(f"{name} ms, of the bound" for name in ("Llama, SDPA", "full", "causal 0·32·32")) + " |")
-    print("|---|---|---|---|---|")
+    print(f"{options.threads} threads, medians of {options.rounds * options.tokens} tokens, of the program of {options.rounds} means over {options.tokens}\n")
+    print("| weights | bound ms | " + " | ".join(f"{name}: ms, of the bound" for name in KINDS.values()) + " |")
+    print("|---|---|" + "---|" * len(KINDS))
     for precision in PRECISIONS:
         seconds, bounds = {kind: [] for kind in KINDS}, []
         for _ in range(options.rounds):
