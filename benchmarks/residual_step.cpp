@@ -1,5 +1,5 @@
-// Times a training step and inference of the program's ResNet-18 on volumes and prints the seconds of each repeat as
-// JSON: {"train": [...], "inference": [...]}. residual_step.py runs it in turns with plain PyTorch.
+// Times a training step and inference of the program's ResNet-18 on volumes and prints the seconds of each
+// repeat as JSON: {"train": [...], "inference": [...]}. residual_step.py runs it in turns with plain PyTorch.
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -63,8 +63,8 @@ void run(const Options& o) {
   models::GridModelConfig config;
   config.use_model("resnet18");
   config.resnet.width = o.width;
-  const auto model =
-      models::make_grid_classifier(config, {.size = {o.size, o.size, o.size}, .channels = 1, .classes = 2}, 0);
+  const auto model = models::make_grid_classifier(
+      config, {.size = {o.size, o.size, o.size}, .channels = 1, .classes = 2}, 0);
   std::vector<train::NamedTensor> parameters;
   for (const auto& item : model->named_parameters()) parameters.push_back({item.key(), item.value()});
   train::Optimizer optimizer(std::move(parameters), {});

@@ -106,7 +106,7 @@ PatchTokens GridStem::forward(const at::Tensor& values, const at::Tensor& valid,
     at::Tensor x = (*convolutions_)[i].forward(out.tokens);
     if (valid.defined())
       out.mask = patch_mask(valid, std::vector<int64_t>(static_cast<size_t>(modes_), reduction));
-    x = at::relu((*norms_)[i].forward(x, out.mask));
+    x = (*norms_)[i].forward(x, out.mask).relu_();
     // What lies under invalid places must not reach their neighbours in the next convolution.
     out.tokens = out.mask ? x.masked_fill(out.mask->logical_not().unsqueeze(-1), 0) : x;
   }

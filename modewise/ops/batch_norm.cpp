@@ -61,8 +61,8 @@ void check_batch_norm_backward_args(const at::Tensor& grad, const at::Tensor& x,
                                     const at::Tensor& var, const at::Tensor& weight, double eps) {
   check_rows(kBatchNormBackward, x, eps);
   check_same(kBatchNormBackward, "grad", grad, "x", x);
-  TORCH_CHECK_VALUE(grad.sym_sizes() == x.sym_sizes(), kBatchNormBackward,
-                    ": grad must have the shape of x ", x.sym_sizes(), ", got ", grad.sym_sizes());
+  TORCH_CHECK_VALUE(grad.sym_sizes() == x.sym_sizes(), kBatchNormBackward, ": grad must have the shape of x ",
+                    x.sym_sizes(), ", got ", grad.sym_sizes());
   for (const auto& [name, tensor] : {std::pair("mean", mean), {"var", var}, {"weight", weight}})
     check_channels(kBatchNormBackward, name, tensor, x);
   for (const auto& [name, tensor] : {std::pair("mean", mean), {"var", var}})
@@ -89,7 +89,8 @@ Triple batch_norm_backward(const at::Tensor& grad, const at::Tensor& x, const at
 TORCH_LIBRARY_FRAGMENT(modewise, m) {
   m.def("batch_norm(Tensor x, Tensor weight, Tensor bias, float eps=1e-5) -> (Tensor, Tensor, Tensor)");
   m.def(
-      "batch_norm_backward(Tensor grad, Tensor x, Tensor mean, Tensor var, Tensor weight, float eps) -> (Tensor, "
+      "batch_norm_backward(Tensor grad, Tensor x, Tensor mean, Tensor var, Tensor weight, float eps) -> "
+      "(Tensor, "
       "Tensor, Tensor)");
 }
 

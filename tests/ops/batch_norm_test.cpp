@@ -71,9 +71,8 @@ TEST(BatchNorm, GradientsAreTorchs) {
       (norm(x, weight, bias) * seen).sum().backward();
       return std::tuple(x.grad(), weight.grad(), bias.grad());
     };
-    const auto ours = gradients([](const auto& x, const auto& w, const auto& b) {
-      return std::get<0>(batch_norm(x, w, b));
-    });
+    const auto ours = gradients(
+        [](const auto& x, const auto& w, const auto& b) { return std::get<0>(batch_norm(x, w, b)); });
     const auto torchs = gradients([](const auto& x, const auto& w, const auto& b) {
       return at::batch_norm(rows_of(x), w, b, {}, {}, true, 0.1, 1e-5, false).view(x.sizes());
     });

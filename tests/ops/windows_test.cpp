@@ -31,6 +31,12 @@ TEST(Windows, GatherTheCellsOfTheTapsAndZerosBeyondTheEdge) {
   windows.gather(x.data(), 0, 12, out.data());
   EXPECT_EQ(out, (std::vector<float>{0, 2,   1,   3,   2,   0, 0, 12,  11,  13,  12,  0,
                                      0, 102, 101, 103, 102, 0, 0, 112, 111, 113, 112, 0}));
+  for (int64_t first = 0; first < 2; ++first) {
+    std::vector<float> taps(12), wanted;
+    windows.gather_part(x.data(), 0, 12, first, 1, taps.data());
+    for (size_t row = 0; row < 12; ++row) wanted.push_back(out[2 * row + static_cast<size_t>(first)]);
+    EXPECT_EQ(taps, wanted);
+  }
   std::vector<float> part(4);
   windows.gather(x.data(), 4, 6, part.data());
   EXPECT_EQ(part, (std::vector<float>{11, 13, 12, 0}));

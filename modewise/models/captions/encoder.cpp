@@ -1,6 +1,5 @@
 #include "modewise/models/captions/encoder.h"
 
-#include <ATen/ops/relu.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
@@ -73,7 +72,7 @@ at::Tensor CaptionEncoder::trunk(const at::Tensor& images) const {
           shape_.width, fmt::join(images.sizes(), ", "));
   at::Tensor x = images.movedim(1, -1);
   for (size_t i = 0; i < convolutions_->size(); ++i)
-    x = at::relu((*norms_)[i].forward((*convolutions_)[i].forward(x)));
+    x = (*norms_)[i].forward((*convolutions_)[i].forward(x)).relu_();
   return x;
 }
 

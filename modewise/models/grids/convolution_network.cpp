@@ -1,7 +1,6 @@
 #include "modewise/models/grids/convolution_network.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/relu.h>
 
 #include <functional>
 #include <numeric>
@@ -53,7 +52,7 @@ at::Tensor ConvolutionNetwork::map(const ClassifierInput& input) const {
   at::Tensor x = checked(input).values;
   if (bfloat16_) x = x.to(at::kBFloat16);
   for (size_t i = 0; i < convolutions_->size(); ++i)
-    x = nn::max_pool(at::relu((*norms_)[i].forward((*convolutions_)[i].forward(x))), kPool, kPool, 0);
+    x = nn::max_pool((*norms_)[i].forward((*convolutions_)[i].forward(x)).relu_(), kPool, kPool, 0);
   return x;
 }
 

@@ -1,7 +1,6 @@
 #include "modewise/models/grids/residual_network.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/relu.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -36,9 +35,9 @@ at::Tensor ResidualBlock::forward(const at::Tensor& x) {
   at::Tensor y = x;
   for (size_t i = 0; i < convolutions_.size(); ++i) {
     y = norms_[i]->forward(convolutions_[i]->forward(y));
-    if (i + 1 < convolutions_.size()) y = at::relu(y);
+    if (i + 1 < convolutions_.size()) y.relu_();
   }
-  return at::relu(y + (shortcut_ ? shortcut_norm_->forward(shortcut_->forward(x)) : x));
+  return y.add_(shortcut_ ? shortcut_norm_->forward(shortcut_->forward(x)) : x).relu_();
 }
 
 ResidualNetwork::ResidualNetwork(const GridModelConfig& config, const GridShape& shape, nn::Initializer& init)
@@ -66,7 +65,7 @@ ResidualNetwork::ResidualNetwork(const GridModelConfig& config, const GridShape&
 at::Tensor ResidualNetwork::forward(const ClassifierInput& input) {
   at::Tensor x = checked(input).values;
   if (bfloat16_) x = x.to(at::kBFloat16);
-  x = at::relu(norm_->forward(convolution_->forward(x)));
+  x = norm_->forward(convolution_->forward(x)).relu_();
   for (const auto& stage : stages_)
     for (const auto& block : *stage) x = block->forward(x);
   return linear_->forward(x.flatten(1, -2).mean(1)).to(input.values.scalar_type());

@@ -145,9 +145,9 @@ at::Tensor SeriesResidualBlock::forward(const at::Tensor& x, const std::optional
   at::Tensor y = cleaned(x);
   for (size_t i = 0; i < convolutions_.size(); ++i) {
     y = norms_[i]->forward(convolutions_[i]->forward(pad_time(y, before[i], behind[i])), mask);
-    if (i + 1 < convolutions_.size()) y = cleaned(at::relu(y));
+    if (i + 1 < convolutions_.size()) y = cleaned(y.relu_());
   }
-  return at::relu(y + shortcut_norm_->forward(shortcut_ ? shortcut_->forward(x) : x, mask));
+  return y.add_(shortcut_norm_->forward(shortcut_ ? shortcut_->forward(x) : x, mask)).relu_();
 }
 
 SeriesResidualNetwork::SeriesResidualNetwork(const SeriesModelConfig& config, const SeriesShape& shape,

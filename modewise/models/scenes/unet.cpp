@@ -1,7 +1,6 @@
 #include "modewise/models/scenes/unet.h"
 
 #include <ATen/ops/cat.h>
-#include <ATen/ops/relu.h>
 
 namespace modewise::models {
 namespace {
@@ -16,7 +15,7 @@ ConvolutionUnit::ConvolutionUnit(nn::Initializer& init, int64_t in, int64_t out)
       norm_(register_module("1", std::make_shared<nn::BatchNorm>(out))) {}
 
 at::Tensor ConvolutionUnit::forward(const at::Tensor& x) const {
-  return at::relu(norm_->forward(convolution_->forward(x)));
+  return norm_->forward(convolution_->forward(x)).relu_();
 }
 
 ResidualUnit::ResidualUnit(nn::Initializer& init, int64_t in, int64_t out, int64_t stride)
@@ -33,9 +32,9 @@ ResidualUnit::ResidualUnit(nn::Initializer& init, int64_t in, int64_t out, int64
 }
 
 at::Tensor ResidualUnit::forward(const at::Tensor& x) const {
-  const at::Tensor first = at::relu(norm1_->forward(convolution1_->forward(x)));
+  const at::Tensor first = norm1_->forward(convolution1_->forward(x)).relu_();
   const at::Tensor second = norm2_->forward(convolution2_->forward(first));
-  return at::relu(second + (shortcut_ ? shortcut_norm_->forward(shortcut_->forward(x)) : x));
+  return second.add_(shortcut_ ? shortcut_norm_->forward(shortcut_->forward(x)) : x).relu_();
 }
 
 /// Doubles the size, joins the encoder's features where there are any, and convolves twice.
@@ -88,7 +87,7 @@ UNet::UNet(const SegmenterConfig& config, const SceneShape& shape, nn::Initializ
 at::Tensor UNet::forward(const SceneInput& input) {
   at::Tensor x = checked_image(input).permute({0, 2, 3, 1, 4}).flatten(3);
   if (bfloat16_) x = x.to(at::kBFloat16);
-  std::vector<at::Tensor> features = {at::relu(stem_norm_->forward(stem_->forward(x)))};
+  std::vector<at::Tensor> features = {stem_norm_->forward(stem_->forward(x)).relu_()};
   x = nn::max_pool(features.back(), 3, 2, 1);
   for (const auto& stage : stages_) {
     for (const auto& unit : *stage) x = unit->forward(x);

@@ -29,14 +29,15 @@ struct BatchNorm : torch::autograd::Function<BatchNorm> {
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     if (!grads[0].defined()) return variable_list(4);
     const auto saved = context->get_saved_variables();
-    auto [grad_x, grad_weight, grad_bias] = batch_norm_backward(grads[0], saved[0], saved[2], saved[3], saved[1],
-                                                                context->saved_data["eps"].toDouble());
+    auto [grad_x, grad_weight, grad_bias] = batch_norm_backward(
+        grads[0], saved[0], saved[2], saved[3], saved[1], context->saved_data["eps"].toDouble());
     const auto bias_type = static_cast<at::ScalarType>(context->saved_data["bias_type"].toInt());
     return {grad_x, grad_weight.to(saved[1].scalar_type()), grad_bias.to(bias_type), {}};
   }
 };
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> batch_norm_autograd(const at::Tensor& x, const at::Tensor& weight,
+std::tuple<at::Tensor, at::Tensor, at::Tensor> batch_norm_autograd(const at::Tensor& x,
+                                                                   const at::Tensor& weight,
                                                                    const at::Tensor& bias, double eps) {
   check_batch_norm_args(x, weight, bias, eps);
   auto out = BatchNorm::apply(x, weight, bias, eps);

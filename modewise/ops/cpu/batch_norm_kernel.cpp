@@ -1,6 +1,6 @@
-// Rows in chunks whose borders the sizes alone decide. A chunk's mean and squares about it are taken while it is in a
-// cache, and joined with those of the other chunks in float64 (Chan, Golub and LeVeque 1983): one pass over memory
-// gives the moments, another the result.
+// Rows in chunks whose borders the sizes alone decide. A chunk's mean and squares about it are taken while it
+// is in a cache, and joined with those of the other chunks in float64 (Chan, Golub and LeVeque 1983): one
+// pass over memory gives the moments, another the result.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -90,13 +90,14 @@ Triple batch_norm_chunks(const at::Tensor& input, const at::Tensor& given_weight
   dispatch_floating(x.scalar_type(), "batch_norm", [&]<class T>() {
     using F = Sum<T>;
     chunk_moments<T>(x, plan, parts.mutable_data_ptr<F>());
-    join_moments(parts.const_data_ptr<F>(), rows_of(x), chunk_of(x), plan.channels, mean.mutable_data_ptr<F>(),
-                 var.mutable_data_ptr<F>());
+    join_moments(parts.const_data_ptr<F>(), rows_of(x), chunk_of(x), plan.channels,
+                 mean.mutable_data_ptr<F>(), var.mutable_data_ptr<F>());
     const F* scale = weight.const_data_ptr<F>();
     const F* variance = var.const_data_ptr<F>();
     F* to = factor.mutable_data_ptr<F>();
     for (int64_t c = 0; c < plan.channels; ++c)
-      to[c] = static_cast<F>(static_cast<double>(scale[c]) / std::sqrt(static_cast<double>(variance[c]) + eps));
+      to[c] =
+          static_cast<F>(static_cast<double>(scale[c]) / std::sqrt(static_cast<double>(variance[c]) + eps));
     for_row_chunks(rows_of(x), chunk_of(x), [&](int64_t begin, int64_t end) {
       ops::loops().of<T>().batch_norm->normalise(plan, begin, end);
     });
@@ -113,11 +114,11 @@ Triple batch_norm_checked(const at::Tensor& x, const at::Tensor& weight, const a
   return batch_norm_kernels.run(x.device(), x, weight, bias, eps);
 }
 
-/// What `gradient` needs of each channel, from the sums [2, C] over all rows; the second become the gradient of the
-/// weight.
+/// What `gradient` needs of each channel, from the sums [2, C] over all rows; the second become the gradient
+/// of the weight.
 template <class F>
-void channel_gradients(F* sums, const F* var, const F* weight, double rows, double eps, int64_t channels, F* factor,
-                       F* shift, F* slope) {
+void channel_gradients(F* sums, const F* var, const F* weight, double rows, double eps, int64_t channels,
+                       F* factor, F* shift, F* slope) {
   for (int64_t c = 0; c < channels; ++c) {
     const double variance = static_cast<double>(var[c]) + eps, rstd = 1 / std::sqrt(variance);
     const auto products = static_cast<double>(sums[channels + c]);
@@ -128,8 +129,9 @@ void channel_gradients(F* sums, const F* var, const F* weight, double rows, doub
   }
 }
 
-Triple batch_norm_backward_chunks(const at::Tensor& given_grad, const at::Tensor& input, const at::Tensor& given_mean,
-                                  const at::Tensor& given_var, const at::Tensor& given_weight, double eps) {
+Triple batch_norm_backward_chunks(const at::Tensor& given_grad, const at::Tensor& input,
+                                  const at::Tensor& given_mean, const at::Tensor& given_var,
+                                  const at::Tensor& given_weight, double eps) {
   const auto x = input.contiguous(), grad = given_grad.contiguous(), mean = given_mean.contiguous(),
              var = given_var.contiguous(), weight = given_weight.to(mean.scalar_type()).contiguous();
   const auto grad_x = at::empty(x.sizes(), x.options());

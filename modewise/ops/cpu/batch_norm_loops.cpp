@@ -1,5 +1,5 @@
-// A channel's sums are chains of 16 rows, added up in order: no channel meets another, so the width of the vectors
-// changes no bit.
+// A channel's sums are chains of 16 rows, added up in order: no channel meets another, so the width of the
+// vectors changes no bit.
 
 #include "modewise/ops/cpu/channels.h"
 
@@ -113,7 +113,8 @@ void gradient(const BatchNormPlan& plan, int64_t begin, int64_t end) {
     ask_ahead<true>(out, channels);
     for_each_channel<F>(channels, [&](int64_t c, auto at) {
       const auto apart = at.read(x + c) - at.read(as<F>(plan.mean) + c);
-      const auto own = at.read(grad + c) - at.read(as<F>(plan.shift) + c) - apart * at.read(as<F>(plan.slope) + c);
+      const auto own =
+          at.read(grad + c) - at.read(as<F>(plan.shift) + c) - apart * at.read(as<F>(plan.slope) + c);
       at.write(out + c, own * at.read(as<F>(plan.factor) + c));
     });
   }

@@ -11,6 +11,7 @@
 #include <torch/library.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/convolution_checks.h"
@@ -103,11 +104,27 @@ void for_chunks(const Windows& windows, const at::Tensor& source, const Body& bo
   }
 }
 
-/// out [rows, M] = gathered rows · factor [depth, M] + bias.
+/// out [rows, M] = gathered rows · factor [depth, M] + bias. Each task gathers what it multiplies, a piece of
+/// depth at a time, so that it lies in the task's caches.
 void multiply_windows(const Windows& windows, const at::Tensor& source, const at::Tensor& factor,
                       const at::Tensor& bias, const at::Tensor& out) {
-  for_chunks(windows, source, [&](int64_t first, const at::Tensor& rows) {
-    gemm(source.scalar_type(), {gemm_plan(rows, factor, bias, out.narrow(0, first, rows.size(0)))});
+  if (windows.identity()) {
+    gemm(source.scalar_type(), {gemm_plan(source.view({-1, windows.depth()}), factor, bias, out)});
+    return;
+  }
+  dispatch_floating(source.scalar_type(), "convolution", [&]<class T>() {
+    const std::pair<const Windows*, const T*> from = {&windows,
+                                                      static_cast<const T*>(source.const_data_ptr())};
+    const RowSource rows = {
+        &from, [](const void* given, int64_t row, int64_t count, int64_t first, int64_t depth, void* to) {
+          const auto& [seen, x] = *static_cast<const decltype(from)*>(given);
+          seen->gather_part(x, row, row + count, first, depth, static_cast<T*>(to));
+        }};
+    GemmPlan plan = gemm_plan(out, factor, bias, out);
+    plan.depth = windows.depth();
+    plan.a = nullptr;
+    plan.source = &rows;
+    gemm(source.scalar_type(), {plan});
   });
 }
 

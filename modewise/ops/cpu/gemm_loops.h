@@ -326,11 +326,42 @@ inline bool reads_panel_in_place(const GemmPlan& plan, int64_t p, int64_t rows) 
   return rows <= kThinRows && plan.b_col == 1 && panel_columns<P>(plan, p) % kCells<P> == 0;
 }
 
+/// As pack_rows_of_a, of rows that the plan's source writes: to `to`, or, where cells are no elements, behind
+/// that first.
+template <class P>
+CellRows write_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
+                         typename P::Cell* to) {
+  using Memory = typename P::Memory;
+  using Cell = typename P::Cell;
+  const int64_t begin = first * P::kDepth, left = plan.depth - begin;
+  const int64_t count = left < cells * P::kDepth ? left : cells * P::kDepth;
+  if (sizeof(Memory) * P::kDepth == sizeof(Cell) && count == cells * P::kDepth) {
+    plan.source->write(plan.source->from, row, rows, begin, count, to);
+    const int64_t bytes = cells * static_cast<int64_t>(sizeof(Cell));
+    return {reinterpret_cast<const char*>(to), bytes, sizeof(Cell), kGemmTileRows * bytes};
+  }
+  GemmPlan written = plan;
+  written.a = to + rows * cells;
+  written.a_row = written.depth = count;
+  written.a_col = 1;
+  plan.source->write(plan.source->from, row, rows, begin, count, to + rows * cells);
+  return pack_rows_of_a<P>(written, 0, rows, 0, cells, to);
+}
+
 template <class P>
 CellRows rows_in_place(const GemmPlan& plan, int64_t row, int64_t first) {
   const auto* x = as<typename P::Memory>(plan.a) + row * plan.a_row + first * P::kDepth;
   const int64_t bytes = plan.a_row * static_cast<int64_t>(sizeof(typename P::Memory));
   return {reinterpret_cast<const char*>(x), bytes, sizeof(typename P::Cell), kGemmTileRows * bytes};
+}
+
+/// `cells` cells of `rows` rows of a, where they lie or in `working`.
+template <class P>
+CellRows rows_of(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
+                 typename P::Cell* working) {
+  if (plan.source != nullptr) return write_rows_of_a<P>(plan, row, rows, first, cells, working);
+  if (reads_in_place<P>(plan)) return rows_in_place<P>(plan, row, first);
+  return pack_rows_of_a<P>(plan, row, rows, first, cells, working);
 }
 
 /// out [columns] = sums + bias, rounded to Out; or, without a bias, added to what out holds.
@@ -366,7 +397,7 @@ inline void finish_tile(const Sum* sums, int64_t sums_row, const Memory* bias, b
 /// A few rows times a matrix that is dense in depth, as a weight is in generation.
 template <class P>
 inline bool is_thin(const GemmPlan& plan, int64_t rows) {
-  return plan.b_row == 1 && rows <= kThinRows && plan.depth > 0;
+  return plan.source == nullptr && plan.b_row == 1 && rows <= kThinRows && plan.depth > 0;
 }
 
 /// sums [Rows, Blocks · kCells] = a · columns [column, column + count) of b, count at most Blocks · kCells.
@@ -466,7 +497,9 @@ struct Gemm {
   static int64_t scratch(const GemmPlan& plan, int64_t rows, int64_t panels) {
     const int64_t tiled = (rows + kGemmTileRows - 1) / kGemmTileRows * kGemmTileRows;
     const int64_t cells = is_thin<P>(plan, rows) ? cells_of<P>(plan.depth) : kPieceCells<P>;
-    const int64_t packed = reads_in_place<P>(plan) ? 0 : tiled * cells;
+    const int64_t packed = plan.source != nullptr    ? 2 * tiled * cells
+                           : reads_in_place<P>(plan) ? 0
+                                                     : tiled * cells;
     return (sums_size(plan, rows, panels) + slice_size() + packed) * static_cast<int64_t>(sizeof(Cell));
   }
 
@@ -507,8 +540,7 @@ struct Gemm {
   static void multiply_thin(const GemmPlan& plan, int64_t row, int64_t row_end, int64_t p, int64_t p_end,
                             Sum* sums, Cell* rows_of_a) {
     const int64_t rows = row_end - row, all = cells_of<P>(plan.depth);
-    const CellRows a = reads_in_place<P>(plan) ? rows_in_place<P>(plan, row, 0)
-                                               : pack_rows_of_a<P>(plan, row, rows, 0, all, rows_of_a);
+    const CellRows a = rows_of<P>(plan, row, rows, 0, all, rows_of_a);
     const int64_t end = (p_end - 1) * kPanel<P> + panel_columns<P>(plan, p_end - 1);
     for (int64_t column = p * kPanel<P>; column < end;) {
       const int64_t left = end - column;
@@ -534,9 +566,7 @@ struct Gemm {
     int64_t begin = 0;
     do {
       const int64_t end = begin + kPieceCells<P> < all ? begin + kPieceCells<P> : all, cells = end - begin;
-      const CellRows a = reads_in_place<P>(plan)
-                             ? rows_in_place<P>(plan, row, begin)
-                             : pack_rows_of_a<P>(plan, row, row_end - row, begin, cells, rows_of_a);
+      const CellRows a = rows_of<P>(plan, row, row_end - row, begin, cells, rows_of_a);
       for (int64_t q = p; q < p_end; ++q) {
         const int64_t step = panel_vectors<P>(plan, q) * kCells<P>;
         Panel<Cell> from = {slice, step};

@@ -5,6 +5,13 @@
 
 namespace modewise::ops {
 
+/// Rows of a that are written where they are multiplied, a piece of their depth at a time.
+struct RowSource {
+  const void* from;
+  /// Elements [first, first + count) of rows [row, row + rows), to `to` [rows, count] in the type of b.
+  void (*write)(const void* from, int64_t row, int64_t rows, int64_t first, int64_t count, void* to);
+};
+
 /// out [M, N] = a [M, K] · b [K, N] + bias [N], each operand by its strides, in elements. Depth is cut into
 /// pieces of kGemmPiece, and each of these into chains of kGemmChain: within a chain, the products are added
 /// to 0 in ascending order of k (in bfloat16, where the machine multiplies pairs, pair by pair); the chains
@@ -18,9 +25,10 @@ struct GemmPlan {
   int64_t b_row, b_col;
   const void* bias;  // null: none
   void* out;
-  int64_t out_row;   // columns are dense
-  bool wide;         // out is of the type in which sums are taken, not of that of a and b
-  bool add = false;  // to what out holds, instead of the bias
+  int64_t out_row;                    // columns are dense
+  bool wide;                          // out is of the type in which sums are taken, not of that of a and b
+  bool add = false;                   // to what out holds, instead of the bias
+  const RowSource* source = nullptr;  // of a; its data and strides are not read then
 };
 
 /// A piece of a panel stays in a core's first cache; the error of a sum grows with its longest chain.

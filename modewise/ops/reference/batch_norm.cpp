@@ -14,8 +14,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> batch_norm(const at::Tensor& x, c
   return {out.to(x.scalar_type()).reshape(x.sizes()), mean, var};
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> batch_norm_backward(const at::Tensor& grad, const at::Tensor& x,
-                                                                   const at::Tensor& mean, const at::Tensor& var,
+std::tuple<at::Tensor, at::Tensor, at::Tensor> batch_norm_backward(const at::Tensor& grad,
+                                                                   const at::Tensor& x,
+                                                                   const at::Tensor& mean,
+                                                                   const at::Tensor& var,
                                                                    const at::Tensor& weight, double eps) {
   const auto type = accumulate_type(x.scalar_type());
   const auto wide = grad.to(type).reshape({-1, x.size(-1)}), rstd = (var + eps).rsqrt();
