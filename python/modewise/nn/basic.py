@@ -110,8 +110,8 @@ class BatchNorm(TensorModule):
             mean, var, count = ops.masked_moments(rows, mask.reshape(-1))
             out = ((rows - mean) * ((var + self.eps).rsqrt() * self.weight) + self.bias).to(x.dtype).view(x.shape)
         with torch.no_grad():
-            moments = (moment.detach().to(self.running_mean.dtype) for moment in (mean, var))
-            ops.update_moments(self.running_mean, self.running_var, *moments, count, self.momentum)
+            mean, var = (moment.detach().to(self.running_mean.dtype) for moment in (mean, var))
+            ops.update_moments(self.running_mean, self.running_var, mean, var, count, self.momentum)
         return out
 
 
