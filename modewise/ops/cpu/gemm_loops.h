@@ -216,8 +216,7 @@ inline void load_turned_words(const Memory* x, int64_t stride, int64_t ahead, Ve
   transpose<Word>(words);
 }
 
-/// Block of kCells<P> columns that are dense in depth, cells i … i + kTurned<P> − 1, turned: v[k] holds cell
-/// i
+/// Block of kCells<P> columns that are dense in depth, kTurned<P> cells from i on, turned: v[k] holds cell i
 /// + k of all columns.
 template <class P>
 inline void load_turned(const typename P::Memory* column, int64_t stride, int64_t i, int64_t ahead,
