@@ -9,13 +9,9 @@
 namespace modewise::ops {
 
 Windows::Windows(std::vector<ModeWindows> modes, const std::vector<int64_t>& sizes, int64_t channels)
-    : modes_(std::move(modes)),
-      strides_(sizes.size()),
-      offsets_(sizes.size()),
-      channels_(channels),
-      sample_(channels) {
+    : modes_(std::move(modes)), offsets_(sizes.size()), channels_(channels), sample_(channels) {
   for (size_t i = sizes.size(); i-- > 0;) {
-    strides_[i] = sample_;
+    for (const int64_t cell : modes_[i].source) offsets_[i].push_back(cell < 0 ? -1 : cell * sample_);
     sample_ *= sizes[i];
     rows_ *= modes_[i].positions;
     taps_ *= modes_[i].taps;
@@ -23,8 +19,6 @@ Windows::Windows(std::vector<ModeWindows> modes, const std::vector<int64_t>& siz
     for (int64_t p = 0; identity_ && p < sizes[i]; ++p)
       identity_ = modes_[i].source[static_cast<size_t>(p)] == p;
   }
-  for (size_t i = 0; i < sizes.size(); ++i)
-    for (const int64_t cell : modes_[i].source) offsets_[i].push_back(cell < 0 ? -1 : cell * strides_[i]);
   const ModeWindows& last = modes_.back();
   for (int64_t p = 0; p < last.positions; ++p) {
     const int64_t* source = last.source.data() + p * last.taps;
@@ -50,10 +44,10 @@ void Windows::gather_row(const T* x, int64_t row, T* to) const {
     int64_t rest = tap, offset = 0;
     bool inside = true;
     for (size_t i = outer; i-- > 0; rest /= modes_[i].taps) {
-      const int64_t cell =
-          modes_[i].source[static_cast<size_t>(place[i] * modes_[i].taps + rest % modes_[i].taps)];
-      inside = inside && cell >= 0;
-      offset += cell * strides_[i];
+      const int64_t of_mode =
+          offsets_[i][static_cast<size_t>(place[i] * modes_[i].taps + rest % modes_[i].taps)];
+      inside = inside && of_mode >= 0;
+      offset += of_mode;
     }
     if (!inside) {
       std::fill_n(to, width, T{});

@@ -41,10 +41,8 @@ class Windows {
   void gather_row(const T* x, int64_t row, T* to) const;
 
   std::vector<ModeWindows> modes_;
-  std::vector<int64_t> strides_;  // of the modes, in elements
-  std::vector<std::vector<int64_t>>
-      offsets_;                         // of the cells of ModeWindows::source, in elements; −1 as there
-  std::vector<std::vector<Run>> runs_;  // of each position of the last mode
+  std::vector<std::vector<int64_t>> offsets_;  // of ModeWindows::source, in elements; −1 as there
+  std::vector<std::vector<Run>> runs_;         // of each position of the last mode
   int64_t channels_, rows_ = 1, taps_ = 1, sample_;
   bool identity_ = true;
 };
