@@ -195,6 +195,39 @@ TEST_P(GemmOnEveryInstructionSet, MultipliesBatchesAsItMultipliesOne) {
     for (int64_t j = 0; j < 5; ++j) EXPECT_TRUE(at::equal(all[i][j], ops::matmul(a[i][0], b[j])));
 }
 
+/// The rows of `matrix`, dense, written where they are multiplied.
+template <class T>
+MatrixSource source_of(const at::Tensor& matrix) {
+  return {&matrix,
+          [](const void* from, int64_t row, int64_t rows, int64_t column, int64_t columns, void* to) {
+            const at::Tensor& whole = *static_cast<const at::Tensor*>(from);
+            const at::Tensor part = whole.narrow(0, row, rows).narrow(1, column, columns).contiguous();
+            std::copy_n(static_cast<const T*>(part.const_data_ptr()), rows * columns, static_cast<T*>(to));
+          }};
+}
+
+TEST_P(GemmOnEveryInstructionSet, MultipliesWhatIsWrittenAsWhatLiesThere) {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16})
+    for (const auto& [m, k, n] : {std::array<int64_t, 3>{1, 1, 1},
+                                  {3, 65, 96},
+                                  {7, 31, 16},
+                                  {97, 257, 49},
+                                  {193, 600, 97},
+                                  {200, 513, 15},
+                                  {200, 0, 5}})
+      dispatch_floating(type, "test", [&]<class T>() {
+        const at::Tensor a = noise({m, k}, type, 10), b = noise({k + 3, n}, type, 11).narrow(0, 3, k),
+                         bias = noise({n}, type, 12), shifted = noise({k + 3, n}, type, 11);
+        const at::Tensor wanted = at::empty({m, n}, a.options()), with_bias = wanted.clone(),
+                         of_a = at::full_like(wanted, 77), of_b = at::full_like(wanted, 77);
+        gemm(type, {gemm_plan(a, b, {}, wanted), gemm_plan(a, b, bias, with_bias)});
+        const MatrixSource rows = source_of<T>(a), columns = source_of<T>(shifted);
+        gemm(type, {gemm_plan(rows, b, bias, of_a), gemm_plan(a, columns, 3, of_b)});
+        EXPECT_TRUE(at::equal(of_a, with_bias)) << type << " " << m << " " << k << " " << n;
+        EXPECT_TRUE(at::equal(of_b, wanted)) << type << " " << m << " " << k << " " << n;
+      });
+}
+
 TEST_P(GemmOnEveryInstructionSet, AddsToWhatIsThere) {
   const at::Tensor a = noise({700, 5}, at::kBFloat16, 6).t(), b = noise({700, 50}, at::kBFloat16, 7);
   const at::Tensor once = at::full({5, 50}, 0.5, at::kFloat), product = at::full({5, 50}, 0.5, at::kFloat);

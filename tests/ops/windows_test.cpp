@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <vector>
+
 namespace modewise::ops {
 namespace {
 
@@ -16,30 +19,63 @@ TEST(Windows, ThatSeeTheCellOfTheSamePlaceAreKnown) {
   EXPECT_FALSE(Windows({three, {2, 2, {0, 1, 1, -1}}}, {3, 2}, 5).identity());  // two taps
 }
 
-// Sample s holds 100 s + 10 row + column; rows are read as they are, columns by two taps that see a step to
-// either side.
-TEST(Windows, GatherTheCellsOfTheTapsAndZerosBeyondTheEdge) {
-  std::vector<float> x;
-  for (int sample = 0; sample < 2; ++sample)
-    for (int row = 0; row < 2; ++row)
-      for (int column = 0; column < 3; ++column)
-        x.push_back(static_cast<float>(100 * sample + 10 * row + column + 1));
-  const Windows windows({{2, 1, {0, 1}}, {3, 2, {-1, 1, 0, 2, 1, -1}}}, {2, 3}, 1);
-  EXPECT_EQ(windows.rows(), 6);
-  EXPECT_EQ(windows.depth(), 2);
-  std::vector<float> out(24);
-  windows.gather(x.data(), 0, 12, out.data());
-  EXPECT_EQ(out, (std::vector<float>{0, 2,   1,   3,   2,   0, 0, 12,  11,  13,  12,  0,
-                                     0, 102, 101, 103, 102, 0, 0, 112, 111, 113, 112, 0}));
-  for (int64_t first = 0; first < 2; ++first) {
-    std::vector<float> taps(12), wanted;
-    windows.gather_part(x.data(), 0, 12, first, 1, taps.data());
-    for (size_t row = 0; row < 12; ++row) wanted.push_back(out[2 * row + static_cast<size_t>(first)]);
-    EXPECT_EQ(taps, wanted);
+/// Row by row and element by element, as the header says it.
+std::vector<float> gathered(const std::vector<float>& x, const std::vector<ModeWindows>& modes,
+                            const std::vector<int64_t>& sizes, int64_t channels, int64_t samples) {
+  int64_t rows = 1, taps = 1, cells = 1;
+  for (size_t i = 0; i < modes.size(); ++i) {
+    rows *= modes[i].positions;
+    taps *= modes[i].taps;
+    cells *= sizes[i];
   }
-  std::vector<float> part(4);
-  windows.gather(x.data(), 4, 6, part.data());
-  EXPECT_EQ(part, (std::vector<float>{11, 13, 12, 0}));
+  std::vector<float> out;
+  for (int64_t row = 0; row < samples * rows; ++row)
+    for (int64_t column = 0; column < taps * channels; ++column) {
+      int64_t place = row % rows, tap = column / channels, cell = 0, step = 1;
+      bool inside = true;
+      for (size_t i = modes.size(); i-- > 0;) {
+        const ModeWindows& mode = modes[i];
+        const int64_t seen =
+            mode.source[static_cast<size_t>(place % mode.positions * mode.taps + tap % mode.taps)];
+        inside = inside && seen >= 0;
+        cell += seen * step;
+        step *= sizes[i];
+        place /= mode.positions;
+        tap /= mode.taps;
+      }
+      const int64_t at = (row / rows * cells + cell) * channels + column % channels;
+      out.push_back(inside ? x[static_cast<size_t>(at)] : 0);
+    }
+  return out;
+}
+
+// Every rectangle of the matrix: three samples of 2 × 3 × 4 cells, with channels of less and of more than
+// what is copied at once.
+TEST(Windows, GatherTheCellsOfTheTapsAndZerosBeyondTheEdge) {
+  const std::vector<ModeWindows> modes = {
+      {3, 2, {-1, 1, 0, -1, 1, 0}}, {2, 1, {2, 1}}, {3, 3, {-1, 0, 1, 1, 2, 3, 3, -1, 0}}};
+  const std::vector<int64_t> sizes = {2, 3, 4};
+  for (const int64_t channels : {1, 3, 21}) {
+    std::vector<float> x(static_cast<size_t>(3 * 24 * channels));
+    std::iota(x.begin(), x.end(), 1.0F);
+    const Windows windows(modes, sizes, channels);
+    const int64_t rows = 3 * windows.rows(), depth = windows.depth();
+    ASSERT_EQ(rows, 54);
+    ASSERT_EQ(depth, 6 * channels);
+    const std::vector<float> whole = gathered(x, modes, sizes, channels, 3);
+    for (int64_t begin = 0; begin < rows; begin += 5)
+      for (int64_t end = begin + 1; end <= rows; end += 7)
+        for (int64_t first = 0; first < depth; first += 1 + channels / 4)
+          for (int64_t count = 1; first + count <= depth; count += 1 + channels / 3) {
+            std::vector<float> part(static_cast<size_t>((end - begin) * count) + 1, 77), wanted;
+            windows.gather(x.data(), begin, end, first, count, part.data());
+            for (int64_t row = begin; row < end; ++row)
+              wanted.insert(wanted.end(), whole.begin() + row * depth + first,
+                            whole.begin() + row * depth + first + count);
+            wanted.push_back(77);  // what lies behind is left alone
+            ASSERT_EQ(part, wanted) << channels << " " << begin << " " << end << " " << first << " " << count;
+          }
+  }
 }
 
 }  // namespace

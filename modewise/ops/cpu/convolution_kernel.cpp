@@ -1,24 +1,22 @@
-// A convolution is a product of matrices: what the taps see from each position, gathered chunk by chunk,
-// times the weight. The gradient of x is one too, of what each cell of x gave to: with a stride s the cells
-// of one mode fall into s phases that are reached by different taps, so each phase is a product of its own
-// and no tap is multiplied in vain. The gradient of the weight adds up the chunks in order; their rows follow
-// from the sizes.
+// A convolution is a product of matrices: what the taps see from each position times the weight. Each task
+// gathers what it multiplies, a piece at a time, so that it lies in the task's caches. The gradient of x is
+// such a product too, of what each cell of x gave to: with a stride s the cells of one mode fall into s
+// phases that are reached by different taps, so each phase is a product of its own and no tap is multiplied
+// in vain. The gradient of the weight is a product over the positions.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/convolution_checks.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/gemm.h"
 #include "modewise/ops/cpu/row_sums.h"
-#include "modewise/ops/cpu/row_tasks.h"
+#include "modewise/ops/cpu/weight_gradient.h"
 #include "modewise/ops/cpu/windows.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
@@ -26,8 +24,6 @@
 namespace modewise::ops {
 
 namespace {
-
-constexpr int64_t kChunkBytes = int64_t{4} << 20;
 
 std::vector<int64_t> mode_sizes(const at::Tensor& x) {
   return x.sizes().slice(1, static_cast<size_t>(x.dim()) - 2).vec();
@@ -78,54 +74,29 @@ std::vector<Phase> phases_of(int64_t n, int64_t kernel, int64_t positions, int64
   return phases;
 }
 
-/// body(first row, gathered rows [count, depth]) for chunks of all rows of source [B, …, C].
-template <class Body>
-void for_chunks(const Windows& windows, const at::Tensor& source, const Body& body) {
-  const int64_t rows = source.size(0) * windows.rows(), depth = windows.depth();
-  if (rows == 0) return;
-  const int64_t fit = kChunkBytes / std::max<int64_t>(depth * source.element_size(), 1);
-  const int64_t chunk = std::min(rows, (fit + kGemmPiece - 1) / kGemmPiece * kGemmPiece);
-  const at::Tensor flat = windows.identity() ? source.view({rows, depth}) : at::Tensor();
-  const at::Tensor memory = windows.identity() ? at::Tensor() : at::empty({chunk, depth}, source.options());
-  for (int64_t first = 0; first < rows; first += chunk) {
-    const int64_t count = std::min(chunk, rows - first);
-    if (windows.identity()) {
-      body(first, flat.narrow(0, first, count));
-      continue;
-    }
-    dispatch_floating(source.scalar_type(), "convolution", [&]<class T>() {
-      const auto* from = static_cast<const T*>(source.const_data_ptr());
-      auto* to = static_cast<T*>(memory.mutable_data_ptr());
-      for_tasks(count, depth, [&](int64_t begin, int64_t end) {
-        windows.gather(from, first + begin, first + end, to + begin * depth);
-      });
-    });
-    body(first, memory.narrow(0, 0, count));
-  }
-}
-
-/// out [rows, M] = gathered rows · factor [depth, M] + bias. Each task gathers what it multiplies, a piece of
-/// depth at a time, so that it lies in the task's caches.
-void multiply_windows(const Windows& windows, const at::Tensor& source, const at::Tensor& factor,
-                      const at::Tensor& bias, const at::Tensor& out) {
-  if (windows.identity()) {
-    gemm(source.scalar_type(), {gemm_plan(source.view({-1, windows.depth()}), factor, bias, out)});
-    return;
-  }
-  dispatch_floating(source.scalar_type(), "convolution", [&]<class T>() {
+/// use(what the taps see of source [B, …, C], as a matrix that is written where it is multiplied).
+template <class Use>
+auto with_matrix(const Windows& windows, const at::Tensor& source, const Use& use) {
+  return dispatch_floating(source.scalar_type(), "convolution", [&]<class T>() {
     const std::pair<const Windows*, const T*> from = {&windows,
                                                       static_cast<const T*>(source.const_data_ptr())};
-    const RowSource rows = {
-        &from, [](const void* given, int64_t row, int64_t count, int64_t first, int64_t depth, void* to) {
+    return use(MatrixSource{
+        &from, [](const void* given, int64_t row, int64_t rows, int64_t column, int64_t columns, void* to) {
           const auto& [seen, x] = *static_cast<const decltype(from)*>(given);
-          seen->gather_part(x, row, row + count, first, depth, static_cast<T*>(to));
-        }};
-    GemmPlan plan = gemm_plan(out, factor, bias, out);
-    plan.depth = windows.depth();
-    plan.a = nullptr;
-    plan.source = &rows;
-    gemm(source.scalar_type(), {plan});
+          seen->gather(x, row, row + rows, column, columns, static_cast<T*>(to));
+        }});
   });
+}
+
+/// out [rows, M] = gathered rows · factor [depth, M] + bias.
+void multiply_windows(const Windows& windows, const at::Tensor& source, const at::Tensor& factor,
+                      const at::Tensor& bias, const at::Tensor& out) {
+  const auto type = source.scalar_type();
+  if (windows.identity())
+    gemm(type, {gemm_plan(source.view({-1, windows.depth()}), factor, bias, out)});
+  else
+    with_matrix(windows, source,
+                [&](const MatrixSource& rows) { gemm(type, {gemm_plan(rows, factor, bias, out)}); });
 }
 
 /// weight [C', C, K_1 … K_k] as [C', K_1 … K_k · C], as the windows are laid out.
@@ -208,18 +179,17 @@ at::Tensor x_gradient(const at::Tensor& grad, const at::Tensor& x, const at::Ten
 
 at::Tensor weight_gradient(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight,
                            const ConvolutionSteps& steps) {
-  const auto wide = grad.options().dtype(accumulate_type(grad.scalar_type()));
-  const int64_t outputs = grad.size(-1);
   const Windows windows = forward_windows(x, weight, grad.sizes(), steps);
-  const at::Tensor sum = at::zeros({outputs, windows.depth()}, wide), rows = grad.view({-1, outputs});
-  for_chunks(windows, x, [&](int64_t first, const at::Tensor& columns) {
-    GemmPlan plan = gemm_plan(rows.narrow(0, first, columns.size(0)).t(), columns, {}, sum);
-    plan.add = true;
-    gemm(grad.scalar_type(), {plan});
-  });
+  const at::Tensor upstream = grad.view({-1, grad.size(-1)});
+  const int64_t depth = windows.depth();
+  const at::Tensor taps_last = windows.identity()
+                                   ? product_over_rows(upstream, x.view({-1, depth}), weight.scalar_type())
+                                   : with_matrix(windows, x, [&](const MatrixSource& rows) {
+                                       return product_over_rows(upstream, rows, depth, weight.scalar_type());
+                                     });
   auto sizes = weight.sizes().vec();
   std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
-  return sum.view(sizes).movedim(-1, 1).to(weight.scalar_type()).contiguous();
+  return taps_last.view(sizes).movedim(-1, 1).contiguous();
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_tiles(

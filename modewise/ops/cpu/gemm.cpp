@@ -183,6 +183,23 @@ GemmPlan gemm_plan(const at::Tensor& a, const at::Tensor& b, const at::Tensor& b
           .wide = out.scalar_type() != a.scalar_type()};
 }
 
+GemmPlan gemm_plan(const at::Tensor& a, const MatrixSource& b, int64_t b_first, const at::Tensor& out) {
+  GemmPlan plan = gemm_plan(a, out, {}, out);
+  plan.b = nullptr;
+  plan.b_source = &b;
+  plan.b_first = b_first;
+  return plan;
+}
+
+GemmPlan gemm_plan(const MatrixSource& a, const at::Tensor& b, const at::Tensor& bias,
+                   const at::Tensor& out) {
+  GemmPlan plan = gemm_plan(out, b, bias, out);
+  plan.depth = b.size(-2);
+  plan.a = nullptr;
+  plan.a_source = &a;
+  return plan;
+}
+
 std::vector<GemmPlan> gemm_plans(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out) {
   const auto a_at = matrix_bytes(a), b_at = matrix_bytes(b), out_at = matrix_bytes(out);
   std::vector<GemmPlan> plans(out_at.size(), gemm_plan(a, b, {}, out));

@@ -23,8 +23,10 @@ struct Elements {
   }
 };
 
-constexpr int kGemmTileRows = kVectorBytes == 64 ? 8 : 4;
-constexpr int kGemmTileVectors = 3;
+// 24 sums of 32 registers, or 12 of 16; with 16 registers, columns by 16 leave fewer narrow tiles behind than
+// by 24.
+constexpr int kGemmTileRows = kVectorBytes == 64 ? 8 : 6;
+constexpr int kGemmTileVectors = kVectorBytes == 64 ? 3 : 2;
 
 template <class P>
 constexpr int kCells = kVectorBytes / static_cast<int>(sizeof(typename P::Cell));
@@ -127,8 +129,12 @@ template <class P>
 using GemmTile = void (*)(CellRows, Panel<typename P::Cell>, int64_t, typename P::Sum*, int64_t, bool);
 
 template <class P, int Rows, bool Packed = true>
-constexpr GemmTile<P> kGemmTilesOfRows[kGemmTileVectors] = {
-    gemm_tile<P, Rows, 1, Packed>, gemm_tile<P, Rows, 2, Packed>, gemm_tile<P, Rows, 3, Packed>};
+constexpr GemmTile<P> kGemmTilesOfRows[kGemmTileVectors] = {gemm_tile<P, Rows, 1, Packed>,
+                                                            gemm_tile<P, Rows, 2, Packed>,
+#if defined(__AVX512F__)
+                                                            gemm_tile<P, Rows, 3, Packed>
+#endif
+};
 template <class P>
 inline GemmTile<P> gemm_tile_of(int64_t rows, int64_t vectors) {
   static constexpr const GemmTile<P>* kTiles[] = {
@@ -136,9 +142,9 @@ inline GemmTile<P> gemm_tile_of(int64_t rows, int64_t vectors) {
     kGemmTilesOfRows<P, 2>,
     kGemmTilesOfRows<P, 3>,
     kGemmTilesOfRows<P, 4>,
-#if defined(__AVX512F__)
     kGemmTilesOfRows<P, 5>,
     kGemmTilesOfRows<P, 6>,
+#if defined(__AVX512F__)
     kGemmTilesOfRows<P, 7>,
     kGemmTilesOfRows<P, 8>
 #endif
@@ -275,6 +281,39 @@ void pack_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, ty
   }
 }
 
+/// As pack_cells, of a b that its source writes.
+template <class P>
+void write_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, typename P::Cell* to) {
+  using Memory = typename P::Memory;
+  using Cell = typename P::Cell;
+  const int64_t columns = panel_columns<P>(plan, p), width = panel_vectors<P>(plan, p) * kCells<P>;
+  const bool as_written = sizeof(Memory) == sizeof(Cell) && columns == width;
+  Memory part[kGemmPiece * kPanel<P>];
+  for (; first < last; first += kPieceCells<P>, to += kPieceCells<P> * width) {
+    const int64_t cells = last - first < kPieceCells<P> ? last - first : kPieceCells<P>;
+    const int64_t row = first * P::kDepth, left = plan.depth - row;
+    const int64_t rows = left < cells * P::kDepth ? left : cells * P::kDepth;
+    void* written = as_written ? static_cast<void*>(to) : part;
+    plan.b_source->write(plan.b_source->from, plan.b_first + row, rows, p * kPanel<P>, columns, written);
+    if (as_written) continue;
+    GemmPlan here = plan;
+    here.b = part;
+    here.b_row = here.columns = columns;
+    here.b_col = 1;
+    here.depth = rows;
+    pack_cells<P>(here, 0, 0, cells, to);
+  }
+}
+
+/// Cells [first, last) of panel p, where it does not lie so already.
+template <class P>
+void panel_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, typename P::Cell* to) {
+  if (plan.b_source != nullptr)
+    write_cells<P>(plan, p, first, last, to);
+  else
+    pack_cells<P>(plan, p, first, last, to);
+}
+
 /// Whether the tiles read a where it lies.
 template <class P>
 inline bool reads_in_place(const GemmPlan& plan) {
@@ -322,7 +361,8 @@ CellRows pack_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_t
 template <class P>
 inline bool reads_panel_in_place(const GemmPlan& plan, int64_t p, int64_t rows) {
   if (sizeof(typename P::Memory) != sizeof(typename P::Cell)) return false;
-  return rows <= kThinRows && plan.b_col == 1 && panel_columns<P>(plan, p) % kCells<P> == 0;
+  if (plan.b_source != nullptr || rows > kThinRows) return false;
+  return plan.b_col == 1 && panel_columns<P>(plan, p) % kCells<P> == 0;
 }
 
 /// As pack_rows_of_a, of rows that the plan's source writes: to `to`, or, where cells are no elements, behind
@@ -335,7 +375,7 @@ CellRows write_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_
   const int64_t begin = first * P::kDepth, left = plan.depth - begin;
   const int64_t count = left < cells * P::kDepth ? left : cells * P::kDepth;
   if (sizeof(Memory) * P::kDepth == sizeof(Cell) && count == cells * P::kDepth) {
-    plan.source->write(plan.source->from, row, rows, begin, count, to);
+    plan.a_source->write(plan.a_source->from, row, rows, begin, count, to);
     const int64_t bytes = cells * static_cast<int64_t>(sizeof(Cell));
     return {reinterpret_cast<const char*>(to), bytes, sizeof(Cell), kGemmTileRows * bytes};
   }
@@ -343,7 +383,7 @@ CellRows write_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_
   written.a = to + rows * cells;
   written.a_row = written.depth = count;
   written.a_col = 1;
-  plan.source->write(plan.source->from, row, rows, begin, count, to + rows * cells);
+  plan.a_source->write(plan.a_source->from, row, rows, begin, count, to + rows * cells);
   return pack_rows_of_a<P>(written, 0, rows, 0, cells, to);
 }
 
@@ -358,7 +398,7 @@ CellRows rows_in_place(const GemmPlan& plan, int64_t row, int64_t first) {
 template <class P>
 CellRows rows_of(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
                  typename P::Cell* working) {
-  if (plan.source != nullptr) return write_rows_of_a<P>(plan, row, rows, first, cells, working);
+  if (plan.a_source != nullptr) return write_rows_of_a<P>(plan, row, rows, first, cells, working);
   if (reads_in_place<P>(plan)) return rows_in_place<P>(plan, row, first);
   return pack_rows_of_a<P>(plan, row, rows, first, cells, working);
 }
@@ -396,7 +436,8 @@ inline void finish_tile(const Sum* sums, int64_t sums_row, const Memory* bias, b
 /// A few rows times a matrix that is dense in depth, as a weight is in generation.
 template <class P>
 inline bool is_thin(const GemmPlan& plan, int64_t rows) {
-  return plan.source == nullptr && plan.b_row == 1 && rows <= kThinRows && plan.depth > 0;
+  if (plan.a_source != nullptr || plan.b_source != nullptr) return false;
+  return plan.b_row == 1 && rows <= kThinRows && plan.depth > 0;
 }
 
 /// sums [Rows, Blocks · kCells] = a · columns [column, column + count) of b, count at most Blocks · kCells.
@@ -485,7 +526,7 @@ struct Gemm {
   }
 
   static void pack(const GemmPlan& plan, int64_t p, void* to) {
-    pack_cells<P>(plan, p, 0, cells_of<P>(plan.depth), as<Cell>(to));
+    panel_cells<P>(plan, p, 0, cells_of<P>(plan.depth), as<Cell>(to));
   }
 
   // Scratch: sums of all tiles, one slice of a panel, and rows of a where they are packed.
@@ -496,7 +537,7 @@ struct Gemm {
   static int64_t scratch(const GemmPlan& plan, int64_t rows, int64_t panels) {
     const int64_t tiled = (rows + kGemmTileRows - 1) / kGemmTileRows * kGemmTileRows;
     const int64_t cells = is_thin<P>(plan, rows) ? cells_of<P>(plan.depth) : kPieceCells<P>;
-    const int64_t packed = plan.source != nullptr    ? 2 * tiled * cells
+    const int64_t packed = plan.a_source != nullptr  ? 2 * tiled * cells
                            : reads_in_place<P>(plan) ? 0
                                                      : tiled * cells;
     return (sums_size(plan, rows, panels) + slice_size() + packed) * static_cast<int64_t>(sizeof(Cell));
@@ -574,7 +615,7 @@ struct Gemm {
         else if (reads_panel_in_place<P>(plan, q, row_end - row))
           from = {as<Cell>(plan.b) + begin * plan.b_row + q * kPanel<P>, plan.b_row};
         else
-          pack_cells<P>(plan, q, begin, end, slice);
+          panel_cells<P>(plan, q, begin, end, slice);
         multiply_slice(plan, a, from, cells, row, row_end, q, sums + (q - p) * kept, begin == 0, end == all);
       }
       begin = end;

@@ -5,11 +5,11 @@
 
 namespace modewise::ops {
 
-/// Rows of a that are written where they are multiplied, a piece of their depth at a time.
-struct RowSource {
+/// A matrix whose parts are written where they are multiplied.
+struct MatrixSource {
   const void* from;
-  /// Elements [first, first + count) of rows [row, row + rows), to `to` [rows, count] in the type of b.
-  void (*write)(const void* from, int64_t row, int64_t rows, int64_t first, int64_t count, void* to);
+  /// Columns [column, column + columns) of rows [row, row + rows), to `to` [rows, columns].
+  void (*write)(const void* from, int64_t row, int64_t rows, int64_t column, int64_t columns, void* to);
 };
 
 /// out [M, N] = a [M, K] · b [K, N] + bias [N], each operand by its strides, in elements. Depth is cut into
@@ -25,10 +25,13 @@ struct GemmPlan {
   int64_t b_row, b_col;
   const void* bias;  // null: none
   void* out;
-  int64_t out_row;                    // columns are dense
-  bool wide;                          // out is of the type in which sums are taken, not of that of a and b
-  bool add = false;                   // to what out holds, instead of the bias
-  const RowSource* source = nullptr;  // of a; its data and strides are not read then
+  int64_t out_row;   // columns are dense
+  bool wide;         // out is of the type in which sums are taken, not of that of a and b
+  bool add = false;  // to what out holds, instead of the bias
+  // Where there is one, data and strides of that operand are not read.
+  const MatrixSource* a_source = nullptr;
+  const MatrixSource* b_source = nullptr;
+  int64_t b_first = 0;  // the source's row that is b's first
 };
 
 /// A piece of a panel stays in a core's first cache; the error of a sum grows with its longest chain.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "modewise/ops/cpu/loops.h"
@@ -19,55 +20,6 @@ Windows::Windows(std::vector<ModeWindows> modes, const std::vector<int64_t>& siz
     for (int64_t p = 0; identity_ && p < sizes[i]; ++p)
       identity_ = modes_[i].source[static_cast<size_t>(p)] == p;
   }
-  const ModeWindows& last = modes_.back();
-  for (int64_t p = 0; p < last.positions; ++p) {
-    const int64_t* source = last.source.data() + p * last.taps;
-    std::vector<Run>& runs = runs_.emplace_back();
-    for (int64_t t = 0; t < last.taps; ++t) {
-      const int64_t follows = t == 0 || source[t - 1] < 0 ? -1 : source[t - 1] + 1;
-      if (t > 0 && source[t] == follows)
-        ++runs.back().count;
-      else
-        runs.push_back({1, source[t]});
-    }
-  }
-}
-
-template <class T>
-void Windows::gather_row(const T* x, int64_t row, T* to) const {
-  int64_t place[8];  // position of each mode, then what is left of the row: the sample
-  for (size_t i = modes_.size(); i-- > 0; row /= modes_[i].positions) place[i] = row % modes_[i].positions;
-  const T* sample = x + row * sample_;
-  const size_t outer = modes_.size() - 1;
-  const int64_t width = modes_.back().taps * channels_;
-  for (int64_t tap = 0; tap < taps_ / modes_.back().taps; ++tap, to += width) {
-    int64_t rest = tap, offset = 0;
-    bool inside = true;
-    for (size_t i = outer; i-- > 0; rest /= modes_[i].taps) {
-      const int64_t of_mode =
-          offsets_[i][static_cast<size_t>(place[i] * modes_[i].taps + rest % modes_[i].taps)];
-      inside = inside && of_mode >= 0;
-      offset += of_mode;
-    }
-    if (!inside) {
-      std::fill_n(to, width, T{});
-      continue;
-    }
-    T* out = to;
-    for (const Run& run : runs_[static_cast<size_t>(place[outer])]) {
-      const int64_t count = run.count * channels_;
-      if (run.start < 0)
-        std::fill_n(out, count, T{});
-      else
-        std::copy_n(sample + offset + run.start * channels_, count, out);
-      out += count;
-    }
-  }
-}
-
-template <class T>
-void Windows::gather(const T* x, int64_t begin, int64_t end, T* to) const {
-  for (int64_t row = begin; row < end; ++row, to += depth()) gather_row(x, row, to);
 }
 
 namespace {
@@ -80,14 +32,16 @@ class Odometer {
     for (size_t i = modes; i-- > 0; at /= size_of(i)) place_[i] = at % size_of(i);
     rest_ = at;
   }
+  /// `steps` places on; it must not pass more than the end of the last mode.
   template <class SizeOf>
-  void next(const SizeOf& size_of) {
-    size_t i = modes_;
-    while (i-- > 0) {
-      if (++place_[i] < size_of(i)) return;
+  void advance(int64_t steps, const SizeOf& size_of) {
+    size_t i = modes_ - 1;
+    for (place_[i] += steps; place_[i] >= size_of(i); ++place_[--i]) {
       place_[i] = 0;
+      if (i > 0) continue;
+      ++rest_;
+      return;
     }
-    ++rest_;
   }
   int64_t operator[](size_t mode) const { return place_[mode]; }
   /// How often all places were passed.
@@ -99,46 +53,75 @@ class Odometer {
   int64_t rest_;
 };
 
-}  // namespace
+// What one tap sees along a line of the last mode: cells at x + of_last[0], x + of_last[step], …, 0 where
+// that is negative, to `to`, `row` elements apart.
 
 template <class T>
-void Windows::gather_part(const T* x, int64_t begin, int64_t end, int64_t first, int64_t count, T* to) const {
-  if (count == depth()) return gather(x, begin, end, to);
-  const auto positions = [&](size_t i) { return modes_[i].positions; };
-  const auto taps = [&](size_t i) { return modes_[i].taps; };
-  const size_t modes = modes_.size();
-  const Odometer first_tap(modes, first / channels_, taps);
-  Odometer place(modes, begin, positions);
-  for (int64_t row = begin; row < end; ++row, place.next(positions)) {
-    const T* sample = x + place.rest() * sample_;
-    std::array<const int64_t*, 8> offsets;
-    for (size_t i = 0; i < modes; ++i) offsets[i] = offsets_[i].data() + place[i] * modes_[i].taps;
-    Odometer tap = first_tap;
-    int64_t channel = first % channels_;
-    for (int64_t left = count; left > 0; channel = 0, tap.next(taps)) {
-      const int64_t width = std::min(channels_ - channel, left);
-      int64_t offset = channel;
-      bool inside = true;
-      for (size_t i = 0; i < modes; ++i) {
-        const int64_t of_mode = offsets[i][tap[i]];
-        inside = inside && of_mode >= 0;
-        offset += of_mode;
-      }
-      if (inside)
-        std::copy_n(sample + offset, width, to);
-      else
-        std::fill_n(to, width, T{});
-      to += width;
-      left -= width;
+void put_zeros(int64_t line, int64_t width, T* to, int64_t row) {
+  for (int64_t i = 0; i < line; ++i, to += row) std::fill_n(to, width, T{});
+}
+
+template <class T>
+void put_elements(const T* x, const int64_t* of_last, int64_t step, int64_t line, T* to, int64_t row) {
+  for (int64_t i = 0; i < line; ++i, of_last += step, to += row) *to = *of_last < 0 ? T{} : x[*of_last];
+}
+
+template <class T>
+void put_cells(const T* x, const int64_t* of_last, int64_t step, int64_t line, int64_t width, T* to,
+               int64_t row) {
+  constexpr int64_t kBlock = 64 / sizeof(T);  // a copy of known size is no call
+  for (int64_t i = 0; i < line; ++i, of_last += step, to += row) {
+    if (*of_last < 0) {
+      std::fill_n(to, width, T{});
+      continue;
     }
+    const T* cell = x + *of_last;
+    int64_t c = 0;
+    for (; c + kBlock <= width; c += kBlock) std::memcpy(to + c, cell + c, 64);
+    for (; c < width; ++c) to[c] = cell[c];
   }
 }
 
-template void Windows::gather(const float*, int64_t, int64_t, float*) const;
-template void Windows::gather(const double*, int64_t, int64_t, double*) const;
-template void Windows::gather(const Half16*, int64_t, int64_t, Half16*) const;
-template void Windows::gather_part(const float*, int64_t, int64_t, int64_t, int64_t, float*) const;
-template void Windows::gather_part(const double*, int64_t, int64_t, int64_t, int64_t, double*) const;
-template void Windows::gather_part(const Half16*, int64_t, int64_t, int64_t, int64_t, Half16*) const;
+}  // namespace
+
+// One tap after another, each down all rows: along a line of the last mode nothing but the cell changes.
+template <class T>
+void Windows::gather(const T* x, int64_t begin, int64_t end, int64_t first, int64_t count, T* to) const {
+  const auto positions = [&](size_t i) { return modes_[i].positions; };
+  const auto taps = [&](size_t i) { return modes_[i].taps; };
+  const size_t last = modes_.size() - 1;
+  Odometer tap(modes_.size(), first / channels_, taps);
+  int64_t channel = first % channels_;
+  for (int64_t column = 0; column < count; channel = 0, tap.advance(1, taps)) {
+    const int64_t width = std::min(channels_ - channel, count - column);
+    T* out = to + column;
+    Odometer place(modes_.size(), begin, positions);
+    for (int64_t row = begin; row < end;) {
+      const int64_t line = std::min(positions(last) - place[last], end - row);
+      int64_t offset = place.rest() * sample_ + channel;
+      bool inside = true;
+      for (size_t i = 0; i < last; ++i) {
+        const int64_t of_mode = offsets_[i][static_cast<size_t>(place[i] * taps(i) + tap[i])];
+        inside = inside && of_mode >= 0;
+        offset += of_mode;
+      }
+      const int64_t* of_last = offsets_[last].data() + place[last] * taps(last) + tap[last];
+      if (!inside)
+        put_zeros(line, width, out, count);
+      else if (width == 1)
+        put_elements(x + offset, of_last, taps(last), line, out, count);
+      else
+        put_cells(x + offset, of_last, taps(last), line, width, out, count);
+      out += line * count;
+      row += line;
+      place.advance(line, positions);
+    }
+    column += width;
+  }
+}
+
+template void Windows::gather(const float*, int64_t, int64_t, int64_t, int64_t, float*) const;
+template void Windows::gather(const double*, int64_t, int64_t, int64_t, int64_t, double*) const;
+template void Windows::gather(const Half16*, int64_t, int64_t, int64_t, int64_t, Half16*) const;
 
 }  // namespace modewise::ops

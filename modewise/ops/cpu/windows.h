@@ -25,24 +25,14 @@ class Windows {
   /// Whether every row is the cell of the same place.
   bool identity() const { return identity_; }
 
-  /// Rows [begin, end), counted through all samples, to `to` [end − begin, depth].
+  /// Columns [first, first + count) of rows [begin, end), which are counted through all samples, to `to` [end
+  /// − begin, count].
   template <class T>
-  void gather(const T* x, int64_t begin, int64_t end, T* to) const;
-  /// Elements [first, first + count) of the depth of these rows, to `to` [end − begin, count].
-  template <class T>
-  void gather_part(const T* x, int64_t begin, int64_t end, int64_t first, int64_t count, T* to) const;
+  void gather(const T* x, int64_t begin, int64_t end, int64_t first, int64_t count, T* to) const;
 
  private:
-  /// Taps [tap, tap + count) of the last mode see cells start, start + 1, …; start −1: none.
-  struct Run {
-    int64_t count, start;
-  };
-  template <class T>
-  void gather_row(const T* x, int64_t row, T* to) const;
-
   std::vector<ModeWindows> modes_;
   std::vector<std::vector<int64_t>> offsets_;  // of ModeWindows::source, in elements; −1 as there
-  std::vector<std::vector<Run>> runs_;         // of each position of the last mode
   int64_t channels_, rows_ = 1, taps_ = 1, sample_;
   bool identity_ = true;
 };
