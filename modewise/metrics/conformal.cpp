@@ -57,22 +57,36 @@ class Calibrator {
       scale_[i] = static_cast<float>(std::pow(sample.deviation[i], exponent));
   }
 
-  /// Margins [I, S, H] from the windows of `part`.
+  /// Margins [I, S, H] from the windows of `part`. A cell with few scores takes its series' margins, or those
+  /// of all.
   void margins(Part part, std::vector<float>& lower, std::vector<float>& upper) const {
     const int64_t cells = sample_.series * sample_.horizon;
     lower.resize(sample_.nominal.size() * static_cast<size_t>(cells));
     upper.resize(lower.size());
+    const Part all_series{0, sample_.series}, all_steps{0, sample_.horizon};
     Scores below, above;
-    for (int64_t s = 0; s < sample_.series; ++s)
-      for (int64_t step = 0; step < sample_.horizon; ++step)
-        for (int64_t interval = 0; interval < std::ssize(sample_.nominal); ++interval) {
-          if (interval == 0 || !sample_.shared_forecast)
-            collect_enough(interval, part, s, step, below, above);
-          const double alpha = 1 - sample_.nominal[static_cast<size_t>(interval)];
-          const auto margin = static_cast<size_t>(interval * cells + s * sample_.horizon + step);
-          lower[margin] = below.quantile(shared_ ? 1 - alpha : 1 - alpha / 2);
-          upper[margin] = shared_ ? lower[margin] : above.quantile(1 - alpha / 2);
+    Margins of_cell, of_series, of_all;
+    for (int64_t s = 0; s < sample_.series; ++s) {
+      of_series.made = false;
+      for (int64_t step = 0; step < sample_.horizon; ++step) {
+        make(of_cell, part, {s, s + 1}, {step, step + 1}, below, above);
+        const Margins* taken = &of_cell;
+        if (taken->scores < kFewestScores) {
+          if (!of_series.made) make(of_series, part, {s, s + 1}, all_steps, below, above);
+          taken = &of_series;
         }
+        if (taken->scores < kFewestScores) {
+          if (!of_all.made) make(of_all, part, all_series, all_steps, below, above);
+          taken = &of_all;
+        }
+        for (size_t interval = 0; interval < sample_.nominal.size(); ++interval) {
+          const auto at =
+              interval * static_cast<size_t>(cells) + static_cast<size_t>(s * sample_.horizon + step);
+          lower[at] = taken->lower[interval];
+          upper[at] = taken->upper[interval];
+        }
+      }
+    }
   }
 
   /// Targets of `part` and how many of them the interval holds.
@@ -94,17 +108,28 @@ class Calibrator {
   }
 
  private:
-  /// The scores of one series and step, or where they are few of the series, or of all. With shared sides
-  /// `below` has the larger of both.
-  void collect_enough(int64_t interval, Part windows, int64_t s, int64_t step, Scores& below,
-                      Scores& above) const {
-    collect(interval, windows, {s, s + 1}, {step, step + 1}, below.fill(), above.fill());
-    if (below.size() < kFewestScores)
-      collect(interval, windows, {s, s + 1}, {0, sample_.horizon}, below.fill(), above.fill());
-    if (below.size() < kFewestScores)
-      collect(interval, windows, {0, sample_.series}, {0, sample_.horizon}, below.fill(), above.fill());
+  /// Of each interval, from so many scores.
+  struct Margins {
+    bool made = false;
+    size_t scores = 0;
+    std::vector<float> lower, upper;
+  };
+
+  void make(Margins& margins, Part windows, Part series, Part steps, Scores& below, Scores& above) const {
+    margins.made = true;
+    margins.lower.clear();
+    margins.upper.clear();
+    for (int64_t interval = 0; interval < std::ssize(sample_.nominal); ++interval) {
+      if (interval == 0 || !sample_.shared_forecast)
+        collect(interval, windows, series, steps, below.fill(), above.fill());
+      const double alpha = 1 - sample_.nominal[static_cast<size_t>(interval)];
+      margins.lower.push_back(below.quantile(shared_ ? 1 - alpha : 1 - alpha / 2));
+      margins.upper.push_back(shared_ ? margins.lower.back() : above.quantile(1 - alpha / 2));
+    }
+    margins.scores = below.size();
   }
 
+  /// The scores of some windows, series and steps. With shared sides `below` has the larger of both.
   void collect(int64_t interval, Part windows, Part series, Part steps, std::vector<float>& below,
                std::vector<float>& above) const {
     below.clear();

@@ -28,10 +28,11 @@ constexpr int64_t kTrialSteps = 10;
 constexpr int64_t kEnsembleMembers = 16, kMostSeeds = 4;
 constexpr const char *kBaselines = "baselines", *kSeeds = "seeds", *kSplits = "splits",
                      *kEnsemble = "ensemble", *kRefit = "refit",
-                     *kRefitEnsemble = "refit-ensemble";  // stages
-constexpr double kShareOfOne = 0.25;    // of the budget that one baseline or one trial may take
-constexpr double kShareOfRounds = 0.9;  // of what is left after the trial
-constexpr double kFirstLook = 8;        // seconds until the standings of an unfinished stage are shown
+                     *kRefitEnsemble = "refit-ensemble";             // stages
+constexpr double kShareOfBaseline = 0.25, kShareOfTrial = 1.0 / 12;  // of the budget that one may take
+constexpr double kLeastOfTrial = 10;                                 // seconds, within a baseline's share
+constexpr double kShareOfRounds = 0.9;                               // of what is left after the trial
+constexpr double kFirstLook = 8;  // seconds until the standings of an unfinished stage are shown
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   if (const size_t at = text.find(what); at != std::string::npos) text.replace(at, what.size(), by);
@@ -94,7 +95,7 @@ class Search {
     std::vector<SweepRun> fitted;
     for (const SearchCandidate& one : request_.candidates)
       if (one.fitted) fitted.push_back(run_of(one, 0));
-    limit_ = request_.budget * kShareOfOne;
+    limit_ = request_.budget * kShareOfBaseline;
     if (!stage(kBaselines, fitted)) return std::move(outcome_);
     const std::optional<SearchPlan> plan = made_plan();
     if (!plan) return std::move(outcome_);
@@ -382,6 +383,7 @@ class Search {
     std::vector<SweepRun> trials;
     for (const SearchCandidate& one : request_.candidates)
       if (!one.fitted) trials.push_back(run_of(one, kTrialSteps));
+    limit_ = std::max(request_.budget * kShareOfTrial, std::min(limit_, kLeastOfTrial));
     const SweepOutcome done = run_sweep_of("trial", trials);
     outcome_.signal = done.signal;
     if (done.signal != 0) return std::nullopt;

@@ -100,6 +100,49 @@ TEST(Conformal, UsesTheFiniteSampleRank) {
   EXPECT_THAT(calibration.levels(), testing::ElementsAre(0.025, 0.1, 0.5, 0.9, 0.975));
 }
 
+TEST(Conformal, BorrowsFromTheSeriesAndThenFromAllWhereScoresAreFew) {
+  // One window: a cell has one score, a series 50 of them (1 … 50, 101 … 150), the last one 39 (201 … 239).
+  CalibrationSample sample;
+  sample.windows = 1;
+  sample.series = 3;
+  sample.horizon = 50;
+  sample.nominal = {0.8, 0.95};
+  sample.deviation.assign(3, 1.0f);
+  for (int s = 0; s < 3; ++s)
+    for (int step = 0; step < 50; ++step) {
+      const bool missing = s == 2 && step >= 39;
+      const auto score = static_cast<float>(100 * s + step + 1);
+      sample.below.push_back(missing ? std::numeric_limits<float>::quiet_NaN() : -score);
+      sample.above.push_back(missing ? std::numeric_limits<float>::quiet_NaN() : score);
+    }
+  CalibrationConfig config;
+  config.sides = "shared";
+  config.scale = "none";
+  std::vector<float> wanted;  // ranks ⌈51·0.8⌉ and ⌈51·0.95⌉ of a series, ⌈140·0.8⌉ and ⌈140·0.95⌉ of all
+  for (const float margin : {41.0f, 141.0f, 212.0f, 49.0f, 149.0f, 233.0f})
+    wanted.insert(wanted.end(), 50, margin);
+  EXPECT_EQ(calibrate(sample, config).upper, wanted);
+}
+
+// Every cell of this one takes the margins of all, and no half of one window has a score: each pool is made
+// once, or it would take hours.
+TEST(Conformal, TakesManySeriesOfOneWindow) {
+  CalibrationSample sample;
+  sample.windows = 1;
+  sample.series = 10000;
+  sample.horizon = 30;
+  sample.nominal = {0.8};
+  sample.deviation.assign(10000, 1.0f);
+  for (int i = 1; i <= 300000; ++i) {
+    sample.below.push_back(static_cast<float>(-i));
+    sample.above.push_back(static_cast<float>(i));
+  }
+  CalibrationConfig config;
+  config.scale = "none";
+  const Calibration calibration = calibrate(sample, config);
+  EXPECT_EQ(calibration.upper, std::vector<float>(300000, 240001));  // ⌈300001·0.8⌉
+}
+
 TEST(Conformal, LeavesMissingTargetsOut) {
   const auto even = [](int64_t, int64_t) { return 1.0; };
   CalibrationSample sample = sample_of(800, 1, even);
