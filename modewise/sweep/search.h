@@ -97,8 +97,8 @@ struct TrialCost {
 /// of the round before, and fewer to a training that is whole before: such a candidate stands in no later
 /// round. Of those whose training was cut short the better half goes on. The seconds are the most with which
 /// all, and kJudgedAgain candidates trained on `splits` more splits, takes at most `seconds` (of all
-/// processes together) even if the slowest were kept. Where not even kFewestSteps steps fit, the last
-/// candidates are left out.
+/// processes together) even if the slowest were kept. A candidate that does not fit beside those before it,
+/// with kFewestSteps steps each, is left out.
 struct SearchPlan {
   struct Round {
     int64_t kept = 0;                                    // candidates, at most
@@ -118,6 +118,6 @@ struct SearchPlan {
 };
 inline constexpr int64_t kFewestSteps = 20;
 inline constexpr int64_t kJudgedAgain = 4;
-SearchPlan plan_search(std::vector<TrialCost> costs, double seconds, int64_t splits = 0);
+SearchPlan plan_search(const std::vector<TrialCost>& candidates, double seconds, int64_t splits = 0);
 
 }  // namespace modewise::sweep

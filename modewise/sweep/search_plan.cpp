@@ -77,13 +77,16 @@ double TrialCost::seconds(int64_t steps) const {
   return start + static_cast<double>(steps) * step + static_cast<double>(evaluations) * evaluation;
 }
 
-SearchPlan plan_search(std::vector<TrialCost> costs, double seconds, int64_t splits) {
+SearchPlan plan_search(const std::vector<TrialCost>& candidates, double seconds, int64_t splits) {
   SearchPlan plan;
+  std::vector<TrialCost> costs;
   const auto fits = [&](double last) {
     return longest(costs, rounds_within(costs, last), splits) <= seconds;
   };
-  while (!costs.empty() && !fits(0)) {
-    plan.left_out.push_back(costs.back().name);
+  for (const TrialCost& candidate : candidates) {
+    costs.push_back(candidate);
+    if (fits(0)) continue;
+    plan.left_out.push_back(candidate.name);
     costs.pop_back();
   }
   if (costs.empty()) return plan;

@@ -112,12 +112,16 @@ TEST(SearchPlan, CountsStartsAndEvaluations) {
   EXPECT_EQ(one.seconds(60), 7 + 2 * 60 + 5 * 2);
 }
 
-TEST(SearchPlan, LeavesOutTheLastWhereTimeIsShort) {
+TEST(SearchPlan, LeavesOutWhatDoesNotFitBesideThoseBefore) {
   // With kFewestSteps in each round: a and b take 20 + 20 in the first round and 20 in the second.
   const SearchPlan plan = plan_search({cost("a", 1, 400), cost("b", 1, 400)}, 59);
   EXPECT_THAT(plan.left_out, ElementsAre("b"));
   ASSERT_EQ(plan.rounds.size(), 1u);
   EXPECT_EQ(plan.rounds[0].steps, (Steps{{"a", 59}}));
+  // A slow one makes no room for itself, and leaves it to a quick one behind.
+  const SearchPlan quick = plan_search({cost("slow", 9, 400), cost("a", 1, 400), cost("b", 1, 400)}, 60);
+  EXPECT_THAT(quick.left_out, ElementsAre("slow"));
+  EXPECT_EQ(quick.rounds[0].steps, (Steps{{"a", 20}, {"b", 20}}));
   const SearchPlan none = plan_search({cost("a", 1, 400)}, 19);
   EXPECT_THAT(none.left_out, ElementsAre("a"));
   EXPECT_THAT(none.rounds, IsEmpty());
