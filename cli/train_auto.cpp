@@ -44,6 +44,7 @@ sweep::SearchRequest request_of(const Program& program, const tasks::Kind& kind,
   if (!options.data.empty()) assignments.insert(assignments.begin(), "data.path=" + options.data);
   request.ensemble = kind.ensemble;
   if (kind.splits != nullptr) request.splits = kind.splits(options.config, assignments);
+  request.least_share = kind.least_share;
   if (options.refit) request.refit = kind.refit(options.config, assignments);
   for (const tasks::Candidate& one : kind.candidates(options.config, assignments))
     request.candidates.push_back({one.name, one.settings, one.fitted});

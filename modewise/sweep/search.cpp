@@ -170,7 +170,7 @@ class Search {
 
   /// The best trained candidates once more with other seeds, as many as there are planned seconds left for.
   std::vector<SweepRun> seed_runs(const SearchPlan& plan) const {
-    if (request_.ensemble.empty() || !request_.splits.empty()) return {};
+    if (request_.ensemble.empty() || plan.splits > 0) return {};
     std::vector<Standing> best = best_candidates(std::ssize(request_.candidates));
     std::erase_if(best, [&](const Standing& one) { return !planned_seconds_.contains(one.name); });
     int64_t seeds = 0;
@@ -220,7 +220,7 @@ class Search {
       const auto planned = planned_seconds_.find(best[count].name);
       const double once =
           planned != planned_seconds_.end() ? planned->second : plan.cost_of(best[count].name).start;
-      left -= once * static_cast<double>(request_.splits.size());
+      left -= once * static_cast<double>(plan.splits);
       if (left < 0 && static_cast<int64_t>(count) >= kJudgedAgain) break;
     }
     best.resize(count);
@@ -230,15 +230,16 @@ class Search {
   /// Trains the best candidates on the other splits, for as many steps; those that end well on each stand by
   /// the mean over all splits, before what was judged on one. False where there is nothing to do.
   bool judge_on_splits(const SearchPlan& plan) {
-    if (request_.splits.empty()) return false;
+    if (plan.splits == 0) return false;
     const std::vector<Standing> best = judged_again(plan);
-    if (best.size() < 2) return false;
+    if (best.empty()) return false;
+    const auto splits = static_cast<size_t>(plan.splits);
     std::vector<SweepRun> runs;
     for (const Standing& one : best)
-      for (size_t i = 0; i < request_.splits.size(); ++i) {
+      for (size_t i = 0; i < splits; ++i) {
         SweepRun run = made_.at(full_path(one.folder));
         run.name = fmt::format("{}-{}", one.name, i + 2);
-        run.settings.push_back(request_.splits[i]);
+        run.settings.push_back(request_.splits.at(i));
         runs.push_back(std::move(run));
       }
     const SweepOutcome done = run_sweep_of(kSplits, runs);
@@ -248,7 +249,7 @@ class Search {
     std::vector<Standing> judged;
     for (size_t b = 0; b < best.size(); ++b) {
       const std::vector<double>& values = rows[b].values[0];
-      if (values.size() < request_.splits.size()) continue;
+      if (values.size() < splits) continue;
       Standing mean = best[b];
       mean.stage = kSplits;
       mean.on_splits = true;
@@ -275,7 +276,7 @@ class Search {
       for (const fs::path& run : runs) folders.push_back(full_path(run));
     }
     if (request_.ensemble.empty() || folders.size() < 2) return {};
-    return {ensemble_of(folders, split_runs_.empty() ? 1 : request_.splits.size() + 1)};
+    return {ensemble_of(folders, split_runs_.empty() ? 1 : split_runs_.begin()->second.size() + 1)};
   }
 
   /// Of models on `splits` splits each.
@@ -401,7 +402,7 @@ class Search {
     // The best baseline is fitted again for each split.
     if (const Standing* best = outcome_.best())
       left -= static_cast<double>(request_.splits.size()) * best->seconds;
-    SearchPlan plan = plan_search(costs, left, std::ssize(request_.splits));
+    SearchPlan plan = plan_search(costs, left, std::ssize(request_.splits), request_.least_share);
     if (plan.rounds.empty())
       spdlog::warn("{} leaves no time to train any of {} models: give a larger --budget",
                    duration_text(request_.budget), trials.size());

@@ -41,6 +41,8 @@ struct SearchRequest {
   /// Settings that part the samples into training and validation anew, one a split; empty: the config's split
   /// alone.
   std::vector<std::string> splits;
+  /// The share of a full training below which one tells little: rather fewer candidates and splits.
+  double least_share = 0;
   /// Settings with which what is chosen is trained once more; empty: it is not.
   std::vector<std::string> refit;
   double budget = 300;            // seconds on the clock
@@ -106,7 +108,8 @@ struct SearchPlan {
 
     int64_t steps_of(const std::string& name) const;  // 0 where it is in no such round
   };
-  double seconds = 0;  // for all rounds
+  double seconds = 0;  // for all rounds and splits
+  int64_t splits = 0;
   std::vector<TrialCost> costs;
   std::vector<std::string> left_out;
   std::vector<Round> rounds;
@@ -118,6 +121,9 @@ struct SearchPlan {
 };
 inline constexpr int64_t kFewestSteps = 20;
 inline constexpr int64_t kJudgedAgain = 4;
-SearchPlan plan_search(const std::vector<TrialCost>& candidates, double seconds, int64_t splits = 0);
+/// The plan with `splits` and all candidates; where it trains the first of them for less than `least_share`
+/// of its steps, one without the last candidates that does, or with fewer splits.
+SearchPlan plan_search(const std::vector<TrialCost>& candidates, double seconds, int64_t splits = 0,
+                       double least_share = 0);
 
 }  // namespace modewise::sweep

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "modewise/core/error.h"
 #include "modewise/sweep/search.h"
@@ -70,15 +71,9 @@ double longest(const std::vector<TrialCost>& costs, const std::vector<SearchPlan
   return sum + static_cast<double>(splits) * largest(std::move(last), kJudgedAgain);
 }
 
-}  // namespace
-
-double TrialCost::seconds(int64_t steps) const {
-  const int64_t evaluations = (steps + steps_per_epoch - 1) / steps_per_epoch;
-  return start + static_cast<double>(steps) * step + static_cast<double>(evaluations) * evaluation;
-}
-
-SearchPlan plan_search(const std::vector<TrialCost>& candidates, double seconds, int64_t splits) {
+SearchPlan plan_within(std::span<const TrialCost> candidates, double seconds, int64_t splits) {
   SearchPlan plan;
+  plan.splits = splits;
   std::vector<TrialCost> costs;
   const auto fits = [&](double last) {
     return longest(costs, rounds_within(costs, last), splits) <= seconds;
@@ -103,6 +98,37 @@ SearchPlan plan_search(const std::vector<TrialCost>& candidates, double seconds,
   plan.rounds = rounds_within(costs, low);
   plan.costs = std::move(costs);
   return plan;
+}
+
+/// Of the steps of a full training, those of the longest that the plan gives its first candidate.
+double share_of_first(const SearchPlan& plan) {
+  if (plan.costs.empty()) return 0;
+  int64_t steps = 0;
+  for (const SearchPlan::Round& round : plan.rounds)
+    steps = std::max(steps, round.steps_of(plan.costs.front().name));
+  return static_cast<double>(steps) / static_cast<double>(plan.costs.front().full_steps);
+}
+
+}  // namespace
+
+double TrialCost::seconds(int64_t steps) const {
+  const int64_t evaluations = (steps + steps_per_epoch - 1) / steps_per_epoch;
+  return start + static_cast<double>(steps) * step + static_cast<double>(evaluations) * evaluation;
+}
+
+SearchPlan plan_search(const std::vector<TrialCost>& candidates, double seconds, int64_t splits,
+                       double least_share) {
+  const std::span all(candidates);
+  for (;; --splits)
+    for (size_t count = all.size();; --count) {
+      SearchPlan plan = plan_within(all.first(count), seconds, splits);
+      const bool fewest = count < 2;
+      if (share_of_first(plan) >= least_share || (fewest && splits == 0)) {
+        for (const TrialCost& candidate : all.subspan(count)) plan.left_out.push_back(candidate.name);
+        return plan;
+      }
+      if (fewest) break;
+    }
 }
 
 int64_t SearchPlan::Round::steps_of(const std::string& name) const {
@@ -132,12 +158,17 @@ Json SearchPlan::to_json() const {
     for (const auto& [name, count] : round.steps) of_round[name] = count;
     all.push_back({{"candidates", round.kept}, {"steps", of_round}});
   }
-  return {{"seconds", seconds}, {"measured", measured}, {"left_out", left_out}, {"rounds", all}};
+  return {{"seconds", seconds},
+          {"splits", splits},
+          {"measured", measured},
+          {"left_out", left_out},
+          {"rounds", all}};
 }
 
 SearchPlan SearchPlan::from_json(const Json& json, const std::string& source) {
   SearchPlan plan;
   plan.seconds = member<double>(json, "seconds", source);
+  plan.splits = member<int64_t>(json, "splits", source);
   const auto measured = member<Json>(json, "measured", source), rounds = member<Json>(json, "rounds", source);
   for (const Json& one : measured)
     plan.costs.push_back(

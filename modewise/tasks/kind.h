@@ -110,6 +110,9 @@ struct Kind {
   /// part.
   std::vector<std::string> (*splits)(const std::string& file,
                                      const std::vector<std::string>& assignments) = nullptr;
+  /// The share of a full training below which one tells little: --model auto rather tries fewer candidates
+  /// and splits.
+  double least_share = 0;
   /// Settings with which what --model auto chose is trained once more, on the test part too.
   std::vector<std::string> (*refit)(const std::string& file,
                                     const std::vector<std::string>& assignments) = nullptr;

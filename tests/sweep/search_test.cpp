@@ -127,6 +127,25 @@ TEST(SearchPlan, LeavesOutWhatDoesNotFitBesideThoseBefore) {
   EXPECT_THAT(none.rounds, IsEmpty());
 }
 
+// Of a second a step, 100 steps in full, with four more splits; x steps in the last round.
+TEST(SearchPlan, TriesFewerCandidatesAndThenFewerSplitsRatherThanShortTrainings) {
+  const std::vector<TrialCost> three = {cost("a", 1, 100), cost("b", 1, 100), cost("c", 1, 100)};
+  const auto expect = [&](double seconds, int64_t splits, std::vector<std::string> left_out, int64_t steps) {
+    const SearchPlan plan = plan_search(three, seconds, 4, 0.5);
+    EXPECT_EQ(plan.splits, splits) << seconds;
+    EXPECT_EQ(plan.left_out, left_out) << seconds;
+    ASSERT_FALSE(plan.rounds.empty()) << seconds;
+    EXPECT_EQ(plan.rounds.back().steps_of("a"), steps) << seconds;
+  };
+  expect(770, 4, {}, 50);          // three: 3 · 20 + 2 · x/2 + x, and 4 · 3x = 60 + 14x seconds
+  expect(730, 4, {"c"}, 73);       // two: 2 · x/2 + x, and 4 · 2x = 10x
+  expect(490, 4, {"b", "c"}, 98);  // one: 5x
+  expect(245, 3, {"b", "c"}, 61);  // on fewer splits: 4x
+  expect(99, 0, {"b", "c"}, 99);
+  expect(30, 0, {"b", "c"}, 30);  // too little for half a training of one: as long as there is time
+  EXPECT_THAT(plan_search(three, 730, 4).left_out, IsEmpty());  // a share is not asked for
+}
+
 TEST(SearchPlan, AFullTrainingOfFewStepsIsNotMadeLonger) {
   const SearchPlan plan = plan_search({cost("a", 1, 6), cost("b", 1, 400)}, 100);
   EXPECT_EQ(plan.rounds[0].steps[0].second, 6);
@@ -206,8 +225,9 @@ class Searching : public testing::Test {
         [this](const SearchOutcome& so_far) { looks.push_back(so_far.standings.size()); }, program);
   }
   /// As an earlier start wrote it. A step takes a second.
-  void write_plan(double seconds, const char* rounds) const {
+  void write_plan(double seconds, const char* rounds, int64_t splits = 0) const {
     nlohmann::ordered_json plan = {{"seconds", seconds},
+                                   {"splits", splits},
                                    {"measured", nlohmann::ordered_json::array()},
                                    {"left_out", nlohmann::ordered_json::array()},
                                    {"rounds", nlohmann::ordered_json::parse(rounds)}};
@@ -351,7 +371,7 @@ TEST_F(Searching, JudgesAsManyOnFurtherSplitsAsThereIsTimeFor) {
     fs::remove_all(folder / "out");
     write_plan(
         seconds,
-        R"([{"candidates": 6, "steps": {"quick": 20, "late": 40, "a": 20, "b": 20, "c": 20, "d": 20}}])");
+        R"([{"candidates": 6, "steps": {"quick": 20, "late": 40, "a": 20, "b": 20, "c": 20, "d": 20}}])", 1);
     const SearchOutcome outcome = run();
     return std::count_if(outcome.standings.begin(), outcome.standings.end(),
                          [](const Standing& one) { return one.on_splits; });

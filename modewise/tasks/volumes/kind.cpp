@@ -126,6 +126,7 @@ const Kind volumes_kind = labelled_kind<make_run>({
     .candidates = candidates,
     .ensemble = labelled_ensemble("classify.select=auc"),
     .splits = splits,
+    .least_share = 0.5,
     .evaluate = evaluate,
     .describe_data = describe_data,
 });
