@@ -332,7 +332,8 @@ class Search {
     SweepOptions options;
     options.out = search_folder(out_) / stage;
     options.jobs = request_.jobs;
-    options.threads = request_.threads;
+    options.threads = request_.threads;  // few runs share the cores: as many threads as all would have
+    if (!runs.empty()) options.threads *= std::max<int64_t>(request_.jobs / std::ssize(runs), 1);
     options.time_limit = limit_;
     options.program = program_;
     options.watch = std::move(watch);

@@ -173,6 +173,7 @@ while (($#)); do
     --resume) folder=$2 ;;
     model.name=*) name=${1#*=} ;;
     --seed) seed=$2 ;;
+    --threads) threads=$2 ;;
     train.max_steps=*) steps=${1#*=} ;;
     data.split_seed=*) split=${1#*=} ;;
     model.ensemble.*) mkdir -p "$folder"; echo "$1" >> "$folder/ensemble" ;;
@@ -185,6 +186,7 @@ while (($#)); do
 done
 mkdir -p "$folder"
 echo start >> "$folder/starts"
+echo "$threads" > "$folder/threads"
 if [[ $new ]]; then echo "$name $steps $split" > "$folder/what"; echo "$seed" > "$folder/seed"; fi
 read name steps split < "$folder/what"
 { cat "$folder/ensemble" 2>/dev/null; printf '[train]\nepochs = 4\n'; } > "$folder/config.toml"
@@ -292,6 +294,11 @@ TEST_F(Searching, TrainsTheBetterHalfOfWhatWasCutShort) {
   EXPECT_TRUE(trained(2, "late") && trained(2, "other"));
   EXPECT_FALSE(trained(2, "quick") || trained(2, "short") || trained(2, "nan"));
   EXPECT_TRUE(trained(3, "other"));
+  const auto threads = [&](int round, const char* name) {
+    return read_file(folder / "out" / "auto" / fmt::format("round{}", round) / "runs" / name / "threads");
+  };
+  EXPECT_EQ(threads(1, "other"), "1\n");
+  EXPECT_EQ(threads(3, "other"), "2\n");  // alone, it has both jobs' cores
   EXPECT_FALSE(trained(3, "late"));
   EXPECT_FALSE(fs::exists(folder / "out" / "auto" / "seeds"));
 }
