@@ -1,5 +1,6 @@
 #include "modewise/data/volumes/augment.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/flip.h>
@@ -22,6 +23,7 @@ constexpr uint64_t kDrawsASample = 64;
 constexpr uint64_t kFirstNoise = uint64_t{1} << 40;  // behind the draws of any batch
 
 using Matrix = std::array<std::array<double, 3>, 3>;
+using Point = std::array<double, 3>;  // in voxels
 
 /// The draws of one sample, in the order in which they are asked for.
 class Draws {
@@ -92,7 +94,7 @@ void mirror_and_turn(Sample& sample, const AugmentConfig& config, Draws& draws) 
 /// Where output voxel o takes its value: M (o − centre) + centre + offset, in source voxels.
 struct Map {
   Matrix matrix;
-  std::array<double, 3> offset;
+  Point offset;
 };
 
 Map draw_map(const AugmentConfig& config, Draws& draws) {
@@ -109,7 +111,7 @@ Map draw_map(const AugmentConfig& config, Draws& draws) {
   return map;
 }
 
-/// Linear interpolation of the voxels around one place of a [X, Y, Z, C] volume.
+/// Values at places between the voxels of a [X, Y, Z, C] volume.
 class Interpolation {
  public:
   Interpolation(const Sample& from, Sample& to)
@@ -120,37 +122,63 @@ class Interpolation {
         out_(to.values.mutable_data_ptr<float>()),
         out_valid_(to.valid.defined() ? to.valid.mutable_data_ptr<bool>() : nullptr) {}
 
-  void at(const std::array<double, 3>& place, int64_t to) {
-    std::array<int64_t, 3> low{};
-    std::array<float, 3> part{};
+  void nearest(const Point& place, int64_t to) {
+    int64_t from = 0;
+    bool seen = true;
     for (size_t i = 0; i < 3; ++i) {
-      const double floor = std::floor(place[i]);
-      low[i] = static_cast<int64_t>(floor);
-      part[i] = static_cast<float>(place[i] - floor);
+      const int64_t at = rounded(place[i]);
+      seen = seen && at >= 0 && at < sizes_[i];
+      from = from * sizes_[i] + at;
     }
+    seen = seen && (valid_ == nullptr || valid_[from]);
+    for (int64_t c = 0; c < channels_; ++c)
+      out_[to * channels_ + c] = seen ? values_[from * channels_ + c] : 0;
+    if (out_valid_ != nullptr) out_valid_[to] = seen;
+  }
+
+  void linear(const Point& place, int64_t to) {
+    int64_t at[3];
+    float part[3][2];  // of the voxels below and above along each axis; 0 beyond the edge
+    for (size_t i = 0; i < 3; ++i) {
+      at[i] = below(place[i]);
+      const auto high = static_cast<float>(place[i] - static_cast<double>(at[i]));
+      part[i][0] = at[i] >= 0 && at[i] < sizes_[i] ? 1 - high : 0;
+      part[i][1] = at[i] + 1 >= 0 && at[i] + 1 < sizes_[i] ? high : 0;
+    }
+    std::array<float, 8> weight;
+    std::array<int64_t, 8> from;
+    size_t count = 0;
     float weights = 0;
-    float* out = out_ + to * channels_;
-    std::fill(out, out + channels_, 0.0F);
-    for (int64_t corner = 0; corner < 8; ++corner) {
-      float weight = 1;
-      int64_t from = 0;
-      bool inside = true;
-      for (size_t i = 0; i < 3; ++i) {
-        const int64_t high = corner >> i & 1, at = low[i] + high;
-        inside = inside && at >= 0 && at < sizes_[i];
-        weight *= high != 0 ? part[i] : 1 - part[i];
-        from = from * sizes_[i] + at;
-      }
-      if (!inside || weight == 0 || (valid_ != nullptr && !valid_[from])) continue;
-      weights += weight;
-      for (int64_t c = 0; c < channels_; ++c) out[c] += weight * values_[from * channels_ + c];
+    const int64_t first = (at[0] * sizes_[1] + at[1]) * sizes_[2] + at[2];
+    for (int64_t z = 0; z < 2; ++z)
+      for (int64_t y = 0; y < 2; ++y)
+        for (int64_t x = 0; x < 2; ++x) {
+          weight[count] = part[0][x] * part[1][y] * part[2][z];
+          from[count] = first + (x * sizes_[1] + y) * sizes_[2] + z;
+          if (weight[count] == 0 || (valid_ != nullptr && !valid_[from[count]])) continue;
+          weights += weight[count++];
+        }
+    for (int64_t c = 0; c < channels_; ++c) {
+      float sum = 0;
+      for (size_t i = 0; i < count; ++i) sum += weight[i] * values_[from[i] * channels_ + c];
+      if (valid_ != nullptr) sum = weights >= 0.5F ? sum / weights : 0;
+      out_[to * channels_ + c] = sum;
     }
-    if (out_valid_ == nullptr) return;
-    out_valid_[to] = weights >= 0.5F;
-    for (int64_t c = 0; c < channels_; ++c) out[c] = weights >= 0.5F ? out[c] / weights : 0;
+    if (out_valid_ != nullptr) out_valid_[to] = weights >= 0.5F;
   }
 
  private:
+  // std::floor and std::round are calls on the oldest CPUs that this is compiled for.
+  static int64_t below(double x) {
+    const auto whole = static_cast<int64_t>(x);
+    return whole - static_cast<int64_t>(static_cast<double>(whole) > x);
+  }
+  static int64_t rounded(double x) {
+    const auto whole = static_cast<int64_t>(x);
+    const double rest = x - static_cast<double>(whole);
+    return whole + static_cast<int64_t>(rest >= 0.5) - static_cast<int64_t>(rest <= -0.5);
+  }
+
   std::array<int64_t, 3> sizes_;
   int64_t channels_;
   const float* values_;
@@ -163,24 +191,29 @@ void deform(Sample& sample, const AugmentConfig& config, Draws& draws) {
   const Map map = draw_map(config, draws);
   Sample from{sample.values.contiguous(), sample.valid.defined() ? sample.valid.contiguous() : at::Tensor()};
   Sample to{at::empty_like(from.values), from.valid.defined() ? at::empty_like(from.valid) : at::Tensor()};
-  Interpolation interpolate(from, to);
+  Interpolation interpolation(from, to);
+  const bool nearest = config.interpolation == "nearest";
   const int64_t x = from.values.size(0), y = from.values.size(1), z = from.values.size(2);
-  const std::array<double, 3> centre = {static_cast<double>(x - 1) / 2, static_cast<double>(y - 1) / 2,
-                                        static_cast<double>(z - 1) / 2};
+  const Point centre = {static_cast<double>(x - 1) / 2, static_cast<double>(y - 1) / 2,
+                        static_cast<double>(z - 1) / 2};
+  const auto along = [&](size_t axis, int64_t at, size_t row) {
+    return map.matrix[row][axis] * (static_cast<double>(at) - centre[axis]);
+  };
+  int64_t voxel = 0;
   for (int64_t i = 0; i < x; ++i)
-    for (int64_t j = 0; j < y; ++j)
-      for (int64_t k = 0; k < z; ++k) {
-        const std::array<double, 3> o = {static_cast<double>(i) - centre[0],
-                                         static_cast<double>(j) - centre[1],
-                                         static_cast<double>(k) - centre[2]};
-        std::array<double, 3> place{};
+    for (int64_t j = 0; j < y; ++j) {
+      Point line{};
+      for (size_t row = 0; row < 3; ++row) line[row] = along(0, i, row) + along(1, j, row);
+      for (int64_t k = 0; k < z; ++k, ++voxel) {
+        Point place{};
         for (size_t row = 0; row < 3; ++row)
-          place[row] = map.matrix[row][0] * o[0] + map.matrix[row][1] * o[1] + map.matrix[row][2] * o[2] +
-                       centre[row] + map.offset[row];
-        if (config.interpolation == "nearest")
-          for (double& along : place) along = std::round(along);
-        interpolate.at(place, (i * y + j) * z + k);
+          place[row] = line[row] + along(2, k, row) + centre[row] + map.offset[row];
+        if (nearest)
+          interpolation.nearest(place, voxel);
+        else
+          interpolation.linear(place, voxel);
       }
+    }
   sample = std::move(to);
 }
 
@@ -228,7 +261,7 @@ void augment(LabelledBatch& batch, const AugmentConfig& config, uint64_t seed, u
   for (const int64_t axis : config.flips)
     require(axis < batch.values.dim() - 2, ErrorKind::config,
             "augment.flips holds {}, but the volumes have axes 0 to {}", axis, batch.values.dim() - 3);
-  for (int64_t i = 0; i < batch.values.size(0); ++i) {
+  const auto vary = [&](int64_t i) {
     Draws draws(stream, i);
     Sample sample{batch.values.select(0, i), batch.valid.defined() ? batch.valid.select(0, i) : at::Tensor()};
     mirror_and_turn(sample, config, draws);
@@ -244,7 +277,10 @@ void augment(LabelledBatch& batch, const AugmentConfig& config, uint64_t seed, u
       batch.valid.select(0, i).copy_(sample.valid);
     }
     batch.values.select(0, i).copy_(sample.values);
-  }
+  };
+  at::parallel_for(0, batch.values.size(0), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) vary(i);
+  });
 }
 
 void transform_for_evaluation(LabelledBatch& batch, const AugmentConfig& config) {

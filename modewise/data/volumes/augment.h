@@ -10,9 +10,9 @@
 namespace modewise::data {
 
 /// Varies every sample of `batch` in place (values and masks). Mirrors, quarter turns and whole shifts move
-/// voxels exactly; turns by other angles and changes of size interpolate linearly between the eight
-/// neighbours, with zeros (missing, under a mask) beyond the edge. `seed` and `number` (of the batch, through
-/// all epochs) key the draws.
+/// voxels exactly; turns by other angles and changes of size take the nearest voxel or interpolate linearly
+/// between the eight neighbours, with zeros (missing, under a mask) beyond the edge. `seed` and `number` (of
+/// the batch, through all epochs) key the draws.
 void augment(LabelledBatch& batch, const AugmentConfig& config, uint64_t seed, uint64_t number);
 
 /// What evaluation does of it: MedMNIST's shape_transform multiplies by 0.5.
