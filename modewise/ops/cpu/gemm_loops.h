@@ -207,38 +207,35 @@ constexpr bool kWidened = sizeof(typename P::Memory) * P::kDepth < sizeof(typena
 template <class P>
 constexpr int kTurned = (kWidened<P> ? 2 : 1) * kCells<P>;
 
-/// Bytes that are asked for ahead of the blocks that are turned.
-constexpr int64_t kPackAhead = 256;
-
-/// A vector of each of the columns from x on, turned. The lines `ahead` elements further on are asked for:
-/// each column is a stream of its own, too many for the hardware to run ahead of.
-template <class Word, class Memory>
-inline void load_turned_words(const Memory* x, int64_t stride, int64_t ahead, Vector<Word>* words) {
+/// A vector of each of the columns from x on, turned. With column j, ask(j) asks for lines that are read
+/// later: the columns are streams, too many for the hardware to run ahead of.
+template <class Word, class Memory, class Ask>
+inline void load_turned_words(const Memory* x, int64_t stride, const Ask& ask, Vector<Word>* words) {
 #pragma GCC unroll 16
   for (int j = 0; j < kLanes<Word>; ++j, x += stride) {
     __builtin_memcpy(&words[j], x, sizeof words[j]);
-    __builtin_prefetch(x + ahead);
+    ask(j);
   }
   transpose<Word>(words);
 }
 
 /// Block of kCells<P> columns that are dense in depth, kTurned<P> cells from i on, turned: v[k] holds cell i
 /// + k of all columns.
-template <class P>
-inline void load_turned(const typename P::Memory* column, int64_t stride, int64_t i, int64_t ahead,
+template <class P, class Ask>
+inline void load_turned(const typename P::Memory* column, int64_t stride, int64_t i, const Ask& ask,
                         Vector<typename P::Cell>* v) {
   using Cell = typename P::Cell;
   const typename P::Memory* x = column + i * P::kDepth;
   if constexpr (kWidened<P>) {
     Vector<uint32_t> pairs[kCells<P>];
-    load_turned_words<uint32_t>(x, stride, ahead, pairs);
+    load_turned_words<uint32_t>(x, stride, ask, pairs);
 #pragma GCC unroll 16
     for (int j = 0; j < kCells<P>; ++j) {
       v[2 * j] = (Vector<Cell>)(pairs[j] << 16);
       v[2 * j + 1] = (Vector<Cell>)(pairs[j] & 0xffff0000U);
     }
   } else {
-    load_turned_words<Cell>(x, stride, ahead, v);
+    load_turned_words<Cell>(x, stride, ask, v);
   }
 }
 
@@ -259,7 +256,9 @@ void pack_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, ty
       int64_t i = 0;
       for (; i + kTurned<P> <= whole; i += kTurned<P>) {
         Vector<Cell> block[kTurned<P>];
-        load_turned<P>(column, plan.b_col, i, kPackAhead / static_cast<int64_t>(sizeof(Memory)), block);
+        const Memory* ahead = column + i * P::kDepth + 256 / sizeof(Memory);
+        const auto ask = [&](int j) { __builtin_prefetch(ahead + j * plan.b_col); };
+        load_turned<P>(column, plan.b_col, i, ask, block);
 #pragma GCC unroll 32
         for (int j = 0; j < kTurned<P>; ++j) store(to + (i + j) * width + begin, block[j]);
       }
@@ -440,6 +439,51 @@ inline bool is_thin(const GemmPlan& plan, int64_t rows) {
   return plan.b_row == 1 && rows <= kThinRows && plan.depth > 0;
 }
 
+/// What a thin product reads next, in the order of memory: the same depth of all columns would be as many
+/// streams, which memory is slow at. It is a part of each column's depth, so that a second-level cache holds
+/// those of all columns until they are multiplied.
+template <class Memory>
+class NextRead {
+ public:
+  /// Columns of b that are read at once, then those that begin `next` elements further on.
+  NextRead(const Memory* b, int64_t stride, int64_t depth, int64_t next)
+      : b_(b), stride_(stride), depth_(depth), next_(next) {
+    constexpr int64_t kPart = 4096 / sizeof(Memory), kGrain = kPart / 4;
+    const int64_t parts = (depth + kPart - 1) / kPart;
+    part_ = parts == 1 ? depth : (depth + parts * kGrain - 1) / (parts * kGrain) * kGrain;
+    apart_ = stride != depth && depth < kGrain;
+  }
+
+  struct Vectors {
+    const char* first;
+    int64_t step;  // in bytes
+  };
+  /// `count` vectors to ask for while as many are read, those at `depth` of the columns from `column` on. Of
+  /// short columns that lie apart they are those of the next ones at the same depth.
+  Vectors take(int64_t depth, int64_t column, int64_t count) {
+    if (apart_)
+      return {reinterpret_cast<const char*>(b_ + next_ + column * stride_ + depth),
+              stride_ * static_cast<int64_t>(sizeof(Memory))};
+    if (depth >= begin_) {
+      begin_ += part_;
+      at_ = b_ + (begin_ < depth_ ? begin_ : next_);
+      end_ = at_ + part_;
+    }
+    const auto* first = reinterpret_cast<const char*>(at_);
+    at_ += count * (kVectorBytes / static_cast<int64_t>(sizeof(Memory)));
+    if (at_ >= end_) {
+      at_ += stride_ - part_;
+      end_ += stride_;
+    }
+    return {first, kVectorBytes};
+  }
+
+ private:
+  const Memory *b_, *at_ = nullptr, *end_ = nullptr;
+  int64_t stride_, depth_, next_, part_, begin_ = 0;  // of the part that is asked for
+  bool apart_;
+};
+
 /// sums [Rows, Blocks · kCells] = a · columns [column, column + count) of b, count at most Blocks · kCells.
 /// The sums of one block wait for each other; two blocks keep the multipliers busy.
 template <class P, int Rows, int Blocks>
@@ -450,11 +494,7 @@ void thin_blocks(const GemmPlan& plan, CellRows a, int64_t column, int64_t count
   const Memory* b = as<Memory>(plan.b) + column * plan.b_col;
   const int64_t all = cells_of<P>(plan.depth), block_step = kCells<P> * plan.b_col;
   const int64_t whole = count == Blocks * kCells<P> ? plan.depth / P::kDepth : 0;
-  // Behind the end of its columns, a block asks for the begin of those that come next. Where they are turned
-  // as pairs, all of the next columns are asked for, in the order of memory: a second-level cache holds them
-  // by then.
-  const int64_t ahead = kPackAhead / static_cast<int64_t>(sizeof(Memory)),
-                next_columns = ahead - plan.depth + Blocks * block_step;
+  NextRead<Memory> next(b, plan.b_col, plan.depth, column + count < plan.columns ? Blocks * block_step : 0);
   Vector<Sum> total[Rows][Blocks] = {}, piece[Rows][Blocks] = {}, sum[Rows][Blocks] = {};
   const auto add = [&](int64_t cell, int block, Vector<Cell> columns) {
 #pragma GCC unroll 4
@@ -465,17 +505,12 @@ void thin_blocks(const GemmPlan& plan, CellRows a, int64_t column, int64_t count
   for (int64_t i = 0; i < all;) {
     const int64_t cells = all - i < kTurned<P> ? all - i : kTurned<P>;
     if (i + kTurned<P> <= whole) {
-      if constexpr (kWidened<P>) {
-        constexpr int64_t kStep = Blocks * kCells<P> * kTurned<P>;  // elements of a step
-        const Memory* next = b + Blocks * block_step + i / kTurned<P> * kStep;
-#pragma GCC unroll 32
-        for (int64_t at = 0; at < kStep; at += 64 / sizeof(Memory)) __builtin_prefetch(next + at, 0, 2);
-      }
-      const int64_t asked = i * P::kDepth + ahead < plan.depth ? ahead : next_columns;
 #pragma GCC unroll 2
       for (int block = 0; block < Blocks; ++block) {
         Vector<Cell> turned[kTurned<P>];
-        load_turned<P>(b + block * block_step, plan.b_col, i, asked, turned);
+        const auto asked = next.take(i * P::kDepth, block * kCells<P>, kCells<P>);
+        const auto ask = [&](int j) { __builtin_prefetch(asked.first + j * asked.step, 0, 2); };
+        load_turned<P>(b + block * block_step, plan.b_col, i, ask, turned);
 #pragma GCC unroll 32
         for (int k = 0; k < kTurned<P>; ++k) add(i + k, block, turned[k]);
       }
