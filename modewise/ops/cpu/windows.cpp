@@ -11,6 +11,7 @@ namespace modewise::ops {
 
 Windows::Windows(std::vector<ModeWindows> modes, const std::vector<int64_t>& sizes, int64_t channels)
     : modes_(std::move(modes)), offsets_(sizes.size()), channels_(channels), sample_(channels) {
+  make_runs(modes_.back());
   for (size_t i = sizes.size(); i-- > 0;) {
     for (const int64_t cell : modes_[i].source) offsets_[i].push_back(cell < 0 ? -1 : cell * sample_);
     sample_ *= sizes[i];
@@ -19,6 +20,29 @@ Windows::Windows(std::vector<ModeWindows> modes, const std::vector<int64_t>& siz
     identity_ = identity_ && modes_[i].taps == 1 && modes_[i].positions == sizes[i];
     for (int64_t p = 0; identity_ && p < sizes[i]; ++p)
       identity_ = modes_[i].source[static_cast<size_t>(p)] == p;
+  }
+}
+
+// Neighbouring cells that the taps see are one run of memory.
+void Windows::make_runs(const ModeWindows& last) {
+  bool neighbours = true;
+  for (size_t i = 1; i < last.source.size(); ++i) {
+    const bool same_position = i % static_cast<size_t>(last.taps) != 0;
+    const int64_t before = last.source[i - 1], here = last.source[i];
+    if (same_position && before >= 0 && here >= 0) neighbours = neighbours && here == before + 1;
+  }
+  const int64_t taps = neighbours ? last.taps : 1;
+  run_ = taps * channels_;
+  runs_each_ = last.taps / taps;
+  for (size_t first = 0; first < last.source.size(); first += static_cast<size_t>(taps)) {
+    Run run{};
+    for (int64_t t = 0; t < taps; ++t) {
+      const int64_t cell = last.source[first + static_cast<size_t>(t)];
+      if (cell < 0) continue;
+      if (run.end == 0) run = {(cell - t) * channels_, t * channels_, 0};
+      run.end = (t + 1) * channels_;
+    }
+    runs_.push_back(run);
   }
 }
 
@@ -53,65 +77,58 @@ class Odometer {
   int64_t rest_;
 };
 
-// What one tap sees along a line of the last mode: cells at x + of_last[0], x + of_last[step], …, 0 where
-// that is negative, to `to`, `row` elements apart.
-
 template <class T>
 void put_zeros(int64_t line, int64_t width, T* to, int64_t row) {
   for (int64_t i = 0; i < line; ++i, to += row) std::fill_n(to, width, T{});
 }
 
-template <class T>
-void put_elements(const T* x, const int64_t* of_last, int64_t step, int64_t line, T* to, int64_t row) {
-  for (int64_t i = 0; i < line; ++i, of_last += step, to += row) *to = *of_last < 0 ? T{} : x[*of_last];
-}
+}  // namespace
 
+/// Elements [first, first + width) of the runs of a line, `step` apart, to `to`, `row` elements apart.
 template <class T>
-void put_cells(const T* x, const int64_t* of_last, int64_t step, int64_t line, int64_t width, T* to,
-               int64_t row) {
-  constexpr int64_t kBlock = 64 / sizeof(T);  // a copy of known size is no call
-  for (int64_t i = 0; i < line; ++i, of_last += step, to += row) {
-    if (*of_last < 0) {
-      std::fill_n(to, width, T{});
-      continue;
-    }
-    const T* cell = x + *of_last;
-    int64_t c = 0;
-    for (; c + kBlock <= width; c += kBlock) std::memcpy(to + c, cell + c, 64);
-    for (; c < width; ++c) to[c] = cell[c];
+void Windows::put_runs(const T* x, const Run* run, int64_t step, int64_t line, int64_t first, int64_t width,
+                       T* to, int64_t row) {
+  constexpr int64_t kBlock = 64 / sizeof(T), kPart = 16 / sizeof(T);  // a copy of known size is no call
+  for (int64_t i = 0; i < line; ++i, run += step, to += row) {
+    const int64_t begin = std::clamp<int64_t>(run->begin - first, 0, width);
+    const int64_t end = std::clamp<int64_t>(run->end - first, begin, width);
+    const T* from = x + run->from + first;
+    for (int64_t c = 0; c < begin; ++c) to[c] = T{};
+    int64_t c = begin;
+    for (; c + kBlock <= end; c += kBlock) std::memcpy(to + c, from + c, 64);
+    for (; c + kPart <= end; c += kPart) std::memcpy(to + c, from + c, 16);
+    for (; c < end; ++c) to[c] = from[c];
+    for (; c < width; ++c) to[c] = T{};
   }
 }
 
-}  // namespace
-
-// One tap after another, each down all rows: along a line of the last mode nothing but the cell changes.
+// One tap of the outer modes after another, each down all rows: along a line of the last mode nothing but the
+// run changes.
 template <class T>
 void Windows::gather(const T* x, int64_t begin, int64_t end, int64_t first, int64_t count, T* to) const {
-  const auto positions = [&](size_t i) { return modes_[i].positions; };
-  const auto taps = [&](size_t i) { return modes_[i].taps; };
   const size_t last = modes_.size() - 1;
-  Odometer tap(modes_.size(), first / channels_, taps);
-  int64_t channel = first % channels_;
-  for (int64_t column = 0; column < count; channel = 0, tap.advance(1, taps)) {
-    const int64_t width = std::min(channels_ - channel, count - column);
+  const auto positions = [&](size_t i) { return modes_[i].positions; };
+  const auto taps = [&](size_t i) { return i == last ? runs_each_ : modes_[i].taps; };
+  Odometer tap(modes_.size(), first / run_, taps);
+  int64_t skipped = first % run_;
+  for (int64_t column = 0; column < count; skipped = 0, tap.advance(1, taps)) {
+    const int64_t width = std::min(run_ - skipped, count - column);
     T* out = to + column;
     Odometer place(modes_.size(), begin, positions);
     for (int64_t row = begin; row < end;) {
       const int64_t line = std::min(positions(last) - place[last], end - row);
-      int64_t offset = place.rest() * sample_ + channel;
+      int64_t offset = place.rest() * sample_;
       bool inside = true;
       for (size_t i = 0; i < last; ++i) {
         const int64_t of_mode = offsets_[i][static_cast<size_t>(place[i] * taps(i) + tap[i])];
         inside = inside && of_mode >= 0;
         offset += of_mode;
       }
-      const int64_t* of_last = offsets_[last].data() + place[last] * taps(last) + tap[last];
-      if (!inside)
-        put_zeros(line, width, out, count);
-      else if (width == 1)
-        put_elements(x + offset, of_last, taps(last), line, out, count);
+      const Run* runs = runs_.data() + place[last] * runs_each_ + tap[last];
+      if (inside)
+        put_runs(x + offset, runs, runs_each_, line, skipped, width, out, count);
       else
-        put_cells(x + offset, of_last, taps(last), line, width, out, count);
+        put_zeros(line, width, out, count);
       out += line * count;
       row += line;
       place.advance(line, positions);

@@ -31,8 +31,21 @@ class Windows {
   void gather(const T* x, int64_t begin, int64_t end, int64_t first, int64_t count, T* to) const;
 
  private:
+  /// What one or all taps of the last mode see from one position: elements [begin, end) lie at x + from +
+  /// begin, the others are 0.
+  struct Run {
+    int64_t from, begin, end;
+  };
+  template <class T>
+  static void put_runs(const T* x, const Run* run, int64_t step, int64_t line, int64_t first, int64_t width,
+                       T* to, int64_t row);
+  void make_runs(const ModeWindows& last);
+
   std::vector<ModeWindows> modes_;
-  std::vector<std::vector<int64_t>> offsets_;  // of ModeWindows::source, in elements; −1 as there
+  std::vector<std::vector<int64_t>>
+      offsets_;            // of ModeWindows::source, in elements; −1 as there; not of the last mode
+  std::vector<Run> runs_;  // [positions of the last mode, runs_each_]
+  int64_t runs_each_ = 0, run_ = 0;  // of a position; elements of a run
   int64_t channels_, rows_ = 1, taps_ = 1, sample_;
   bool identity_ = true;
 };
