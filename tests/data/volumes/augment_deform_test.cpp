@@ -232,6 +232,8 @@ TEST(Augment, DeformsByTheMapThatItDraws) {
   config.interpolation = "linear";
   batch.valid = batch.values.squeeze(-1).gt(4);
   expect_deformed(batch, config);
+  config.interpolation = "nearest";
+  expect_deformed(batch, config);
 }
 
 }  // namespace
