@@ -17,6 +17,12 @@ struct Elements {
   using Cell = Sum;
   static constexpr int kDepth = 1;  // elements of a cell
   static Cell cell(const T* from, int64_t, int64_t) { return widen(*from); }
+  /// Count cells side by side.
+  template <int Count>
+  static void cells(const T* from, int64_t, int64_t, Cell* to) {
+#pragma GCC unroll 8
+    for (int m = 0; m < Count; ++m) to[m] = widen(from[m]);
+  }
   static Vector<Sum> add_product(Vector<Sum> sum, Cell a, Vector<Cell> b) {
     return fused(a - Vector<Sum>{}, b,
                  sum);  // a in every lane; a + 0 would be an addition, for the sake of −0
@@ -343,9 +349,7 @@ CellRows pack_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_t
     for (int64_t i = 0; i < cells; ++i) {
       const int64_t here = left - i * P::kDepth;
       if (plan.a_row == 1 && count == kGemmTileRows) {
-#pragma GCC unroll 8
-        for (int m = 0; m < kGemmTileRows; ++m)
-          block[i * kGemmTileRows + m] = P::cell(x + i * depth + m, plan.a_col, here);
+        P::template cells<kGemmTileRows>(x + i * depth, plan.a_col, here, block + i * kGemmTileRows);
         continue;
       }
       for (int64_t m = 0; m < count; ++m)
