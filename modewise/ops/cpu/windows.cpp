@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "modewise/ops/cpu/loops.h"
@@ -23,13 +24,22 @@ Windows::Windows(std::vector<ModeWindows> modes, const std::vector<int64_t>& siz
   }
 }
 
-// Neighbouring cells that the taps see are one run of memory.
+// Where the taps see neighbouring cells, and nothing beyond the edge between them, they are one run of
+// memory.
 void Windows::make_runs(const ModeWindows& last) {
+  constexpr int64_t kAny = -1, kNone = std::numeric_limits<int64_t>::max();
   bool neighbours = true;
-  for (size_t i = 1; i < last.source.size(); ++i) {
-    const bool same_position = i % static_cast<size_t>(last.taps) != 0;
-    const int64_t before = last.source[i - 1], here = last.source[i];
-    if (same_position && before >= 0 && here >= 0) neighbours = neighbours && here == before + 1;
+  for (size_t first = 0; first < last.source.size(); first += static_cast<size_t>(last.taps)) {
+    int64_t next = kAny;  // what may follow
+    for (size_t t = first; t < first + static_cast<size_t>(last.taps); ++t) {
+      const int64_t cell = last.source[t];
+      if (cell >= 0) {
+        neighbours = neighbours && (next == kAny || next == cell);
+        next = cell + 1;
+      } else if (next != kAny) {
+        next = kNone;
+      }
+    }
   }
   const int64_t taps = neighbours ? last.taps : 1;
   run_ = taps * channels_;
