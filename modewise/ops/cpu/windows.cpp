@@ -11,10 +11,11 @@
 namespace modewise::ops {
 
 Windows::Windows(std::vector<ModeWindows> modes, const std::vector<int64_t>& sizes, int64_t channels)
-    : modes_(std::move(modes)), offsets_(sizes.size()), channels_(channels), sample_(channels) {
+    : modes_(std::move(modes)), offsets_(sizes.size() - 1), channels_(channels), sample_(channels) {
   make_runs(modes_.back());
   for (size_t i = sizes.size(); i-- > 0;) {
-    for (const int64_t cell : modes_[i].source) offsets_[i].push_back(cell < 0 ? -1 : cell * sample_);
+    if (i < offsets_.size())
+      for (const int64_t cell : modes_[i].source) offsets_[i].push_back(cell < 0 ? -1 : cell * sample_);
     sample_ *= sizes[i];
     rows_ *= modes_[i].positions;
     taps_ *= modes_[i].taps;

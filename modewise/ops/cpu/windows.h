@@ -42,9 +42,9 @@ class Windows {
   void make_runs(const ModeWindows& last);
 
   std::vector<ModeWindows> modes_;
-  std::vector<std::vector<int64_t>>
-      offsets_;            // of ModeWindows::source, in elements; −1 as there; not of the last mode
-  std::vector<Run> runs_;  // [positions of the last mode, runs_each_]
+  /// Of ModeWindows::source of the outer modes, in elements; −1 as there.
+  std::vector<std::vector<int64_t>> offsets_;
+  std::vector<Run> runs_;            // [positions of the last mode, runs_each_]
   int64_t runs_each_ = 0, run_ = 0;  // of a position; elements of a run
   int64_t channels_, rows_ = 1, taps_ = 1, sample_;
   bool identity_ = true;

@@ -1,0 +1,236 @@
+#pragma once
+// What tiles read: panels of b, packed so that a step of the depth is one dense row, and rows of a, where
+// they lie if their elements are those of the arithmetic, else packed too.
+
+#include "modewise/ops/cpu/gemm_tile.h"
+
+namespace modewise::ops::MODEWISE_ISA {
+
+// Lanes of one square block turned over its diagonal: pairs of rows `Half` apart exchange lanes.
+template <class Cell, int Half>
+inline void exchange(Vector<Cell>* v) {
+  using Index = typename IndexOf<sizeof(Cell)>::type;
+  constexpr int kCount = kLanes<Cell>;
+  Vector<Index> low = {}, high = {};
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) {
+    const bool second = i / Half % 2 == 1;
+    low[i] = second ? kCount + i - Half : i;
+    high[i] = second ? kCount + i : i + Half;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) {
+    if (i / Half % 2 == 1) continue;
+    const Vector<Cell> a = v[i], b = v[i + Half];
+    v[i] = __builtin_shuffle(a, b, low);
+    v[i + Half] = __builtin_shuffle(a, b, high);
+  }
+  if constexpr (Half > 1) exchange<Cell, Half / 2>(v);
+}
+template <class Cell>
+inline void transpose(Vector<Cell>* v) {
+  exchange<Cell, kLanes<Cell> / 2>(v);
+}
+
+/// Whether a cell is one bfloat16, widened to float32. Blocks of these are turned as pairs and widened then:
+/// half the loads and shuffles.
+template <class P>
+constexpr bool kWidened = sizeof(typename P::Memory) * P::kDepth < sizeof(typename P::Cell);
+/// Cells of one column in a block that is turned at once.
+template <class P>
+constexpr int kTurned = (kWidened<P> ? 2 : 1) * kCells<P>;
+
+/// A vector of each of the columns from x on, turned. With column j, ask(j) asks for lines that are read
+/// later: the columns are streams, too many for the hardware to run ahead of.
+template <class Word, class Memory, class Ask>
+inline void load_turned_words(const Memory* x, int64_t stride, const Ask& ask, Vector<Word>* words) {
+#pragma GCC unroll 16
+  for (int j = 0; j < kLanes<Word>; ++j, x += stride) {
+    __builtin_memcpy(&words[j], x, sizeof words[j]);
+    ask(j);
+  }
+  transpose<Word>(words);
+}
+
+/// Block of kCells<P> columns that are dense in depth, kTurned<P> cells from i on, turned: v[k] holds cell i
+/// + k of all columns.
+template <class P, class Ask>
+inline void load_turned(const typename P::Memory* column, int64_t stride, int64_t i, const Ask& ask,
+                        Vector<typename P::Cell>* v) {
+  using Cell = typename P::Cell;
+  const typename P::Memory* x = column + i * P::kDepth;
+  if constexpr (kWidened<P>) {
+    Vector<uint32_t> pairs[kCells<P>];
+    load_turned_words<uint32_t>(x, stride, ask, pairs);
+#pragma GCC unroll 16
+    for (int j = 0; j < kCells<P>; ++j) {
+      v[2 * j] = (Vector<Cell>)(pairs[j] << 16);
+      v[2 * j + 1] = (Vector<Cell>)(pairs[j] & 0xffff0000U);
+    }
+  } else {
+    load_turned_words<Cell>(x, stride, ask, v);
+  }
+}
+
+/// Cells [first, last) of panel p to rows of whole vectors; columns beyond b's are 0.
+template <class P>
+void pack_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, typename P::Cell* to) {
+  using Memory = typename P::Memory;
+  using Cell = typename P::Cell;
+  const int64_t columns = panel_columns<P>(plan, p), width = panel_vectors<P>(plan, p) * kCells<P>;
+  const int64_t row = plan.b_row * P::kDepth, left = plan.depth - first * P::kDepth;
+  const Memory* from = as<Memory>(plan.b) + first * row + p * kPanel<P> * plan.b_col;
+  const int64_t count = last - first;
+  int64_t begin = 0;  // columns that are done in whole blocks
+  if (plan.b_row == 1) {
+    const int64_t whole = (left < count * P::kDepth ? left : count * P::kDepth) / P::kDepth;
+    for (; begin + kCells<P> <= columns; begin += kCells<P>) {
+      const Memory* column = from + begin * plan.b_col;
+      int64_t i = 0;
+      for (; i + kTurned<P> <= whole; i += kTurned<P>) {
+        Vector<Cell> block[kTurned<P>];
+        const Memory* ahead = column + i * P::kDepth + 256 / sizeof(Memory);
+        const auto ask = [&](int j) { __builtin_prefetch(ahead + j * plan.b_col); };
+        load_turned<P>(column, plan.b_col, i, ask, block);
+#pragma GCC unroll 32
+        for (int j = 0; j < kTurned<P>; ++j) store(to + (i + j) * width + begin, block[j]);
+      }
+      for (; i < count; ++i)
+        for (int j = 0; j < kCells<P>; ++j)
+          to[i * width + begin + j] =
+              P::cell(column + j * plan.b_col + i * row, plan.b_row, left - i * P::kDepth);
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    Cell* line = to + i * width;
+    const Memory* x = from + i * row;
+    const int64_t here = left - i * P::kDepth;
+    if (plan.b_col == 1)
+      for (int64_t j = begin; j < columns; ++j) line[j] = P::cell(x + j, plan.b_row, here);
+    else
+      for (int64_t j = begin; j < columns; ++j) line[j] = P::cell(x + j * plan.b_col, plan.b_row, here);
+    for (int64_t j = columns; j < width; ++j) line[j] = Cell{};
+  }
+}
+
+/// As pack_cells, of a b that its source writes.
+template <class P>
+void write_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, typename P::Cell* to) {
+  using Memory = typename P::Memory;
+  using Cell = typename P::Cell;
+  const int64_t columns = panel_columns<P>(plan, p), width = panel_vectors<P>(plan, p) * kCells<P>;
+  const bool as_written = sizeof(Memory) == sizeof(Cell) && columns == width;
+  Memory part[kGemmPiece * kPanel<P>];
+  for (; first < last; first += kPieceCells<P>, to += kPieceCells<P> * width) {
+    const int64_t cells = last - first < kPieceCells<P> ? last - first : kPieceCells<P>;
+    const int64_t row = first * P::kDepth, left = plan.depth - row;
+    const int64_t rows = left < cells * P::kDepth ? left : cells * P::kDepth;
+    void* written = as_written ? static_cast<void*>(to) : part;
+    plan.b_source->write(plan.b_source->from, plan.b_first + row, rows, p * kPanel<P>, columns, written);
+    if (as_written) continue;
+    GemmPlan here = plan;
+    here.b = part;
+    here.b_row = here.columns = columns;
+    here.b_col = 1;
+    here.depth = rows;
+    pack_cells<P>(here, 0, 0, cells, to);
+  }
+}
+
+/// Cells [first, last) of panel p, where it does not lie so already.
+template <class P>
+void panel_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, typename P::Cell* to) {
+  if (plan.b_source != nullptr)
+    write_cells<P>(plan, p, first, last, to);
+  else
+    pack_cells<P>(plan, p, first, last, to);
+}
+
+/// Whether the tiles read a where it lies.
+template <class P>
+inline bool reads_in_place(const GemmPlan& plan) {
+  if (sizeof(typename P::Memory) * P::kDepth != sizeof(typename P::Cell)) return false;
+  return plan.a_col == 1 && plan.depth % P::kDepth == 0;
+}
+
+/// `cells` cells of `rows` rows of a. Dense depth keeps its rows; else tiles of kGemmTileRows rows are packed
+/// one after another, [cells][rows of a tile].
+template <class P>
+CellRows pack_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
+                        typename P::Cell* to) {
+  using Memory = typename P::Memory;
+  using Cell = typename P::Cell;
+  const int64_t depth = plan.a_col * P::kDepth, left = plan.depth - first * P::kDepth;
+  const Memory* from = as<Memory>(plan.a) + row * plan.a_row + first * depth;
+  if (plan.a_col == 1) {
+    for (int64_t m = 0; m < rows; ++m)
+      for (int64_t i = 0; i < cells; ++i)
+        to[m * cells + i] = P::cell(from + m * plan.a_row + i * P::kDepth, 1, left - i * P::kDepth);
+    const int64_t bytes = cells * static_cast<int64_t>(sizeof(Cell));
+    return {reinterpret_cast<const char*>(to), bytes, sizeof(Cell), kGemmTileRows * bytes};
+  }
+  for (int64_t tile = 0; tile < rows; tile += kGemmTileRows) {
+    const int64_t count = rows - tile < kGemmTileRows ? rows - tile : kGemmTileRows;
+    const Memory* x = from + tile * plan.a_row;
+    Cell* block = to + tile * cells;
+    for (int64_t i = 0; i < cells; ++i) {
+      const int64_t here = left - i * P::kDepth;
+      if (plan.a_row == 1 && count == kGemmTileRows) {
+        P::template cells<kGemmTileRows>(x + i * depth, plan.a_col, here, block + i * kGemmTileRows);
+        continue;
+      }
+      for (int64_t m = 0; m < count; ++m)
+        block[i * kGemmTileRows + m] = P::cell(x + i * depth + m * plan.a_row, plan.a_col, here);
+    }
+  }
+  const int64_t step = kGemmTileRows * static_cast<int64_t>(sizeof(Cell));
+  return {reinterpret_cast<const char*>(to), sizeof(Cell), step, cells * step};
+}
+
+/// Whether a few rows read panel p of b where it lies: values in the attention of one token.
+template <class P>
+inline bool reads_panel_in_place(const GemmPlan& plan, int64_t p, int64_t rows) {
+  if (sizeof(typename P::Memory) != sizeof(typename P::Cell)) return false;
+  if (plan.b_source != nullptr || rows > kThinRows) return false;
+  return plan.b_col == 1 && panel_columns<P>(plan, p) % kCells<P> == 0;
+}
+
+/// As pack_rows_of_a, of rows that the plan's source writes: to `to`, or, where cells are no elements, behind
+/// that first.
+template <class P>
+CellRows write_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
+                         typename P::Cell* to) {
+  using Memory = typename P::Memory;
+  using Cell = typename P::Cell;
+  const int64_t begin = first * P::kDepth, left = plan.depth - begin;
+  const int64_t count = left < cells * P::kDepth ? left : cells * P::kDepth;
+  if (sizeof(Memory) * P::kDepth == sizeof(Cell) && count == cells * P::kDepth) {
+    plan.a_source->write(plan.a_source->from, row, rows, begin, count, to);
+    const int64_t bytes = cells * static_cast<int64_t>(sizeof(Cell));
+    return {reinterpret_cast<const char*>(to), bytes, sizeof(Cell), kGemmTileRows * bytes};
+  }
+  GemmPlan written = plan;
+  written.a = to + rows * cells;
+  written.a_row = written.depth = count;
+  written.a_col = 1;
+  plan.a_source->write(plan.a_source->from, row, rows, begin, count, to + rows * cells);
+  return pack_rows_of_a<P>(written, 0, rows, 0, cells, to);
+}
+
+template <class P>
+CellRows rows_in_place(const GemmPlan& plan, int64_t row, int64_t first) {
+  const auto* x = as<typename P::Memory>(plan.a) + row * plan.a_row + first * P::kDepth;
+  const int64_t bytes = plan.a_row * static_cast<int64_t>(sizeof(typename P::Memory));
+  return {reinterpret_cast<const char*>(x), bytes, sizeof(typename P::Cell), kGemmTileRows * bytes};
+}
+
+/// `cells` cells of `rows` rows of a, where they lie or in `working`.
+template <class P>
+CellRows rows_of(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
+                 typename P::Cell* working) {
+  if (plan.a_source != nullptr) return write_rows_of_a<P>(plan, row, rows, first, cells, working);
+  if (reads_in_place<P>(plan)) return rows_in_place<P>(plan, row, first);
+  return pack_rows_of_a<P>(plan, row, rows, first, cells, working);
+}
+
+}  // namespace modewise::ops::MODEWISE_ISA
