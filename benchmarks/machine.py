@@ -23,14 +23,15 @@ def line(info):
     if "rates" in info:
         rates = info["rates"]
         parts.append(f"one core: {rates['float32_peak_gflops']:.0f} GF/s of float32")
-        if rates["bf16_pairs_peak_gflops"]:
-            parts.append(f"{rates['bf16_pairs_peak_gflops']:.0f} of bf16 pairs")
+        for kind in ("pairs", "tiles"):
+            if rates[f"bf16_{kind}_peak_gflops"]:
+                parts.append(f"{rates[f'bf16_{kind}_peak_gflops']:.0f} of bf16 {kind}")
         parts.append(f"our tile {rates['float32_tile_gflops']:.0f} and {rates['bf16_tile_gflops']:.0f}")
         parts.append(f"copies {rates['copy_gigabytes']:.0f} GB/s")
     return ", ".join(parts)
 
 
 def peak(info, precision):
-    """GF/s of one core: in bf16 of pairs where the loops use them."""
-    pairs = precision == "bf16" and info["instruction_set"] == "avx512bf16"
-    return info["rates"]["bf16_pairs_peak_gflops" if pairs else "float32_peak_gflops"]
+    """GF/s of one core: in bf16 of pairs or tiles where the loops use them."""
+    kind = {"avx512bf16": "bf16_pairs", "amx": "bf16_tiles"}.get(info["instruction_set"]) if precision == "bf16" else None
+    return info["rates"][f"{kind or 'float32'}_peak_gflops"]

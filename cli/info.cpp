@@ -112,6 +112,7 @@ Json rates_json(const Rates& rates) {
   const auto giga = [](double rate) { return rate > 0 ? Json(rate / kGiga) : Json(); };
   return {{"float32_peak_gflops", giga(rates.core.float32)},
           {"bf16_pairs_peak_gflops", giga(rates.core.bf16_pairs)},
+          {"bf16_tiles_peak_gflops", giga(rates.core.bf16_tiles)},
           {"float32_tile_gflops", giga(rates.float32_tile)},
           {"bf16_tile_gflops", giga(rates.bf16_tile)},
           {"copy_gigabytes", giga(rates.core.copy)}};
@@ -119,14 +120,16 @@ Json rates_json(const Rates& rates) {
 
 std::string rates_text(const Rates& rates) {
   const double peak = rates.core.float32;
-  const std::string pairs =
-      rates.core.bf16_pairs > 0 ? fmt::format("{:.0f} GF/s", rates.core.bf16_pairs / kGiga) : "none";
+  const auto peak_of = [](double rate) {
+    return rate > 0 ? fmt::format("{:.0f} GF/s", rate / kGiga) : std::string("none");
+  };
   const auto tile = [&](double rate) {
     return fmt::format("{:.0f} GF/s ({:.0f} % of the float32 peak)", rate / kGiga, 100 * rate / peak);
   };
   report::Table table({{"one core"}, {"rate"}});
   table.add_row({"float32 multiply-adds on registers", fmt::format("{:.0f} GF/s", peak / kGiga)});
-  table.add_row({"bf16 products of pairs", pairs});
+  table.add_row({"bf16 products of pairs", peak_of(rates.core.bf16_pairs)});
+  table.add_row({"bf16 products of tiles (AMX)", peak_of(rates.core.bf16_tiles)});
   table.add_row({"linear 512 → 128, float32", tile(rates.float32_tile)});
   table.add_row({"linear 512 → 128, bf16", tile(rates.bf16_tile)});
   table.add_row({"copy of memory, read and written", fmt::format("{:.1f} GB/s", rates.core.copy / kGiga)});

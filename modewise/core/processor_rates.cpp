@@ -6,6 +6,8 @@
 #include <ctime>
 #include <vector>
 
+#include "modewise/core/amx.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -59,6 +61,17 @@ __attribute__((target("avx512f,avx512bf16"), noinline)) double pairs_512() {
   for (auto& s : sum) asm volatile("" : "+v"(s));
   return 4.0 * kSteps * kAccumulators * 16;
 }
+
+double multiply_tiles() {
+  const AmxShapes shapes;
+  asm volatile("ldtilecfg %0" : : "m"(shapes));
+  for (int64_t i = 0; i < kSteps / 50; ++i)  // an instruction takes 16 cycles
+    asm volatile(
+        "tdpbf16ps %tmm7, %tmm6, %tmm0; tdpbf16ps %tmm7, %tmm6, %tmm1; tdpbf16ps %tmm7, %tmm6, %tmm2;"
+        "tdpbf16ps %tmm7, %tmm6, %tmm3; tdpbf16ps %tmm7, %tmm6, %tmm4; tdpbf16ps %tmm7, %tmm6, %tmm5");
+  asm volatile("tilerelease");
+  return 2.0 * 16 * 16 * 32 * 6 * (kSteps / 50);
+}
 #endif
 
 double float32_operations() {
@@ -73,6 +86,13 @@ double float32_operations() {
 double bf16_pair_operations() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512bf16")) return pairs_512();
+#endif
+  return 0;
+}
+
+double bf16_tile_operations() {
+#if defined(__x86_64__)
+  if (amx_granted()) return multiply_tiles();
 #endif
   return 0;
 }
@@ -96,6 +116,8 @@ ProcessorRates processor_rates() {
   rates.float32 = fastest_rate(float32_operations(), kRuns, float32_operations);
   if (const double pairs = bf16_pair_operations(); pairs > 0)
     rates.bf16_pairs = fastest_rate(pairs, kRuns, bf16_pair_operations);
+  if (const double tiles = bf16_tile_operations(); tiles > 0)
+    rates.bf16_tiles = fastest_rate(tiles, kRuns, bf16_tile_operations);
   const std::vector<char> from(kCopied, 1);
   std::vector<char> to(kCopied);
   rates.copy = fastest_rate(2.0 * kCopied, 3, [&] {

@@ -14,8 +14,9 @@ double fastest_rate(double work, int runs, const std::function<void()>& run);
 struct ProcessorRates {
   double float32 = 0;  // operations a second (a multiply-add is two) of float32 multiply-adds on registers
   double bf16_pairs =
-      0;            // the same of the instruction that multiplies pairs of bfloat16; 0 where there is none
-  double copy = 0;  // bytes a second that a copy from memory to memory reads and writes, together
+      0;  // the same of the instruction that multiplies pairs of bfloat16; 0 where there is none
+  double bf16_tiles = 0;  // and of the one that multiplies tiles (AMX)
+  double copy = 0;        // bytes a second that a copy from memory to memory reads and writes, together
 };
 
 ProcessorRates processor_rates();

@@ -4,13 +4,16 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
+#include <variant>
 
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/ops/kernel_info.h"
 #include "modewise/report/table.h"
 #include "modewise/tasks/kind.h"
 #include "modewise/train/workers.h"
@@ -73,10 +76,35 @@ void load_inputs(Job& job, const std::string& config, std::vector<std::string> a
   job.load_data();
 }
 
-/// Data error unless all processes have the same config and data as the lead.
+/// What the bits of the job depend on besides config and data, with the loops for `isa`.
+std::string bits_of(Job& job, const std::string& isa) {
+  const Fields fields = job.fields();
+  const bool bf16 = std::ranges::any_of(fields.list(), [](const Field& field) {
+    return field.path == "model.precision" && *std::get<std::string*>(field.value) == "bf16";
+  });
+  return ops::bits_of(isa, bf16);
+}
+
+/// Data error unless all processes have the same config and data as the lead, and give the same bits.
 void require_equal_inputs(Job& job) {
-  const train::Common inputs[] = {{"settings", job.config_toml()}, {"data", job.data_hash()}};
+  const train::Common inputs[] = {{"settings", job.config_toml()},
+                                  {"data", job.data_hash()},
+                                  {"loops (MODEWISE_ISA)", bits_of(job, ops::active_isa())}};
   train::require_alike(train::workers(), inputs);
+}
+
+/// Says so where the run began with loops that give other bits than those here.
+void compare_instruction_sets(const train::RunFolder& folder, Job& job) {
+  if (!std::filesystem::exists(folder.file("manifest.json"))) return;
+  const auto manifest = folder.read_manifest();
+  const auto began = manifest.find("instruction_set");
+  if (began == manifest.end() || !began->is_string()) return;
+  const std::string then = began->get<std::string>(), now = ops::active_isa();
+  if (bits_of(job, then) != bits_of(job, now))
+    spdlog::warn(
+        "{} began with loops for {}: with those for {} it ends with other bits than it would have had "
+        "(MODEWISE_ISA={} takes them where the CPU has them)",
+        folder.path().string(), then, now, then);
 }
 
 /// The folder of an earlier run whose config the job has taken, or a new one that has become a run. Of
@@ -88,6 +116,7 @@ train::RunFolder load(const Kind& kind, const JobRequest& request, Job& job) {
     folder.require_task(kind.name);
     if (workers.leads()) folder.lock();
     load_inputs(job, folder.file("config.toml").string(), request.assignments);
+    compare_instruction_sets(folder, job);
     require_equal_inputs(job);
     return folder;
   }

@@ -30,7 +30,9 @@ class Job {
   /// Whether the test part is read.
   virtual bool reads_test() const = 0;
   virtual std::string data_hash() const { return describe_data().at("hash"); }
-  virtual std::string config_toml() = 0;
+  /// Those of the config, which live as long as the job does.
+  virtual Fields fields() = 0;
+  std::string config_toml() { return fields().to_toml(); }
   /// data.json of a new folder.
   virtual nlohmann::ordered_json describe_data() const = 0;
   /// Logs what data and which model it is.
@@ -60,7 +62,7 @@ class ConfiguredJob : public Job {
   int64_t seed() const override { return config_.train.seed; }
   int64_t shards() const override { return config_.train.shards; }
   bool reads_test() const override { return config_.train.test; }
-  std::string config_toml() override { return fields_of(config_).to_toml(); }
+  Fields fields() override { return fields_of(config_); }
   bool wants_report() const override { return config_.output.report; }
 
  protected:

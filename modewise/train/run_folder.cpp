@@ -14,6 +14,7 @@
 #include "modewise/core/folder.h"
 #include "modewise/core/log.h"
 #include "modewise/core/parse_json.h"
+#include "modewise/ops/kernel_info.h"
 
 namespace modewise::train {
 namespace fs = std::filesystem;
@@ -164,10 +165,10 @@ std::string RunFolder::read_config() const {
 
 void RunFolder::write_manifest(const RunManifest& manifest) const {
   const nlohmann::ordered_json json = {
-      {"task", manifest.task},  {"started", local_time_text()},      {"command_line", manifest.command_line},
-      {"seed", manifest.seed},  {"threads", manifest.threads},       {"data_hash", manifest.data_hash},
-      {"files", kRunFiles},     {"test_read", manifest.test_read},   {"build", to_json(build_info())},
-      {"torch", TORCH_VERSION}, {"machine", to_json(machine_info())}};
+      {"task", manifest.task},  {"started", local_time_text()},       {"command_line", manifest.command_line},
+      {"seed", manifest.seed},  {"threads", manifest.threads},        {"data_hash", manifest.data_hash},
+      {"files", kRunFiles},     {"test_read", manifest.test_read},    {"build", to_json(build_info())},
+      {"torch", TORCH_VERSION}, {"machine", to_json(machine_info())}, {"instruction_set", ops::active_isa()}};
   // A command line may hold any bytes; those that are not UTF-8 are replaced.
   const auto lenient = nlohmann::ordered_json::error_handler_t::replace;
   write_file_atomically(file("manifest.json"), json.dump(1, ' ', false, lenient) + "\n");

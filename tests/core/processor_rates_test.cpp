@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "modewise/core/amx.h"
 #include "modewise/core/build_info.h"
 
 namespace modewise {
@@ -19,10 +20,11 @@ TEST(ProcessorRates, AreThoseOfARealCore) {
   EXPECT_LT(rates.copy, 1e12);
 }
 
-TEST(ProcessorRates, HaveBf16PairsWhereTheProcessorHas) {
+TEST(ProcessorRates, HaveBf16WhereTheProcessorHas) {
   const auto sets = machine_info().instruction_sets;
-  const bool pairs = std::find(sets.begin(), sets.end(), "avx512_bf16") != sets.end();
-  EXPECT_EQ(processor_rates().bf16_pairs > 0, pairs);
+  const auto has = [&](const char* name) { return std::find(sets.begin(), sets.end(), name) != sets.end(); };
+  EXPECT_EQ(processor_rates().bf16_pairs > 0, has("avx512_bf16"));
+  EXPECT_EQ(processor_rates().bf16_tiles > 0, has("amx_bf16") && amx_granted());
 }
 
 TEST(FastestRate, IsThatOfTheFastestRun) {

@@ -9,14 +9,22 @@
 #include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/full_like.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/isnan.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <string>
+#include <type_traits>
 
 #include "modewise/core/random.h"
 #include "modewise/ops/cpu/dispatch_type.h"
@@ -50,6 +58,22 @@ F add_product(F sum, F a, F b, bool fused) {
   if (fused) return std::fma(a, b, sum);
   const volatile F product = a * b;
   return sum + product;
+}
+
+/// One element by the order of tiles: pieces of 256, of steps of 32, whose products of even and of odd places
+/// are two chains from 0, added to each other, then to the piece.
+float element_of_tiles(const std::vector<float>& a, const std::vector<float>& b) {
+  float total = 0, piece = 0;
+  const size_t depth = a.size();
+  for (size_t begin = 0; begin < depth; begin += 32) {
+    float chains[2] = {};
+    const size_t end = std::min(begin + 32, depth);
+    for (size_t k = begin; k < end; ++k) chains[k % 2] = std::fma(a[k], b[k], chains[k % 2]);
+    piece = (begin % 256 == 0 ? 0 : piece) + (chains[0] + chains[1]);
+    if (end % 256 != 0 && end != depth) continue;
+    total = end <= 256 ? piece : total + piece;
+  }
+  return total;
 }
 
 /// One element by the stated order: pieces of 256 of chains of 64, each from 0, added in order.
@@ -125,8 +149,15 @@ class GemmOnEveryInstructionSet : public testing::TestWithParam<std::string> {
   }
 
   template <class F>
+  static F wanted_element(const std::vector<F>& a, const std::vector<F>& b, at::ScalarType type) {
+    const bool narrow = type == at::kBFloat16;
+    if constexpr (std::is_same_v<F, float>)
+      if (narrow && GetParam().starts_with("amx")) return element_of_tiles(a, b);
+    return element(a, b, fused(), narrow && GetParam() == "avx512bf16");
+  }
+
+  template <class F>
   void check(at::ScalarType type) {
-    const bool pairs = type == at::kBFloat16 && GetParam() == "avx512bf16";
     uint64_t place = 0;
     for (const Case& c : cases()) {
       const at::Tensor a = laid_out(c.m, c.k, type, c.a, ++place), b = laid_out(c.k, c.n, type, c.b, ++place);
@@ -137,7 +168,7 @@ class GemmOnEveryInstructionSet : public testing::TestWithParam<std::string> {
       gemm(type, {gemm_plan(a, b, bias, out)});
       for (int64_t at = 0; at < std::min<int64_t>(c.m * c.n, 40); ++at) {
         const int64_t cell = at * 7919 % (c.m * c.n), m = cell / c.n, n = cell % c.n;
-        F wanted = element(values<F>(a[m]), values<F>(b.select(1, n)), fused(), pairs);
+        F wanted = wanted_element(values<F>(a[m]), values<F>(b.select(1, n)), type);
         if (c.bias) wanted += values<F>(bias)[static_cast<size_t>(n)];
         const at::Tensor rounded = at::full({}, static_cast<double>(wanted), at::kDouble).to(type);
         ASSERT_TRUE(at::equal(out[m][n], rounded))
@@ -236,6 +267,76 @@ TEST_P(GemmOnEveryInstructionSet, AddsToWhatIsThere) {
   plan.add = true;
   gemm(at::kBFloat16, {plan});
   EXPECT_TRUE(at::equal(once, product + 0.5));
+}
+
+TEST_P(GemmOnEveryInstructionSet, TakesDenormalNumbersAsItsInstructionsDo) {
+  const at::Tensor small = at::full({5, 1}, std::ldexp(1.0, -70), at::kBFloat16),
+                   sums = at::full({5, 5}, 77, at::kFloat);
+  gemm(at::kBFloat16, {gemm_plan(small, small.t(), {}, sums)});
+  const bool flushes = GetParam() == "avx512bf16" || GetParam().starts_with("amx");
+  EXPECT_TRUE(at::equal(sums, at::full_like(sums, flushes ? 0.0 : std::ldexp(1.0, -140))));
+  const at::Tensor denormal = at::full({5, 1}, std::ldexp(1.0, -130), at::kBFloat16),
+                   large = at::full({1, 5}, std::ldexp(1.0, 100), at::kBFloat16);
+  gemm(at::kBFloat16, {gemm_plan(denormal, large, {}, sums)});
+  EXPECT_TRUE(at::equal(sums, at::full_like(sums, flushes ? 0.0 : std::ldexp(1.0, -30))));
+}
+
+// Scratch is used again, and what it holds between the ends of operands and of tiles must count as nothing.
+TEST_P(GemmOnEveryInstructionSet, ForgetsEarlierProducts) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16})
+    for (const int64_t rows : {3, 21, 200})
+      for (int layout = 0; layout < 2; ++layout) {
+        const at::Tensor a = laid_out(rows, 301, type, layout, 20), b = laid_out(301, 50, type, 1, 21);
+        const at::Tensor wanted = at::empty({rows, 50}, a.options()), out = wanted.clone();
+        gemm(type, {gemm_plan(a, b, {}, wanted)});
+        const at::Tensor bad_a = at::full({rows, 511}, nan, a.options()),
+                         bad_b = at::full({97, 511}, nan, a.options()).t();
+        const at::Tensor bad = at::empty({rows, 97}, a.options());
+        gemm(type, {gemm_plan(bad_a, bad_b, {}, bad)});
+        gemm(type, {gemm_plan(a, b, {}, out)});
+        ASSERT_TRUE(bad.isnan().all().item<bool>());
+        EXPECT_TRUE(at::equal(out, wanted)) << type << " " << rows << " " << layout;
+        EXPECT_TRUE(at::isfinite(out).all().item<bool>());
+      }
+}
+
+/// A copy of x as it lies, behind whose last element no memory may be touched.
+class BeforeAWall {
+ public:
+  explicit BeforeAWall(const at::Tensor& x) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGE_SIZE)), bytes = x.storage().nbytes();
+    size_ = (bytes + page - 1) / page * page + page;
+    memory_ =
+        static_cast<char*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    char* begin = memory_ + size_ - page - bytes;
+    std::memcpy(begin, x.storage().data(), bytes);
+    mprotect(memory_ + size_ - page, page, PROT_NONE);
+    tensor = at::from_blob(begin, x.sizes(), x.strides(), x.storage_offset(), nullptr, x.options());
+  }
+  ~BeforeAWall() { munmap(memory_, size_); }
+  BeforeAWall(const BeforeAWall&) = delete;
+  BeforeAWall& operator=(const BeforeAWall&) = delete;
+
+  at::Tensor tensor;
+
+ private:
+  char* memory_;
+  size_t size_;
+};
+
+TEST_P(GemmOnEveryInstructionSet, ReadsAndWritesNothingBeyondItsOperands) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16})
+    for (const int64_t rows : {1, 3, 5, 21, 200})
+      for (const int64_t depth : {31, 64, 301})
+        for (const int64_t columns : {1, 17, 50})
+          for (int layout = 0; layout < 4; ++layout) {
+            const BeforeAWall a(laid_out(rows, depth, type, layout % 2, 22)),
+                b(laid_out(depth, columns, type, layout / 2, 23)), bias(noise({columns}, type, 24)),
+                out(at::full({rows, columns}, 77, type));
+            gemm(type, {gemm_plan(a.tensor, b.tensor, bias.tensor, out.tensor)});
+            ASSERT_TRUE(at::isfinite(out.tensor).all().item<bool>());
+          }
 }
 
 // b is packed in rounds of 8 MiB. A panel of such a depth is larger, and makes a round of its own.

@@ -1,6 +1,6 @@
 """The same bits on every instruction set with fused multiply-adds: every operator's record, forward and backward, and
 longer sums, under the loops for AVX2 and for AVX-512. A CPU without AVX-512 has one such set alone and skips. Products of
-pairs of bfloat16 (avx512bf16) have bits of their own: that set is asked in the other types."""
+pairs (avx512bf16) and of tiles of bfloat16 (amx, and amx_vectors, which must give the same) have bits of their own."""
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from ops_records import RECORDS, ops
 from ops_samples import drawer, outputs
 from ops_sequence_samples import sequences
 
+OF_BFLOAT16 = {"avx512bf16": "pairs", "amx": "tiles", "amx_vectors": "tiles"}
 FUSED = [isa for isa in ops.available_isas() if isa != "scalar"]
 pytestmark = pytest.mark.skipif(len(FUSED) < 2, reason=f"this CPU has {FUSED or 'no set with fused multiply-adds'}, and two are compared")
 WIDTHS = (1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 130, 271)
@@ -46,13 +47,11 @@ def bits(t):
 
 def check(call, args, kwargs, differentiable, what):
     narrow = any(isinstance(a, torch.Tensor) and a.dtype == torch.bfloat16 for a in args)
-    first = None
+    firsts = {}
     for isa in FUSED:
-        if narrow and isa == "avx512bf16":
-            continue
         ops.use_isa(isa)
         found = results(call, args, kwargs, differentiable)
-        first = found if first is None else first
+        first = firsts.setdefault(OF_BFLOAT16.get(isa) if narrow else None, found)
         for place, (a, b) in enumerate(zip(first, found, strict=True)):
             if a is None:
                 assert b is None, (what, place)

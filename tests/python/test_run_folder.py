@@ -1,6 +1,7 @@
 """The start of a run, over the real command: killed at any moment, twice at once, in folders that hold other things; and
 what of it is durable. The tests that stop or watch system calls need strace and the right to trace."""
 
+import json
 import os
 import pathlib
 import re
@@ -12,6 +13,7 @@ import time
 import pytest
 
 from cli_helpers import PROGRAM, fails, ok, write_csv
+from modewise.ops import kernels
 from test_outputs import needs_strace, train
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
@@ -188,3 +190,40 @@ def test_the_run_folder_and_its_lines_are_durable(tmp_path, data):
     for place in places:
         assert "fsync" == calls[place - 1][0] and ".tmp-" in calls[place - 1][1]
         assert synced(calls, run, place) == place + 2  # the folder is opened for it
+
+
+# Which instruction set a run began with.
+
+ISAS = kernels.available_isas()
+
+
+@pytest.mark.parametrize("precision, began, resumed, other_bits", [
+    ("float32", "scalar", "avx2", True),
+    ("float32", "avx2", "avx512", False),
+    ("float32", "avx512", "avx512bf16", False),
+    ("bf16", "avx2", "avx512", False),
+    ("bf16", "avx512bf16", "avx512", True),
+    ("bf16", "avx2", "amx_vectors", True),
+    ("bf16", "amx", "amx_vectors", False),
+])  # fmt: skip
+def test_a_resume_says_that_the_bits_will_be_others(tmp_path, data, precision, began, resumed, other_bits):
+    if missing := {began, resumed} - set(ISAS):
+        pytest.skip(f"this CPU has no {missing}")
+    run = tmp_path / "out"
+    settings = ["model.name=hot", "model.width=16", f"model.precision={precision}"]
+    ok(*train(data, run, *(word for setting in settings for word in ("--set", setting))), env={"MODEWISE_ISA": began})
+    assert json.loads((run / "manifest.json").read_text())["instruction_set"] == began
+    said = ok("train", "forecast", "--resume", run, env={"MODEWISE_ISA": resumed}).stderr
+    sentence = f"{run} began with loops for {began}: with those for {resumed} it ends with other bits than it would have had"
+    assert (sentence in said) == other_bits
+
+
+@pytest.mark.parametrize("manifest", ["{}", '{"instruction_set": 5}', None])
+def test_a_run_that_does_not_say_its_instruction_set_goes_on(tmp_path, finished, manifest):
+    run = tmp_path / "out"
+    shutil.copytree(finished, run)
+    if manifest is None:
+        (run / "manifest.json").unlink()
+    else:
+        (run / "manifest.json").write_text(manifest)
+    assert "began with loops" not in ok("train", "forecast", "--resume", run).stderr

@@ -172,13 +172,14 @@ def test_begun_on_four_and_ended_on_two(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "setting, data, wanted",
+    "setting, data, isas, wanted",
     [
-        ("train.seed=$RANK", "a.csv", "the processes do not work alike: rank 1 has other settings than rank 0"),
-        ("train.seed=1", "$RANK.csv", "the processes do not work alike: rank 1 has other data than rank 0"),
+        ("train.seed=$RANK", "a.csv", "avx2 avx2", "the processes do not work alike: rank 1 has other settings than rank 0"),
+        ("train.seed=1", "$RANK.csv", "avx2 avx2", "the processes do not work alike: rank 1 has other data than rank 0"),
+        ("train.seed=1", "a.csv", "avx2 scalar", "the processes do not work alike: rank 1 has other loops (MODEWISE_ISA) than rank 0"),
     ],
 )
-def test_processes_that_do_not_train_alike(tmp_path, setting, data, wanted):
+def test_processes_that_do_not_train_alike(tmp_path, setting, data, isas, wanted):
     rows = ["date,x"] + [f"2020-01-01 {i // 60:02d}:{i % 60:02d}:00,{(i * 7) % 13}" for i in range(900)]
     for name in ("a.csv", "0.csv"):
         (tmp_path / name).write_text("\n".join(rows) + "\n")
@@ -187,7 +188,7 @@ def test_processes_that_do_not_train_alike(tmp_path, setting, data, wanted):
         (tmp_path / str(rank)).mkdir()
         shutil.copy(tmp_path / data.replace("$RANK", str(rank)), tmp_path / str(rank) / "x.csv")
     # One path of which each process sees another file, as on two machines.
-    command = (f"cd {tmp_path}/$RANK && exec {sys.executable} -m modewise train forecast --data /proc/self/cwd/x.csv --set forecast.lookback=48"
+    command = (f"cd {tmp_path}/$RANK && isas=({isas}) && export MODEWISE_ISA=${{isas[$RANK]}} && exec {sys.executable} -m modewise train forecast --data /proc/self/cwd/x.csv --set forecast.lookback=48"
                f" --set forecast.horizon=12 --model dlinear --set {setting} --out {tmp_path}/run")  # fmt: skip
     done = subprocess.run([*TORCHRUN, "--nproc-per-node", "2", "--no-python", "bash", "-c", command], capture_output=True, text=True, timeout=120,
                           env=ENVIRONMENT)  # fmt: skip

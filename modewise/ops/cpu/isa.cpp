@@ -1,11 +1,14 @@
 #include <ATen/Version.h>
 #include <c10/util/Exception.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <string>
 
+#include "modewise/core/amx.h"
 #include "modewise/ops/cpu/loops.h"
+#include "modewise/ops/cpu/scratch.h"
 #include "modewise/ops/kernel_info.h"
 
 namespace modewise::ops {
@@ -22,7 +25,8 @@ extern const Loops table;
 }
 namespace avx512bf16 {
 extern const Loops table;
-}
+extern const GemmLoops<Half16> gemm_amx, gemm_amx_vectors;
+}  // namespace avx512bf16
 #endif
 
 namespace {
@@ -41,19 +45,71 @@ bool has_avx2() {
 /// bits_promise).
 const bool torch_takes_avx2 = has_avx2() && setenv("ATEN_CPU_CAPABILITY", "avx2", /*overwrite=*/0) == 0;
 
+#if defined(MODEWISE_X86_LOOPS)
+/// 4, or 37, odd rows times a matrix that is dense in depth: all ways of gemm_amx.h but those of other
+/// strides.
+std::array<float, 37 * 50> try_products(const GemmLoops<Half16>& products, int64_t rows) {
+  constexpr int64_t kDepth = 333, kColumns = 50;
+  std::vector<Half16> a(37 * kDepth), b(kColumns * kDepth);
+  uint32_t state = 1;
+  for (auto* values : {&a, &b})
+    for (Half16& value : *values) {
+      state = state * 1664525U + 1013904223U;
+      value.bits = static_cast<uint16_t>(0x3f00U | (state >> 31) << 15 | (state >> 24 & 0xffU));
+    }
+  std::array<float, 37 * 50> out = {};
+  const GemmPlan plan = {.rows = rows,
+                         .columns = kColumns,
+                         .depth = kDepth,
+                         .a = a.data(),
+                         .a_row = kDepth,
+                         .a_col = 1,
+                         .b = b.data(),
+                         .b_row = 1,
+                         .b_col = kDepth,
+                         .bias = nullptr,
+                         .out = out.data(),
+                         .out_row = kColumns,
+                         .wide = true};
+  const int64_t panels = (kColumns + products.panel - 1) / products.panel;
+  products.multiply(plan, 0, rows, 0, panels, nullptr, thread_scratch(products.scratch(plan, rows, panels)));
+  return out;
+}
+
+/// Whether the unit for tiles computes what it is documented to, bit by bit.
+bool amx_is_right() {
+  for (const int64_t rows : {4, 37})
+    if (try_products(avx512bf16::gemm_amx, rows) != try_products(avx512bf16::gemm_amx_vectors, rows))
+      return false;
+  return true;
+}
+
+Loops with_products(const char* name, const GemmLoops<Half16>& products) {
+  Loops table = avx512bf16::table;
+  table.name = name;
+  table.bf16.gemm = &products;
+  return table;
+}
+#endif
+
 std::vector<const Loops*> available() {
   std::vector<const Loops*> tables = {&scalar::table};
 #if defined(MODEWISE_X86_LOOPS)
+  static const Loops amx = with_products("amx", avx512bf16::gemm_amx);
+  static const Loops amx_vectors = with_products("amx_vectors", avx512bf16::gemm_amx_vectors);
+  static const bool has_amx = __builtin_cpu_supports("avx512bf16") && amx_granted() && amx_is_right();
   if (has_avx2()) tables.push_back(&avx2::table);
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512cd")) {
     // The last one is the default. Intel's CPUs multiply pairs at half the speed of float32, AMD's at twice
-    // it.
+    // it; tiles are several times faster than either.
     const bool pairs = __builtin_cpu_supports("avx512bf16");
+    if (pairs) tables.push_back(&amx_vectors);
     if (pairs && !__builtin_cpu_is("amd")) tables.push_back(&avx512bf16::table);
     tables.push_back(&avx512::table);
     if (pairs && __builtin_cpu_is("amd")) tables.push_back(&avx512bf16::table);
+    if (has_amx) tables.push_back(&amx);
   }
 #endif
   return tables;
@@ -96,9 +152,16 @@ void use_isa(const std::string& isa) {
   current() = find(isa);
 }
 
+std::string bits_of(const std::string& isa, bool bf16) {
+  if (isa == "scalar") return "plain";
+  if (bf16 && isa == "avx512bf16") return "pairs";
+  if (bf16 && isa.starts_with("amx")) return "tiles";
+  return "fused";
+}
+
 std::string bits_promise() {
   const std::string isa = active_isa(), torch_kernels = at::get_cpu_capability();
-  if (isa == "scalar")
+  if (bits_of(isa, false) == "plain")
     return "float32 trainings have the same bits under these loops alone: they have no fused multiply-adds";
   if (torch_kernels != "AVX2")
     return "float32 trainings may have other bits on another CPU: libtorch runs its kernels for " +

@@ -34,7 +34,7 @@ class LabelledJob final : public Job {
   int64_t shards() const override { return run_->training().shards; }
   bool reads_test() const override { return run_->training().test; }
   std::string data_hash() const override { return run_->hash(); }
-  std::string config_toml() override { return run_->fields().to_toml(); }
+  Fields fields() override { return run_->fields(); }
   Json describe_data() const override { return run_->describe(); }
 
   void announce() const override {

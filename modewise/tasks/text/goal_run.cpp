@@ -62,7 +62,7 @@ class GoalJob final : public Job {
   int64_t shards() const override { return run_->config.train.shards; }
   bool reads_test() const override { return run_->config.train.test; }
   std::string data_hash() const override { return run_->hash(); }
-  std::string config_toml() override { return fields_of(run_->config).to_toml(); }
+  Fields fields() override { return fields_of(run_->config); }
   Json describe_data() const override {
     Json json = run_->describe();
     json["tokenizer"] = {{"name", run_->reading.tokenizer->name()},

@@ -49,7 +49,7 @@ class TextJob final : public Job {
   int64_t shards() const override { return job_->shards(); }
   bool reads_test() const override { return job_->reads_test(); }
   std::string data_hash() const override { return job_->data_hash(); }
-  std::string config_toml() override { return job_->config_toml(); }
+  Fields fields() override { return job_->fields(); }
   Json describe_data() const override { return job_->describe_data(); }
   void announce() const override { job_->announce(); }
   analysis::ModelCost cost() const override { return job_->cost(); }

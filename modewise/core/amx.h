@@ -1,0 +1,20 @@
+#pragma once
+// Whether this process may use the tile registers of AMX, and how they are set up.
+
+#include <cstdint>
+
+namespace modewise {
+
+/// What `ldtilecfg` reads: eight tiles of 16 rows of 64 bytes.
+struct alignas(64) AmxShapes {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+static_assert(sizeof(AmxShapes) == 64);
+
+/// True where the CPU has tiles of bfloat16 and the system grants their registers to this process, of which
+/// it is asked once. Linux refuses where a thread's alternative signal stack is too small for them.
+bool amx_granted();
+
+}  // namespace modewise

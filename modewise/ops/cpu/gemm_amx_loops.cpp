@@ -1,0 +1,10 @@
+#include "modewise/ops/cpu/gemm_amx.h"
+
+namespace modewise::ops::MODEWISE_ISA {
+
+extern const GemmLoops<Half16> gemm_amx;
+extern const GemmLoops<Half16> gemm_amx_vectors;
+const GemmLoops<Half16> gemm_amx = AmxGemm<AmxUnit>::loops;
+const GemmLoops<Half16> gemm_amx_vectors = AmxGemm<VectorUnit>::loops;
+
+}  // namespace modewise::ops::MODEWISE_ISA
