@@ -1,8 +1,8 @@
 #pragma once
-// The hot loops, as tables of functions over raw pointers. Each `*_loops.cpp` is compiled once for each
+// The hot loops, as tables of functions over raw pointers. Each file of loops/ is compiled once for each
 // instruction set in a namespace of its own; `loops()` gives the table in use. Those files include nothing
-// but cpu/vector.h and the plain structs below: an inline function of a library header, compiled there for
-// AVX-512, could otherwise be the copy that the linker keeps for machines without it.
+// but each other and plain structs, such as those below: an inline function of a library header, compiled
+// there for AVX-512, could otherwise be the copy that the linker keeps for machines without it.
 
 #include <cstdint>
 

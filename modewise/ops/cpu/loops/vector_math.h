@@ -3,7 +3,7 @@
 // normal), the C library for double. The normal distribution for float: its tail is exp(−x²/2) times a
 // polynomial.
 
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -1,7 +1,7 @@
-#include "modewise/ops/cpu/gemm_loops.h"
+#include "modewise/ops/cpu/loops/gemm_loops.h"
 
 #if defined(__AVX512BF16__)
-#include "modewise/ops/cpu/gemm_pairs.h"
+#include "modewise/ops/cpu/loops/gemm_pairs.h"
 #endif
 
 namespace modewise::ops::MODEWISE_ISA {

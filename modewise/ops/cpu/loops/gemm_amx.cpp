@@ -1,4 +1,4 @@
-#include "modewise/ops/cpu/gemm_amx.h"
+#include "modewise/ops/cpu/loops/gemm_amx.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -4,7 +4,7 @@
 // follow each other in depth.
 
 #include "modewise/ops/cpu/gemm_plan.h"
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

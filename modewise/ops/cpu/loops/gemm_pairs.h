@@ -2,7 +2,7 @@
 // Products of bfloat16 by the instruction that multiplies pairs (AVX512_BF16): sums are float32, denormal
 // numbers count as 0.
 
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

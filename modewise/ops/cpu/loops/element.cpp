@@ -1,9 +1,9 @@
 // Dropout with the residual sum, layer and RMS norm, Adam: what lies between products;
 // rows or groups of 64 elements are independent of each other.
 
-#include "modewise/ops/cpu/channels.h"
-#include "modewise/ops/cpu/philox.h"
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/channels.h"
+#include "modewise/ops/cpu/loops/philox.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -8,7 +8,7 @@
 // c. Denormal numbers count as 0 throughout (Intel's Software Developer's Manual, TDPBF16PS).
 
 #include "modewise/core/amx.h"
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -3,7 +3,7 @@
 // mode's own. Both add in runs of eight places, so that no chain is long. Cells are visited in order, so sums
 // do not depend on threads; invalid cells are never read.
 
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

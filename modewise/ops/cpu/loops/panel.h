@@ -2,7 +2,7 @@
 // Register-blocked products of small matrices with packed panels, shared by the loops of mode products and
 // scores.
 
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -1,7 +1,7 @@
 #pragma once
 // What loops over rows of channels that wait for memory have in common.
 
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -2,8 +2,8 @@
 // backward. Everything of one (sample, head) is computed by one thread in a fixed order. And weights of rows
 // of scores that others made.
 
-#include "modewise/ops/cpu/panel.h"
-#include "modewise/ops/cpu/vector_math.h"
+#include "modewise/ops/cpu/loops/panel.h"
+#include "modewise/ops/cpu/loops/vector_math.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

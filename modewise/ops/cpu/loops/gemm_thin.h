@@ -1,7 +1,7 @@
 #pragma once
 // A few rows times a matrix that is dense in depth: it is turned in registers while it is read.
 
-#include "modewise/ops/cpu/gemm_pack.h"
+#include "modewise/ops/cpu/loops/gemm_pack.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -3,7 +3,7 @@
 // in its low half, since the instruction that multiplies 32 × 32 bits to 64 reads the low halves and ignores
 // the rest.
 
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>

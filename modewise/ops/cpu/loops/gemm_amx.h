@@ -3,9 +3,9 @@
 // padded with zeros, as gemm_amx_unit.h adds them; pieces are added in order, then the bias. Panels are those
 // of pairs.
 
-#include "modewise/ops/cpu/gemm_amx_unit.h"
-#include "modewise/ops/cpu/gemm_loops.h"
-#include "modewise/ops/cpu/gemm_pairs.h"
+#include "modewise/ops/cpu/loops/gemm_amx_unit.h"
+#include "modewise/ops/cpu/loops/gemm_loops.h"
+#include "modewise/ops/cpu/loops/gemm_pairs.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
@@ -22,8 +22,9 @@ struct AmxRows {
   int64_t row;  // elements from one to the next
 };
 
-/// Rows [row, row_end) of `count` elements from `begin` on, where they lie or in `working` [rows, kGemmPiece],
-/// whose tiles and steps are whole. What it reads beyond the rows' end is never used; beyond the depth are 0.
+/// Rows [row, row_end) of `count` elements from `begin` on, where they lie or in `working` [rows,
+/// kGemmPiece], whose tiles and steps are whole. What it reads beyond the rows' end is never used; beyond the
+/// depth are 0.
 class AmxRowsOf {
  public:
   AmxRowsOf(const GemmPlan& plan, int64_t row, int64_t row_end, Half16* working)
@@ -97,7 +98,8 @@ class AmxRowsOf {
 template <class Unit, int RowTiles, int Vectors>
 class AmxTile {
  public:
-  static void run(Unit& unit, AmxRows a, const uint32_t* panel, int64_t steps, float* sums, int64_t sums_row) {
+  static void run(Unit& unit, AmxRows a, const uint32_t* panel, int64_t steps, float* sums,
+                  int64_t sums_row) {
     constexpr int64_t kPanelRow = Vectors * kAmxRowBytes;
     zero<0>(unit);
     for (int64_t i = 0; i < steps; ++i, a.at += kAmxStep, panel += kAmxStepCells * Vectors * kCells<Pairs>) {
@@ -254,16 +256,16 @@ struct AmxGemm {
     return (plan.depth > kGemmPiece ? padded(rows, kTileRows) * panels : kTileRows) * kPanel<P>;
   }
   static int64_t scratch(const GemmPlan& plan, int64_t rows, int64_t panels) {
-    const int64_t rows_of_a = is_thin<P>(plan, rows) ? AmxThin<Unit>::size(plan.depth)
-                                                     : (AmxRowsOf::size(plan, rows) + 1) / 2;
+    const int64_t rows_of_a =
+        is_thin<P>(plan, rows) ? AmxThin<Unit>::size(plan.depth) : (AmxRowsOf::size(plan, rows) + 1) / 2;
     return (sums_size(plan, rows, panels) + kTileRows * kPanel<P> + kPieceCells<P> * kPanel<P> + rows_of_a) *
            4;
   }
 
   /// One piece of depth for one panel: every tile of rows [row, row_end).
   static void multiply_slice(Unit& unit, const GemmPlan& plan, AmxRows a, const uint32_t* slice,
-                             int64_t steps, int64_t row, int64_t row_end, int64_t p, float* sums, float* piece,
-                             bool first, bool last) {
+                             int64_t steps, int64_t row, int64_t row_end, int64_t p, float* sums,
+                             float* piece, bool first, bool last) {
     const int64_t vectors = panel_vectors<P>(plan, p), columns = panel_columns<P>(plan, p);
     for (int64_t at = row; at < row_end; at += kTileRows, a.at += kTileRows * a.row) {
       const int64_t rows = row_end - at < kTileRows ? row_end - at : kTileRows;

@@ -2,7 +2,7 @@
 // Products of small dense matrices for attention tiles: nothing is packed, since one operand is read by
 // broadcast and the other in whole vectors.
 
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -4,14 +4,14 @@
 // works on whole vectors and no matrix needs packing but the tile's own queries. Everything of a (sample, key
 // head, strip or chunk) is computed by one thread in a fixed order.
 
-#include "modewise/ops/cpu/strip.h"
-#include "modewise/ops/cpu/tile_gemm.h"
-#include "modewise/ops/cpu/vector.h"
-#include "modewise/ops/cpu/vector_math.h"
+#include "modewise/ops/cpu/loops/strip.h"
+#include "modewise/ops/cpu/loops/tile_gemm.h"
+#include "modewise/ops/cpu/loops/vector.h"
+#include "modewise/ops/cpu/loops/vector_math.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
-// gather_loops.cpp
+// gather.cpp
 template <class T>
 void gather_tokens(const SummaryPlan& plan, int64_t b, int64_t g, int64_t first, int64_t last);
 template <class T>
@@ -19,7 +19,7 @@ void gather_slots(const SummaryPlan& plan, int level, int64_t b, int64_t g);
 template <class T>
 void store_tokens(const SummaryPlan& plan, int64_t b, int64_t g, int64_t first, int64_t last);
 
-// slot_loops.cpp
+// slot.cpp
 template <class T>
 int64_t slot_scratch(const SummaryPlan& plan, int level);
 template <class T>

@@ -1,7 +1,7 @@
 #pragma once
 // Products of matrices of any size, by tiles over packed panels.
 
-#include "modewise/ops/cpu/gemm_thin.h"
+#include "modewise/ops/cpu/loops/gemm_thin.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -1,8 +1,8 @@
 // The gradients of keys, values and slots: what the chunks of summary_attention's backward found is added up
 // in the order of the chunks, and turned back from the position codes.
 
-#include "modewise/ops/cpu/strip.h"
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/strip.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -2,7 +2,7 @@
 // What tiles read: panels of b, packed so that a step of the depth is one dense row, and rows of a, where
 // they lie if their elements are those of the arithmetic, else packed too.
 
-#include "modewise/ops/cpu/gemm_tile.h"
+#include "modewise/ops/cpu/loops/gemm_tile.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -2,7 +2,7 @@
 // [N][fibres · d] and multiplied by register tiles. Sums run over n in ascending order whatever the tiling,
 // so the result does not depend on how fibres are shared among threads.
 
-#include "modewise/ops/cpu/panel.h"
+#include "modewise/ops/cpu/loops/panel.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

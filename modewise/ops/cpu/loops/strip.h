@@ -2,7 +2,7 @@
 // What the loops of summary_attention share: turning rows by their position codes, and where the codes of a
 // chunk begin.
 
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

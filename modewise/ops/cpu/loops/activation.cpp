@@ -2,7 +2,7 @@
 // is filled up with zeros, so that an element does not depend on its place. Compiled without contracted
 // multiply-adds, as the loops around them are.
 
-#include "modewise/ops/cpu/vector_math.h"
+#include "modewise/ops/cpu/loops/vector_math.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -1,4 +1,4 @@
-#include "modewise/ops/cpu/vector.h"
+#include "modewise/ops/cpu/loops/vector.h"
 
 #define MODEWISE_TEXT_OF(name) #name
 #define MODEWISE_TEXT(name) MODEWISE_TEXT_OF(name)

@@ -1,7 +1,7 @@
 // A channel's sums are chains of 16 rows, added up in order: no channel meets another, so the width of the
 // vectors changes no bit.
 
-#include "modewise/ops/cpu/channels.h"
+#include "modewise/ops/cpu/loops/channels.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

@@ -1,8 +1,8 @@
 // Summaries of blocks: r slots from the children of a block, a = softmax(z Kᵀ), keys a K, values a V, and
 // their backward. A block is computed by one thread in a fixed order.
 
-#include "modewise/ops/cpu/vector.h"
-#include "modewise/ops/cpu/vector_math.h"
+#include "modewise/ops/cpu/loops/vector.h"
+#include "modewise/ops/cpu/loops/vector_math.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 

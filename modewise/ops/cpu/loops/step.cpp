@@ -1,7 +1,7 @@
 // A token attends to the rows of its cache, and joins the blocks that are being filled.
 
-#include "modewise/ops/cpu/vector.h"
-#include "modewise/ops/cpu/vector_math.h"
+#include "modewise/ops/cpu/loops/vector.h"
+#include "modewise/ops/cpu/loops/vector_math.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
