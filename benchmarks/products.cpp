@@ -81,9 +81,13 @@ Case network(int64_t rows, int64_t width, int64_t hidden, at::ScalarType type, b
 
 std::vector<Case> cases(at::ScalarType type) {
   constexpr int64_t kRows = 16128;  // tokens of 32 samples of 21 x 24
-  return {product(kRows, 128, 128, type),      product(kRows, 128, 1024, type),
-          product(kRows, 512, 128, type),      product(1, 4096, 4096, type),
-          product(17, 63, 65, type),           network(kRows, 128, 512, type, false),
+  return {product(kRows, 128, 128, type),
+          product(kRows, 128, 1024, type),
+          product(kRows, 512, 128, type),
+          product(1, 4096, 4096, type),
+          product(17, 63, 65, type),
+          product(21, 512, 512, type),
+          network(kRows, 128, 512, type, false),
           network(kRows, 128, 512, type, true)};
 }
 
