@@ -119,6 +119,7 @@ int run(int threads, int rounds, bool processor_time) {
               machine_info().processor.c_str(), ops::active_isa().c_str(), threads, rounds,
               rates.float32 / 1e9);
   if (rates.bf16_pairs > 0) std::printf(", %.0f in pairs of bf16", rates.bf16_pairs / 1e9);
+  if (rates.bf16_tiles > 0) std::printf(", %.0f in tiles of bf16", rates.bf16_tiles / 1e9);
   std::printf(
       "\n\n| rows | map | type | modewise GF/s | torch GF/s | of the float32 peak a thread "
       "|\n|---|---|---|---|---|---|\n");

@@ -46,20 +46,22 @@ bool has_avx2() {
 const bool torch_takes_avx2 = has_avx2() && setenv("ATEN_CPU_CAPABILITY", "avx2", /*overwrite=*/0) == 0;
 
 #if defined(MODEWISE_X86_LOOPS)
-/// 4, or 37, odd rows times a matrix that is dense in depth: all ways of gemm_amx.h but those of other
-/// strides.
-std::array<float, 37 * 50> try_products(const GemmLoops<Half16>& products, int64_t rows) {
-  constexpr int64_t kDepth = 333, kColumns = 50;
-  std::vector<Half16> a(37 * kDepth), b(kColumns * kDepth);
+constexpr int64_t kTrialRows = 37, kTrialColumns = 50;
+using Trial = std::array<float, kTrialRows * kTrialColumns>;
+
+/// A product whose sizes fill no tile, step or piece; one of few rows goes another way than one of more.
+Trial try_products(const GemmLoops<Half16>& products, int64_t rows) {
+  constexpr int64_t kDepth = 333;
+  std::vector<Half16> a(kTrialRows * kDepth), b(kTrialColumns * kDepth);
   uint32_t state = 1;
   for (auto* values : {&a, &b})
     for (Half16& value : *values) {
       state = state * 1664525U + 1013904223U;
       value.bits = static_cast<uint16_t>(0x3f00U | (state >> 31) << 15 | (state >> 24 & 0xffU));
     }
-  std::array<float, 37 * 50> out = {};
+  Trial out = {};
   const GemmPlan plan = {.rows = rows,
-                         .columns = kColumns,
+                         .columns = kTrialColumns,
                          .depth = kDepth,
                          .a = a.data(),
                          .a_row = kDepth,
@@ -69,16 +71,16 @@ std::array<float, 37 * 50> try_products(const GemmLoops<Half16>& products, int64
                          .b_col = kDepth,
                          .bias = nullptr,
                          .out = out.data(),
-                         .out_row = kColumns,
+                         .out_row = kTrialColumns,
                          .wide = true};
-  const int64_t panels = (kColumns + products.panel - 1) / products.panel;
+  const int64_t panels = (kTrialColumns + products.panel - 1) / products.panel;
   products.multiply(plan, 0, rows, 0, panels, nullptr, thread_scratch(products.scratch(plan, rows, panels)));
   return out;
 }
 
 /// Whether the unit for tiles computes what it is documented to, bit by bit.
 bool amx_is_right() {
-  for (const int64_t rows : {4, 37})
+  for (const int64_t rows : {int64_t{4}, kTrialRows})
     if (try_products(avx512bf16::gemm_amx, rows) != try_products(avx512bf16::gemm_amx_vectors, rows))
       return false;
   return true;

@@ -153,7 +153,7 @@ template <class Unit>
 class AmxThin {
  public:
   static constexpr int kBlocks = kGemmTileVectors;
-  /// Cells of the packed rows, then sums.
+  /// Cells of the packed rows.
   static int64_t size(int64_t depth) { return padded(cells_of<Pairs>(depth), kAmxStepCells) * kAmxRows; }
 
   AmxThin(const GemmPlan& plan, int64_t row, int64_t rows, uint32_t* packed)
