@@ -33,13 +33,19 @@ from torch.nn import functional as F
 RECIPES = pathlib.Path(__file__).resolve().parents[1] / "experiments"
 
 
-def make_optimizer(model, rate, decay, steps):
-    """AdamW without decay of biases and norms, and a cosine to 0."""
+def make_optimizer(model, rate, decay, steps, warmup=0, least=0.0, betas=(0.9, 0.999)):
+    """AdamW without decay of biases and norms; a linear rise over the first steps, then a cosine to `least` of the rate."""
     parameters = list(model.parameters())
     groups = [{"params": [p for p in parameters if p.dim() >= 2], "weight_decay": decay},
               {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0}]  # fmt: skip
-    optimizer = torch.optim.AdamW(groups, rate, fused=True)
-    return optimizer, torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    optimizer = torch.optim.AdamW(groups, rate, betas, fused=True)
+
+    def share(step):
+        if step < warmup:
+            return (step + 1) / warmup
+        return least + (1 - least) * 0.5 * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
+
+    return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, share)
 
 
 def take_step(model, loss, optimizer, schedule):
@@ -168,7 +174,7 @@ def plain_language(data):
     text = torch.tensor(list((data / "language" / "tinyshakespeare.txt").read_bytes()))
     training, judged = text[: int(0.9 * len(text))], text[int(0.9 * len(text)) :][:32769]
     model = decoders.llama({"width": 128, "layers": 4, "heads": 4, "hidden": 352, "vocabulary": 256}, use_cache=False)
-    optimizer, schedule = make_optimizer(model, 2e-3, 0.01, 800)
+    optimizer, schedule = make_optimizer(model, 2e-3, 0.1, 800, warmup=100, least=0.1, betas=(0.9, 0.95))
 
     def loss_of(tokens):
         logits = model(tokens[:, :-1]).logits
