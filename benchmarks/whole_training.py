@@ -152,7 +152,7 @@ def plain_adrenal(data):
     labels = torch.from_numpy(file["train_labels"]).flatten().long()
     model = PlainClassifier()
     average = copy.deepcopy(model).eval()
-    optimizer, schedule = make_optimizer(model, 2e-3, 0.1, 40 * math.ceil(len(volumes) / 32))
+    optimizer, schedule = make_optimizer(model, 2e-3, 0.1, 40 * math.ceil(len(volumes) / 32), warmup=100)
     best = 0.0
     for _ in range(40):
         for batch in torch.randperm(len(volumes)).split(32):
