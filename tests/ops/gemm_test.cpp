@@ -25,6 +25,8 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "modewise/core/random.h"
 #include "modewise/ops/cpu/dispatch_type.h"
@@ -226,37 +228,87 @@ TEST_P(GemmOnEveryInstructionSet, MultipliesBatchesAsItMultipliesOne) {
     for (int64_t j = 0; j < 5; ++j) EXPECT_TRUE(at::equal(all[i][j], ops::matmul(a[i][0], b[j])));
 }
 
-/// The rows of `matrix`, dense, written where they are multiplied.
-template <class T>
-MatrixSource source_of(const at::Tensor& matrix) {
-  return {&matrix,
-          [](const void* from, int64_t row, int64_t rows, int64_t column, int64_t columns, void* to) {
-            const at::Tensor& whole = *static_cast<const at::Tensor*>(from);
-            const at::Tensor part = whole.narrow(0, row, rows).narrow(1, column, columns).contiguous();
-            std::copy_n(static_cast<const T*>(part.const_data_ptr()), rows * columns, static_cast<T*>(to));
-          }};
+/// A matrix whose rows lie in lines and whose columns in runs, NaN between them.
+class InLines {
+ public:
+  InLines(const at::Tensor& matrix, int64_t line, int64_t run) {
+    const int64_t rows = matrix.size(0), columns = matrix.size(1), step = run + 3;
+    const int64_t lines = (rows + line - 1) / line, runs = (columns + run - 1) / run;
+    for (int64_t i = 0; i < lines; ++i) line_at_.push_back((lines - 1 - i) * line * step);
+    for (int64_t i = 0; i < runs; ++i) run_at_.push_back(i * lines * line * step);
+    memory_ = at::full({runs, lines, line, step}, std::numeric_limits<double>::quiet_NaN(), matrix.options());
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t r = 0; r < runs; ++r) {
+        const int64_t count = std::min(run, columns - r * run);
+        memory_[r][lines - 1 - row / line][row % line]
+            .narrow(0, 0, count)
+            .copy_(matrix[row].narrow(0, r * run, count));
+      }
+    matrix_ = {memory_.const_data_ptr(), line, step, line_at_.data(), run, run_at_.data(), nullptr};
+  }
+  InLines(const InLines&) = delete;
+  InLines& operator=(const InLines&) = delete;
+
+  const LinedMatrix& matrix() const { return matrix_; }
+  void say_zero(std::vector<uint64_t> runs) {
+    zero_runs_ = std::move(runs);
+    matrix_.zero_runs = zero_runs_.data();
+  }
+
+ private:
+  at::Tensor memory_;
+  std::vector<int64_t> line_at_, run_at_;
+  std::vector<uint64_t> zero_runs_;
+  LinedMatrix matrix_;
+};
+
+TEST_P(GemmOnEveryInstructionSet, MultipliesWhatLiesInLinesAsWhatIsDense) {
+  struct Lined {
+    int64_t m, k, n, line, run;
+  };
+  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16})
+    for (const auto& [m, k, n, line, run] : {Lined{1, 1, 1, 1, 1},
+                                             {3, 65, 96, 2, 13},
+                                             {7, 31, 16, 7, 31},
+                                             {97, 257, 49, 5, 40},
+                                             {193, 600, 97, 9, 48},
+                                             {196, 513, 64, 28, 27},
+                                             {200, 432, 144, 14, 48},
+                                             {150, 300, 48, 30, 17},
+                                             {50, 288, 192, 4, 96},
+                                             {200, 0, 5, 4, 16}}) {
+      const at::Tensor a = noise({m, k}, type, 10), shifted = noise({k + 3, n}, type, 11),
+                       b = shifted.narrow(0, 3, k), bias = noise({n}, type, 12);
+      const at::Tensor wanted = at::empty({m, n}, a.options()), with_bias = wanted.clone(),
+                       of_a = at::full_like(wanted, 77), of_b = at::full_like(wanted, 77);
+      gemm(type, {gemm_plan(a, b, {}, wanted), gemm_plan(a, b, bias, with_bias)});
+      const InLines rows(a, line, run), columns(shifted, line, run);
+      gemm(type, {gemm_plan(rows.matrix(), b, bias, of_a), gemm_plan(a, columns.matrix(), 3, of_b)});
+      EXPECT_TRUE(at::equal(of_a, with_bias)) << type << " " << m << " " << k << " " << n;
+      EXPECT_TRUE(at::equal(of_b, wanted)) << type << " " << m << " " << k << " " << n;
+    }
 }
 
-TEST_P(GemmOnEveryInstructionSet, MultipliesWhatIsWrittenAsWhatLiesThere) {
-  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16})
-    for (const auto& [m, k, n] : {std::array<int64_t, 3>{1, 1, 1},
-                                  {3, 65, 96},
-                                  {7, 31, 16},
-                                  {97, 257, 49},
-                                  {193, 600, 97},
-                                  {200, 513, 15},
-                                  {200, 0, 5}})
-      dispatch_floating(type, "test", [&]<class T>() {
-        const at::Tensor a = noise({m, k}, type, 10), b = noise({k + 3, n}, type, 11).narrow(0, 3, k),
-                         bias = noise({n}, type, 12), shifted = noise({k + 3, n}, type, 11);
-        const at::Tensor wanted = at::empty({m, n}, a.options()), with_bias = wanted.clone(),
-                         of_a = at::full_like(wanted, 77), of_b = at::full_like(wanted, 77);
-        gemm(type, {gemm_plan(a, b, {}, wanted), gemm_plan(a, b, bias, with_bias)});
-        const MatrixSource rows = source_of<T>(a), columns = source_of<T>(shifted);
-        gemm(type, {gemm_plan(rows, b, bias, of_a), gemm_plan(a, columns, 3, of_b)});
-        EXPECT_TRUE(at::equal(of_a, with_bias)) << type << " " << m << " " << k << " " << n;
-        EXPECT_TRUE(at::equal(of_b, wanted)) << type << " " << m << " " << k << " " << n;
-      });
+// Of runs that are said to be zeros nothing is read: here they are not, and count as nothing all the same.
+TEST_P(GemmOnEveryInstructionSet, LeavesOutRunsOfZeros) {
+  const int64_t line = 7, run = 48, rows = 4 * line, depth = 12 * run;
+  const at::Tensor x = noise({rows, depth}, at::kFloat, 13), zeroed = x.clone();
+  const std::vector<uint64_t> zero = {0b1, 0b111111100000, 0, 0b111111111111};
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t r = 0; r < depth / run; ++r)
+      if (zero[static_cast<size_t>(row / line)] >> r & 1) zeroed[row].narrow(0, r * run, run).zero_();
+  InLines lines(x, line, run);
+  lines.say_zero(zero);
+  for (const int64_t n : {48, 64, 5}) {
+    const at::Tensor b = noise({depth, n}, at::kFloat, 14), upstream = noise({n, rows - 2}, at::kFloat, 15);
+    const at::Tensor of_a = at::full({rows, n}, 77, at::kFloat), of_b = at::full({n, depth}, 77, at::kFloat),
+                     wanted_a = of_a.clone(), wanted_b = of_b.clone();
+    gemm(at::kFloat, {gemm_plan(zeroed, b, {}, wanted_a),
+                      gemm_plan(upstream, zeroed.narrow(0, 2, rows - 2), {}, wanted_b)});
+    gemm(at::kFloat, {gemm_plan(lines.matrix(), b, {}, of_a), gemm_plan(upstream, lines.matrix(), 2, of_b)});
+    EXPECT_TRUE(at::equal(of_a, wanted_a)) << n;
+    EXPECT_TRUE(at::equal(of_b, wanted_b)) << n;
+  }
 }
 
 TEST_P(GemmOnEveryInstructionSet, AddsToWhatIsThere) {

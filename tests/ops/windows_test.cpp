@@ -2,87 +2,97 @@
 
 #include "modewise/ops/cpu/windows.h"
 
+#include <ATen/ops/arange.h>
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <vector>
 
 namespace modewise::ops {
 namespace {
 
-TEST(Windows, ThatSeeTheCellOfTheSamePlaceAreKnown) {
-  const ModeWindows three{3, 1, {0, 1, 2}}, two{2, 1, {0, 1}};
-  EXPECT_TRUE(Windows({three, two}, {3, 2}, 5).identity());
-  EXPECT_FALSE(Windows({{3, 1, {0, 2, 1}}, two}, {3, 2}, 5).identity());
-  EXPECT_FALSE(Windows({three, {2, 1, {1, -1}}}, {3, 2}, 5).identity());
-  EXPECT_FALSE(Windows({{2, 1, {0, 1}}, two}, {3, 2}, 5).identity());  // the last cell is seen by none
-  EXPECT_FALSE(Windows({three, {2, 2, {0, 1, 1, -1}}}, {3, 2}, 5).identity());  // two taps
+at::Tensor counted(std::vector<int64_t> sizes) {
+  int64_t all = 1;
+  for (const int64_t n : sizes) all *= n;
+  return at::arange(1, all + 1, at::kFloat).view(sizes);
 }
 
-/// Row by row and element by element, as the header says it.
-std::vector<float> gathered(const std::vector<float>& x, const std::vector<ModeWindows>& modes,
-                            const std::vector<int64_t>& sizes, int64_t channels, int64_t samples) {
-  int64_t rows = 1, taps = 1, cells = 1;
+/// Element (row, column) of the matrix, from x itself as the header says it, and whether a tap of an outer
+/// mode is beyond the edge.
+struct Seen {
+  float value;
+  bool outside;
+};
+Seen seen(const at::Tensor& x, const std::vector<ModeWindows>& modes, int64_t row, int64_t column) {
+  const int64_t channels = x.size(-1);
+  int64_t tap = column / channels;
+  at::Tensor cell = x;
+  std::vector<int64_t> cells(modes.size());
+  bool inside = true, outside = false;
+  for (size_t i = modes.size(); i-- > 0;) {
+    const ModeWindows& mode = modes[i];
+    cells[i] = mode.first + row % mode.positions * mode.step + tap % mode.taps * mode.tap_step;
+    const bool here = cells[i] >= 0 && cells[i] < x.sizes()[i + 1];
+    inside = inside && here;
+    outside = outside || (!here && i + 1 < modes.size());
+    row /= mode.positions;
+    tap /= mode.taps;
+  }
+  if (!inside) return {0, outside};
+  cell = cell[row];
+  for (const int64_t at : cells) cell = cell[at];
+  return {cell[column % channels].item<float>(), outside};
+}
+
+void expect_seen(const at::Tensor& x, const std::vector<ModeWindows>& modes) {
+  std::vector<Padding> padding;
+  int64_t rows = x.size(0), depth = x.size(-1);
   for (size_t i = 0; i < modes.size(); ++i) {
+    padding.push_back(Padding::of(modes[i], x.sizes()[i + 1]));
     rows *= modes[i].positions;
-    taps *= modes[i].taps;
-    cells *= sizes[i];
+    depth *= modes[i].taps;
   }
-  std::vector<float> out;
-  for (int64_t row = 0; row < samples * rows; ++row)
-    for (int64_t column = 0; column < taps * channels; ++column) {
-      int64_t place = row % rows, tap = column / channels, cell = 0, step = 1;
-      bool inside = true;
-      for (size_t i = modes.size(); i-- > 0;) {
-        const ModeWindows& mode = modes[i];
-        const int64_t seen =
-            mode.source[static_cast<size_t>(place % mode.positions * mode.taps + tap % mode.taps)];
-        inside = inside && seen >= 0;
-        cell += seen * step;
-        step *= sizes[i];
-        place /= mode.positions;
-        tap /= mode.taps;
+  const PaddedCells padded(x, padding);
+  const Windows windows(padded, modes);
+  const LinedMatrix& matrix = windows.matrix();
+  ASSERT_EQ(windows.depth(), depth);
+  const auto* at = static_cast<const float*>(matrix.at);
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < depth; ++column) {
+      const Seen wanted = seen(x, modes, row, column);
+      ASSERT_EQ(at[matrix.row_at(row) + matrix.column_at(column)], wanted.value) << row << " " << column;
+      const int64_t run = column / matrix.run;
+      if (run < 64) {
+        ASSERT_EQ((matrix.zero_runs[row / matrix.line] >> run & 1) != 0, wanted.outside) << row << " " << run;
       }
-      const int64_t at = (row / rows * cells + cell) * channels + column % channels;
-      out.push_back(inside ? x[static_cast<size_t>(at)] : 0);
     }
-  return out;
 }
 
-/// Every rectangle of the matrix: three samples of 2 × 3 × 4 cells.
-void expect_gathered(const ModeWindows& last, int64_t channels) {
-  const std::vector<ModeWindows> modes = {{3, 2, {-1, 1, 0, -1, 1, 0}}, {2, 1, {2, 1}}, last};
-  const std::vector<int64_t> sizes = {2, 3, 4};
-  std::vector<float> x(static_cast<size_t>(3 * 24 * channels));
-  std::iota(x.begin(), x.end(), 1.0F);
-  const Windows windows(modes, sizes, channels);
-  const int64_t rows = 3 * windows.rows(), depth = windows.depth();
-  ASSERT_EQ(rows, 54);
-  ASSERT_EQ(depth, 6 * channels);
-  const std::vector<float> whole = gathered(x, modes, sizes, channels, 3);
-  for (int64_t begin = 0; begin < rows; begin += 5)
-    for (int64_t end = begin + 1; end <= rows; end += 7)
-      for (int64_t first = 0; first < depth; first += 1 + channels / 4)
-        for (int64_t count = 1; first + count <= depth; count += 1 + channels / 3) {
-          std::vector<float> part(static_cast<size_t>((end - begin) * count) + 1, 77), wanted;
-          windows.gather(x.data(), begin, end, first, count, part.data());
-          for (int64_t row = begin; row < end; ++row)
-            wanted.insert(wanted.end(), whole.begin() + row * depth + first,
-                          whole.begin() + row * depth + first + count);
-          wanted.push_back(77);  // what lies behind is left alone
-          ASSERT_EQ(part, wanted) << channels << " " << begin << " " << end << " " << first << " " << count;
-        }
-}
-
-// Channels of less and of more than what is copied at once.
-TEST(Windows, GatherTheCellsOfTheTapsAndZerosBeyondTheEdge) {
-  for (const int64_t channels : {1, 3, 21}) {
-    expect_gathered({3, 3, {-1, 0, 1, 0, 1, 2, 2, 3, -1}}, channels);  // neighbours
-    expect_gathered({3, 3, {-1, -1, 0, -1, -1, -1, 3, -1, -1}}, channels);
-    expect_gathered({3, 3, {-1, 0, 1, 1, 2, 3, 3, -1, 0}}, channels);   // something between them
-    expect_gathered({3, 3, {-1, 0, 1, 1, 2, 3, 3, 1, 0}}, channels);    // another order
-    expect_gathered({3, 3, {-1, 0, 2, 0, 2, -1, 1, 3, -1}}, channels);  // every other cell
+TEST(Windows, SeeTheCellsOfTheTapsAndZerosBeyondTheEdge) {
+  for (const int64_t channels : {1, 3, 20}) {
+    const at::Tensor x = counted({2, 4, 3, 5, channels});
+    const ModeWindows whole{4, 3, -1, 1, 1}, second{2, 2, -1, 2, 2}, far{2, 1, 2, 1, 1};
+    expect_seen(x, {whole, {3, 3, -1, 1, 1}, {5, 3, -1, 1, 1}});
+    expect_seen(x, {second, far, {3, 2, 0, 2, 1}});               // nothing before the last mode
+    expect_seen(x, {second, {1, 1, 1, 1, 1}, {2, 3, -2, 3, 2}});  // every other cell of the last mode
+    expect_seen(x, {{5, 1, -1, 1, 1}, {4, 2, -2, 2, 1}, {1, 5, 0, 1, 1}});
   }
+  expect_seen(counted({3, 7, 2}), {{7, 5, -2, 1, 1}});
+}
+
+// Runs beyond the 64 that a word has bits for are not said to be zeros.
+TEST(Windows, OfManyTaps) {
+  expect_seen(counted({1, 3, 3, 2, 1}), {{3, 9, -4, 1, 1}, {3, 9, -4, 1, 1}, {2, 3, -1, 1, 1}});
+  expect_seen(counted({1, 3, 4, 1}), {{3, 9, -4, 1, 1}, {4, 9, -8, 1, 2}});
+}
+
+TEST(Windows, ThatSeeNothingBeyondTheEdgeCopyNothing) {
+  const at::Tensor x = counted({2, 4, 5, 3});
+  const PaddedCells plain(x, {Padding::of({2, 1, 0, 2, 1}, 4), Padding::of({3, 3, 0, 1, 1}, 5)});
+  EXPECT_EQ(plain.cells().const_data_ptr(), x.const_data_ptr());
+  const PaddedCells padded(x, {Padding::of({2, 1, 0, 2, 1}, 4), Padding::of({3, 3, -1, 1, 1}, 5)});
+  EXPECT_EQ(padded.cells().sizes(), (std::vector<int64_t>{2, 4, 6, 3}));
+  EXPECT_EQ(padded.padding(1).before, 1);
+  EXPECT_EQ(padded.padding(1).behind, 0);
 }
 
 }  // namespace

@@ -1,21 +1,23 @@
-// A convolution is a product of matrices: what the taps see from each position times the weight. Each task
-// gathers what it multiplies, a piece at a time, so that it lies in the task's caches. The gradient of x is
-// such a product too, of what each cell of x gave to: with a stride s the cells of one mode fall into s
-// phases that are reached by different taps, so each phase is a product of its own and no tap is multiplied
-// in vain. The gradient of the weight is a product over the positions.
+// A convolution is a product of matrices: what the taps see from each position times the weight. The tiles
+// read what the taps see where it lies, in a copy of x among zeros. The gradient of x is such a product too,
+// of what each cell of x gave to: with a stride s the cells of one mode fall into s phases that are reached
+// by different taps, so each phase is a product of its own and no tap is multiplied in vain. The gradient of
+// the weight is a product over the positions.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/tensor.h>
 #include <torch/library.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "modewise/ops/convolution_checks.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/gemm.h"
 #include "modewise/ops/cpu/row_sums.h"
+#include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/weight_gradient.h"
 #include "modewise/ops/cpu/windows.h"
 #include "modewise/ops/kernel_list.h"
@@ -25,83 +27,86 @@ namespace modewise::ops {
 
 namespace {
 
-std::vector<int64_t> mode_sizes(const at::Tensor& x) {
-  return x.sizes().slice(1, static_cast<size_t>(x.dim()) - 2).vec();
+/// to[n · n_step + t · tap_step + c] = weight[n, c, taps[t]], the taps of a weight [C', C, K_1 … K_k] as one
+/// mode.
+void put_taps(const at::Tensor& weight, const std::vector<int64_t>& taps, int64_t n_step, int64_t tap_step,
+              const at::Tensor& to) {
+  const int64_t channels = weight.size(1), of_channel = weight.numel() / (weight.size(0) * channels);
+  dispatch_floating(weight.scalar_type(), "convolution", [&]<class T>() {
+    const auto* from = static_cast<const T*>(weight.const_data_ptr());
+    auto* out = static_cast<T*>(to.mutable_data_ptr());
+    for_tasks(weight.size(0), channels * of_channel, [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n)
+        for (size_t t = 0; t < taps.size(); ++t) {
+          const T* w = from + n * channels * of_channel + taps[t];
+          T* row = out + n * n_step + static_cast<int64_t>(t) * tap_step;
+          for (int64_t c = 0; c < channels; ++c) row[c] = w[c * of_channel];
+        }
+    });
+  });
+}
+
+/// The other way: weight [C', C, K_1 … K_k] from rows [C', K_1 … K_k · C].
+at::Tensor taps_last(const at::Tensor& rows, at::IntArrayRef sizes) {
+  const at::Tensor weight = at::empty(sizes, rows.options());
+  const int64_t channels = sizes[1], taps = rows.size(1) / channels;
+  dispatch_floating(rows.scalar_type(), "convolution", [&]<class T>() {
+    const auto* from = static_cast<const T*>(rows.const_data_ptr());
+    auto* to = static_cast<T*>(weight.mutable_data_ptr());
+    for_tasks(sizes[0], channels * taps, [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n)
+        for (int64_t c = 0; c < channels; ++c) {
+          const T* row = from + n * taps * channels + c;
+          T* w = to + (n * channels + c) * taps;
+          for (int64_t t = 0; t < taps; ++t) w[t] = row[t * channels];
+        }
+    });
+  });
+  return weight;
+}
+
+std::vector<Padding> padding_of(const std::vector<ModeWindows>& modes, const at::Tensor& x) {
+  std::vector<Padding> padding;
+  for (size_t i = 0; i < modes.size(); ++i) padding.push_back(Padding::of(modes[i], x.sizes()[i + 1]));
+  return padding;
 }
 
 /// What the taps see of x from each position of the result.
-Windows forward_windows(const at::Tensor& x, const at::Tensor& weight, at::IntArrayRef out_sizes,
-                        const ConvolutionSteps& steps) {
+std::vector<ModeWindows> forward_windows(const at::Tensor& weight, at::IntArrayRef out_sizes,
+                                         const ConvolutionSteps& steps) {
   std::vector<ModeWindows> modes;
-  for (size_t i = 0; i < steps.stride.size(); ++i) {
-    const int64_t n = x.sizes()[i + 1], taps = weight.sizes()[i + 2];
-    ModeWindows mode{out_sizes[i + 1], taps, {}};
-    for (int64_t p = 0; p < mode.positions; ++p)
-      for (int64_t t = 0; t < taps; ++t) {
-        const int64_t cell = p * steps.stride[i] - steps.padding[i] + t * steps.dilation[i];
-        mode.source.push_back(cell >= 0 && cell < n ? cell : -1);
-      }
-    modes.push_back(std::move(mode));
-  }
-  return {std::move(modes), mode_sizes(x), x.size(-1)};
+  for (size_t i = 0; i < steps.stride.size(); ++i)
+    modes.push_back({.positions = out_sizes[i + 1],
+                     .taps = weight.sizes()[i + 2],
+                     .first = -steps.padding[i],
+                     .step = steps.stride[i],
+                     .tap_step = steps.dilation[i]});
+  return modes;
 }
 
 /// Cells first, first + stride, … of one mode of x, the taps that reach them (last first, so that what they
 /// see ascends), and the positions of the result that those belong to.
 struct Phase {
-  int64_t first, stride;
+  int64_t first;
   std::vector<int64_t> taps;
   ModeWindows windows;
 };
 
-std::vector<Phase> phases_of(int64_t n, int64_t kernel, int64_t positions, int64_t stride, int64_t padding,
-                             int64_t dilation) {
+std::vector<Phase> phases_of(int64_t n, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation) {
   std::vector<Phase> phases;
   for (int64_t first = 0; first < std::min(stride, n); ++first) {
-    Phase phase{first, stride, {}, {}};
+    Phase phase{first, {}, {}};
     for (int64_t t = kernel - 1; t >= 0; --t)
       if ((first + padding - t * dilation) % stride == 0) phase.taps.push_back(t);
-    for (int64_t cell = first; cell < n; cell += stride) {
-      ++phase.windows.positions;
-      for (const int64_t t : phase.taps) {
-        const int64_t from = cell + padding - t * dilation;
-        phase.windows.source.push_back(from >= 0 && from / stride < positions ? from / stride : -1);
-      }
-    }
-    phase.windows.taps = static_cast<int64_t>(phase.taps.size());
+    if (!phase.taps.empty())
+      phase.windows = {.positions = (n - first + stride - 1) / stride,
+                       .taps = static_cast<int64_t>(phase.taps.size()),
+                       .first = (first + padding - phase.taps.front() * dilation) / stride,
+                       .step = 1,
+                       .tap_step = dilation / std::gcd(stride, dilation)};
     phases.push_back(std::move(phase));
   }
   return phases;
-}
-
-/// use(what the taps see of source [B, …, C], as a matrix that is written where it is multiplied).
-template <class Use>
-auto with_matrix(const Windows& windows, const at::Tensor& source, const Use& use) {
-  return dispatch_floating(source.scalar_type(), "convolution", [&]<class T>() {
-    const std::pair<const Windows*, const T*> from = {&windows,
-                                                      static_cast<const T*>(source.const_data_ptr())};
-    return use(MatrixSource{
-        &from, [](const void* given, int64_t row, int64_t rows, int64_t column, int64_t columns, void* to) {
-          const auto& [seen, x] = *static_cast<const decltype(from)*>(given);
-          seen->gather(x, row, row + rows, column, columns, static_cast<T*>(to));
-        }});
-  });
-}
-
-/// out [rows, M] = gathered rows · factor [depth, M] + bias.
-void multiply_windows(const Windows& windows, const at::Tensor& source, const at::Tensor& factor,
-                      const at::Tensor& bias, const at::Tensor& out) {
-  const auto type = source.scalar_type();
-  if (windows.identity())
-    gemm(type, {gemm_plan(source.view({-1, windows.depth()}), factor, bias, out)});
-  else
-    with_matrix(windows, source,
-                [&](const MatrixSource& rows) { gemm(type, {gemm_plan(rows, factor, bias, out)}); });
-}
-
-/// weight [C', C, K_1 … K_k] as [C', K_1 … K_k · C], as the windows are laid out.
-at::Tensor taps_first(const at::Tensor& weight) {
-  return weight.movedim(1, -1).contiguous().view({weight.size(0), -1});
 }
 
 at::Tensor convolution_tiles(const at::Tensor& x, const at::Tensor& weight,
@@ -111,11 +116,16 @@ at::Tensor convolution_tiles(const at::Tensor& x, const at::Tensor& weight,
   const auto sizes = C10_AS_INTARRAYREF_SLOW(c10::SymIntArrayRef(convolution_sizes(x, weight, steps))).vec();
   const at::Tensor out = at::empty(sizes, x.options());
   if (out.numel() == 0) return out;
-  const auto type = x.scalar_type();
-  const at::Tensor factor = taps_first(weight.to(type)).t();
-  const at::Tensor added = bias ? bias->to(type).contiguous() : at::Tensor();
-  multiply_windows(forward_windows(x, weight, sizes, steps), x.contiguous(), factor, added,
-                   out.view({-1, sizes.back()}));
+  const auto modes = forward_windows(weight, sizes, steps);
+  const PaddedCells padded(x, padding_of(modes, x));
+  const Windows windows(padded, modes);
+  const int64_t depth = windows.depth(), channels = x.size(-1);
+  const at::Tensor rows = at::empty({weight.size(0), depth}, x.options());
+  std::vector<int64_t> taps(static_cast<size_t>(channels == 0 ? 0 : depth / channels));
+  std::iota(taps.begin(), taps.end(), 0);
+  put_taps(weight.to(x.scalar_type()).contiguous(), taps, depth, channels, rows);
+  const at::Tensor added = bias ? bias->to(x.scalar_type()).contiguous() : at::Tensor();
+  gemm(x.scalar_type(), {gemm_plan(windows.matrix(), rows.t(), added, out.view({-1, sizes.back()}))});
   return out;
 }
 
@@ -133,25 +143,38 @@ at::Tensor convolution_checked(const at::Tensor& x, const at::Tensor& weight,
                                  padding, dilation);
 }
 
+/// Taps of the kernel, all modes as one, that reach the cells of one phase of every mode.
+std::vector<int64_t> taps_of(const std::vector<const Phase*>& phases, const at::Tensor& weight) {
+  std::vector<int64_t> taps = {0};
+  for (size_t i = 0; i < phases.size(); ++i) {
+    std::vector<int64_t> next;
+    for (const int64_t outer : taps)
+      for (const int64_t t : phases[i]->taps) next.push_back(outer * weight.sizes()[i + 2] + t);
+    taps = std::move(next);
+  }
+  return taps;
+}
+
 /// The part of out [B, N_1 … N_k, C] that one phase of every mode covers.
-void phase_gradient(const at::Tensor& grad, const at::Tensor& weight, const std::vector<const Phase*>& phases,
-                    const at::Tensor& out) {
-  at::Tensor part = out, taps = weight;
+void phase_gradient(const PaddedCells& grad, const at::Tensor& weight, at::IntArrayRef stride,
+                    const std::vector<const Phase*>& phases, const at::Tensor& out) {
+  at::Tensor part = out;
   std::vector<ModeWindows> modes;
   for (size_t i = 0; i < phases.size(); ++i) {
-    const auto at = static_cast<int64_t>(i);
-    part = part.slice(at + 1, phases[i]->first, std::nullopt, phases[i]->stride);
-    taps = taps.index_select(at + 2, at::tensor(phases[i]->taps, at::kLong));
+    part = part.slice(static_cast<int64_t>(i) + 1, phases[i]->first, std::nullopt, stride[i]);
     modes.push_back(phases[i]->windows);
   }
-  if (taps.numel() == 0) {
+  const std::vector<int64_t> taps = taps_of(phases, weight);
+  if (taps.empty()) {
     part.zero_();
     return;
   }
-  const Windows windows(std::move(modes), mode_sizes(grad), grad.size(-1));
-  const at::Tensor factor = taps.movedim(0, -1).contiguous().view({taps.size(1), -1}).t();
+  const Windows windows(grad, modes);
+  const int64_t from = weight.size(0), to = weight.size(1);
+  const at::Tensor factor = at::empty({windows.depth(), to}, weight.options());
+  put_taps(weight, taps, to, from * to, factor);
   const at::Tensor dense = part.is_contiguous() ? part : at::empty(part.sizes(), part.options());
-  multiply_windows(windows, grad, factor, {}, dense.view({-1, out.size(-1)}));
+  gemm(weight.scalar_type(), {gemm_plan(windows.matrix(), factor, {}, dense.view({-1, to}))});
   if (!part.is_contiguous()) part.copy_(dense);
 }
 
@@ -159,10 +182,15 @@ at::Tensor x_gradient(const at::Tensor& grad, const at::Tensor& x, const at::Ten
                       const ConvolutionSteps& steps) {
   const at::Tensor out = at::empty(x.sizes(), x.options());
   std::vector<std::vector<Phase>> modes;
-  for (size_t i = 0; i < steps.stride.size(); ++i)
-    modes.push_back(phases_of(x.sizes()[i + 1], weight.sizes()[i + 2], grad.sizes()[i + 1], steps.stride[i],
-                              steps.padding[i], steps.dilation[i]));
-  const at::Tensor factor = weight.to(x.scalar_type());
+  std::vector<Padding> padding(steps.stride.size());
+  for (size_t i = 0; i < steps.stride.size(); ++i) {
+    modes.push_back(phases_of(x.sizes()[i + 1], weight.sizes()[i + 2], steps.stride[i], steps.padding[i],
+                              steps.dilation[i]));
+    for (const Phase& phase : modes.back())
+      if (!phase.taps.empty()) padding[i] = padding[i].with(Padding::of(phase.windows, grad.sizes()[i + 1]));
+  }
+  const PaddedCells padded(grad, std::move(padding));
+  const at::Tensor factor = weight.to(x.scalar_type()).contiguous();
   size_t all = 1;
   for (const auto& phases : modes) all *= phases.size();
   for (size_t index = 0; index < all; ++index) {
@@ -172,24 +200,19 @@ at::Tensor x_gradient(const at::Tensor& grad, const at::Tensor& x, const at::Ten
       chosen.push_back(&phases[rest % phases.size()]);
       rest /= phases.size();
     }
-    phase_gradient(grad, factor, chosen, out);
+    phase_gradient(padded, factor, steps.stride, chosen, out);
   }
   return out;
 }
 
 at::Tensor weight_gradient(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight,
                            const ConvolutionSteps& steps) {
-  const Windows windows = forward_windows(x, weight, grad.sizes(), steps);
-  const at::Tensor upstream = grad.view({-1, grad.size(-1)});
-  const int64_t depth = windows.depth();
-  const at::Tensor taps_last = windows.identity()
-                                   ? product_over_rows(upstream, x.view({-1, depth}), weight.scalar_type())
-                                   : with_matrix(windows, x, [&](const MatrixSource& rows) {
-                                       return product_over_rows(upstream, rows, depth, weight.scalar_type());
-                                     });
-  auto sizes = weight.sizes().vec();
-  std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
-  return taps_last.view(sizes).movedim(-1, 1).contiguous();
+  const auto modes = forward_windows(weight, grad.sizes(), steps);
+  const PaddedCells padded(x, padding_of(modes, x));
+  const Windows windows(padded, modes);
+  const at::Tensor rows = product_over_rows(grad.view({-1, grad.size(-1)}), windows.matrix(), windows.depth(),
+                                            weight.scalar_type());
+  return taps_last(rows, weight.sizes());
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_tiles(
@@ -200,7 +223,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_tiles(
   const auto none = [](const at::Tensor& like) { return at::empty({0}, like.options()); };
   return {
       x_wanted ? x_gradient(upstream, x, weight, steps) : none(x),
-      weight_wanted ? weight_gradient(upstream, x.contiguous(), weight, steps) : none(weight),
+      weight_wanted ? weight_gradient(upstream, x, weight, steps) : none(weight),
       bias_wanted ? sum_over_rows(upstream.view({-1, weight.size(0)}), weight.scalar_type()) : none(weight)};
 }
 

@@ -183,20 +183,19 @@ GemmPlan gemm_plan(const at::Tensor& a, const at::Tensor& b, const at::Tensor& b
           .wide = out.scalar_type() != a.scalar_type()};
 }
 
-GemmPlan gemm_plan(const at::Tensor& a, const MatrixSource& b, int64_t b_first, const at::Tensor& out) {
+GemmPlan gemm_plan(const at::Tensor& a, const LinedMatrix& b, int64_t b_first, const at::Tensor& out) {
   GemmPlan plan = gemm_plan(a, out, {}, out);
-  plan.b = nullptr;
-  plan.b_source = &b;
+  plan.b = b.at;
+  plan.b_lines = &b;
   plan.b_first = b_first;
   return plan;
 }
 
-GemmPlan gemm_plan(const MatrixSource& a, const at::Tensor& b, const at::Tensor& bias,
-                   const at::Tensor& out) {
+GemmPlan gemm_plan(const LinedMatrix& a, const at::Tensor& b, const at::Tensor& bias, const at::Tensor& out) {
   GemmPlan plan = gemm_plan(out, b, bias, out);
   plan.depth = b.size(-2);
-  plan.a = nullptr;
-  plan.a_source = &a;
+  plan.a = a.at;
+  plan.a_lines = &a;
   return plan;
 }
 

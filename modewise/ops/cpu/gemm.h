@@ -15,10 +15,10 @@ namespace modewise::ops {
 /// bfloat16). The tensors must outlive the plan.
 GemmPlan gemm_plan(const at::Tensor& a, const at::Tensor& b, const at::Tensor& bias, const at::Tensor& out);
 
-/// The same of a matrix b whose rows from `b_first` on are written as they are multiplied, or of such an a,
-/// all rows of it. The source must outlive the plan.
-GemmPlan gemm_plan(const at::Tensor& a, const MatrixSource& b, int64_t b_first, const at::Tensor& out);
-GemmPlan gemm_plan(const MatrixSource& a, const at::Tensor& b, const at::Tensor& bias, const at::Tensor& out);
+/// The same of a matrix b that lies in lines, from its row `b_first` on, or of such an a, all rows of it. The
+/// matrix must outlive the plan.
+GemmPlan gemm_plan(const at::Tensor& a, const LinedMatrix& b, int64_t b_first, const at::Tensor& out);
+GemmPlan gemm_plan(const LinedMatrix& a, const at::Tensor& b, const at::Tensor& bias, const at::Tensor& out);
 
 /// One plan a matrix of out [..., M, N], last leading size fastest, for the matrices of a [..., M, K] and b
 /// [..., K, N] in that order: as many of them, by any leading sizes and strides.

@@ -5,11 +5,22 @@
 
 namespace modewise::ops {
 
-/// A matrix whose parts are written where they are multiplied.
-struct MatrixSource {
-  const void* from;
-  /// Columns [column, column + columns) of rows [row, row + rows), to `to` [rows, columns].
-  void (*write)(const void* from, int64_t row, int64_t rows, int64_t column, int64_t columns, void* to);
+/// A matrix whose rows lie in lines and whose columns in runs, as what the taps of a kernel see: element
+/// (r, c) is at[line_at[r / line] + r % line · step + run_at[c / run] + c % run].
+struct LinedMatrix {
+  const void* at;
+  int64_t line, step;  // rows of a line; from one of them to the next, in elements
+  const int64_t* line_at;
+  int64_t run;  // columns of a run, dense
+  const int64_t* run_at;
+  /// Of each line: bit r is set where run r, one of the first 64, holds nothing but zeros. They need not be
+  /// multiplied: a product with 0 changes no sum of finite numbers. Null: none is known.
+  const uint64_t* zero_runs;
+
+  /// Where the runs of a row begin.
+  int64_t row_at(int64_t row) const { return line_at[row / line] + row % line * step; }
+  /// Where a column lies from there.
+  int64_t column_at(int64_t column) const { return run_at[column / run] + column % run; }
 };
 
 /// out [M, N] = a [M, K] · b [K, N] + bias [N], each operand by its strides, in elements. Depth is cut into
@@ -28,10 +39,10 @@ struct GemmPlan {
   int64_t out_row;   // columns are dense
   bool wide;         // out is of the type in which sums are taken, not of that of a and b
   bool add = false;  // to what out holds, instead of the bias
-  // Where there is one, data and strides of that operand are not read.
-  const MatrixSource* a_source = nullptr;
-  const MatrixSource* b_source = nullptr;
-  int64_t b_first = 0;  // the source's row that is b's first
+  // Where there is one, it is that operand, whose strides are not read.
+  const LinedMatrix* a_lines = nullptr;
+  const LinedMatrix* b_lines = nullptr;
+  int64_t b_first = 0;  // its row that is b's first
 };
 
 /// A piece of a panel stays in a core's first cache; the error of a sum grows with its longest chain.

@@ -50,7 +50,7 @@ at::Tensor product_over_rows(const at::Tensor& grad, const at::Tensor& rows, at:
                       });
 }
 
-at::Tensor product_over_rows(const at::Tensor& grad, const MatrixSource& rows, int64_t columns,
+at::Tensor product_over_rows(const at::Tensor& grad, const LinedMatrix& rows, int64_t columns,
                              at::ScalarType type) {
   return sum_of_parts(grad, columns, type, [&](int64_t first, const at::Tensor& part, const at::Tensor& out) {
     return gemm_plan(part, rows, first, out);

@@ -16,8 +16,8 @@ RowParts row_parts(int64_t rows);
 
 /// gradᵀ · rows [M, K] of `type` from grad [R, M] and rows [R, K] by any strides.
 at::Tensor product_over_rows(const at::Tensor& grad, const at::Tensor& rows, at::ScalarType type);
-/// The same where the K columns of the rows are written as they are multiplied.
-at::Tensor product_over_rows(const at::Tensor& grad, const MatrixSource& rows, int64_t columns,
+/// The same of rows that lie in lines.
+at::Tensor product_over_rows(const at::Tensor& grad, const LinedMatrix& rows, int64_t columns,
                              at::ScalarType type);
 
 }  // namespace modewise::ops

@@ -1,155 +1,141 @@
 #include "modewise/ops/cpu/windows.h"
 
+#include <ATen/ops/empty.h>
+
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <limits>
 #include <utility>
 
-#include "modewise/ops/cpu/loops.h"
+#include "modewise/ops/cpu/row_tasks.h"
 
 namespace modewise::ops {
 
-Windows::Windows(std::vector<ModeWindows> modes, const std::vector<int64_t>& sizes, int64_t channels)
-    : modes_(std::move(modes)), offsets_(sizes.size() - 1), channels_(channels), sample_(channels) {
-  make_runs(modes_.back());
-  for (size_t i = sizes.size(); i-- > 0;) {
-    if (i < offsets_.size())
-      for (const int64_t cell : modes_[i].source) offsets_[i].push_back(cell < 0 ? -1 : cell * sample_);
-    sample_ *= sizes[i];
-    rows_ *= modes_[i].positions;
-    taps_ *= modes_[i].taps;
-    identity_ = identity_ && modes_[i].taps == 1 && modes_[i].positions == sizes[i];
-    for (int64_t p = 0; identity_ && p < sizes[i]; ++p)
-      identity_ = modes_[i].source[static_cast<size_t>(p)] == p;
-  }
+Padding Padding::of(const ModeWindows& mode, int64_t n) {
+  const int64_t last = mode.first + (mode.positions - 1) * mode.step + (mode.taps - 1) * mode.tap_step;
+  return {std::max<int64_t>(-mode.first, 0), std::max<int64_t>(last - (n - 1), 0)};
 }
 
-// Where the taps see neighbouring cells, and nothing beyond the edge between them, they are one run of
-// memory.
-void Windows::make_runs(const ModeWindows& last) {
-  constexpr int64_t kAny = -1, kNone = std::numeric_limits<int64_t>::max();
-  bool neighbours = true;
-  for (size_t first = 0; first < last.source.size(); first += static_cast<size_t>(last.taps)) {
-    int64_t next = kAny;  // what may follow
-    for (size_t t = first; t < first + static_cast<size_t>(last.taps); ++t) {
-      const int64_t cell = last.source[t];
-      if (cell >= 0) {
-        neighbours = neighbours && (next == kAny || next == cell);
-        next = cell + 1;
-      } else if (next != kAny) {
-        next = kNone;
-      }
-    }
-  }
-  const int64_t taps = neighbours ? last.taps : 1;
-  run_ = taps * channels_;
-  runs_each_ = last.taps / taps;
-  for (size_t first = 0; first < last.source.size(); first += static_cast<size_t>(taps)) {
-    Run run{};
-    for (int64_t t = 0; t < taps; ++t) {
-      const int64_t cell = last.source[first + static_cast<size_t>(t)];
-      if (cell < 0) continue;
-      if (run.end == 0) run = {(cell - t) * channels_, t * channels_, 0};
-      run.end = (t + 1) * channels_;
-    }
-    runs_.push_back(run);
-  }
+Padding Padding::with(const Padding& other) const {
+  return {std::max(before, other.before), std::max(behind, other.behind)};
 }
 
 namespace {
 
-/// Places in a tensor of these sizes one after another, the last mode fastest.
-class Odometer {
- public:
-  template <class SizeOf>
-  Odometer(size_t modes, int64_t at, const SizeOf& size_of) : modes_(modes) {
-    for (size_t i = modes; i-- > 0; at /= size_of(i)) place_[i] = at % size_of(i);
-    rest_ = at;
+/// The line of x [B, N_1 … N_k] that lies at `line` of the padded one's, −1 where that is of zeros.
+int64_t line_of(const at::Tensor& x, const std::vector<Padding>& padding, int64_t line) {
+  int64_t of_x = 0, lines = 1;
+  for (size_t i = padding.size() - 1; i-- > 0;) {
+    const int64_t n = x.sizes()[i + 1], padded = n + padding[i].before + padding[i].behind;
+    const int64_t cell = line % padded - padding[i].before;
+    if (cell < 0 || cell >= n) return -1;
+    of_x += cell * lines;
+    lines *= n;
+    line /= padded;
   }
-  /// `steps` places on; it must not pass more than the end of the last mode.
-  template <class SizeOf>
-  void advance(int64_t steps, const SizeOf& size_of) {
-    size_t i = modes_ - 1;
-    for (place_[i] += steps; place_[i] >= size_of(i); ++place_[--i]) {
-      place_[i] = 0;
-      if (i > 0) continue;
-      ++rest_;
-      return;
+  return of_x + line * lines;
+}
+
+at::Tensor padded_copy(const at::Tensor& x, const std::vector<Padding>& padding) {
+  auto sizes = x.sizes().vec();
+  for (size_t i = 0; i < padding.size(); ++i) sizes[i + 1] += padding[i].before + padding[i].behind;
+  const at::Tensor out = at::empty(sizes, x.options());
+  const int64_t cell = x.size(-1) * x.element_size(), line = x.size(-2) * cell;
+  const int64_t before = padding.back().before * cell, whole = out.size(-2) * cell;
+  const auto* from = static_cast<const char*>(x.const_data_ptr());
+  auto* to = static_cast<char*>(out.mutable_data_ptr());
+  const int64_t lines = whole == 0 ? 0 : out.numel() * x.element_size() / whole;
+  for_tasks(lines, whole, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      char* start = to + i * whole;
+      const int64_t source = line_of(x, padding, i);
+      const int64_t zeros = source < 0 ? whole : before, copied = source < 0 ? 0 : line;
+      std::memset(start, 0, static_cast<size_t>(zeros));
+      if (copied > 0) std::memcpy(start + zeros, from + source * line, static_cast<size_t>(copied));
+      std::memset(start + zeros + copied, 0, static_cast<size_t>(whole - zeros - copied));
     }
-  }
-  int64_t operator[](size_t mode) const { return place_[mode]; }
-  /// How often all places were passed.
-  int64_t rest() const { return rest_; }
+  });
+  return out;
+}
 
- private:
-  size_t modes_;
-  std::array<int64_t, 8> place_;
-  int64_t rest_;
-};
-
-template <class T>
-void put_zeros(int64_t line, int64_t width, T* to, int64_t row) {
-  for (int64_t i = 0; i < line; ++i, to += row) std::fill_n(to, width, T{});
+bool is_none(const Padding& padding) {
+  return padding.before == 0 && padding.behind == 0;
 }
 
 }  // namespace
 
-/// Elements [first, first + width) of the runs of a line, `step` apart, to `to`, `row` elements apart.
-template <class T>
-void Windows::put_runs(const T* x, const Run* run, int64_t step, int64_t line, int64_t first, int64_t width,
-                       T* to, int64_t row) {
-  constexpr int64_t kBlock = 64 / sizeof(T), kPart = 16 / sizeof(T);  // a copy of known size is no call
-  for (int64_t i = 0; i < line; ++i, run += step, to += row) {
-    const int64_t begin = std::clamp<int64_t>(run->begin - first, 0, width);
-    const int64_t end = std::clamp<int64_t>(run->end - first, begin, width);
-    const T* from = x + run->from + first;
-    for (int64_t c = 0; c < begin; ++c) to[c] = T{};
-    int64_t c = begin;
-    for (; c + kBlock <= end; c += kBlock) std::memcpy(to + c, from + c, 64);
-    for (; c + kPart <= end; c += kPart) std::memcpy(to + c, from + c, 16);
-    for (; c < end; ++c) to[c] = from[c];
-    for (; c < width; ++c) to[c] = T{};
-  }
+PaddedCells::PaddedCells(const at::Tensor& x, std::vector<Padding> padding)
+    : padding_(std::move(padding)),
+      cells_(std::ranges::all_of(padding_, is_none) ? x.contiguous()
+                                                    : padded_copy(x.contiguous(), padding_)) {}
+
+namespace {
+
+/// All sums of one element of `outer` and one of begin, begin + step …, `count` of them, those the fastest.
+std::vector<int64_t> sums(const std::vector<int64_t>& outer, int64_t begin, int64_t count, int64_t step) {
+  std::vector<int64_t> all;
+  all.reserve(outer.size() * static_cast<size_t>(count));
+  for (const int64_t at : outer)
+    for (int64_t i = 0; i < count; ++i) all.push_back(at + begin + i * step);
+  return all;
 }
 
-// One tap of the outer modes after another, each down all rows: along a line of the last mode nothing but the
-// run changes.
-template <class T>
-void Windows::gather(const T* x, int64_t begin, int64_t end, int64_t first, int64_t count, T* to) const {
-  const size_t last = modes_.size() - 1;
-  const auto positions = [&](size_t i) { return modes_[i].positions; };
-  const auto taps = [&](size_t i) { return i == last ? runs_each_ : modes_[i].taps; };
-  Odometer tap(modes_.size(), first / run_, taps);
-  int64_t skipped = first % run_;
-  for (int64_t column = 0; column < count; skipped = 0, tap.advance(1, taps)) {
-    const int64_t width = std::min(run_ - skipped, count - column);
-    T* out = to + column;
-    Odometer place(modes_.size(), begin, positions);
-    for (int64_t row = begin; row < end;) {
-      const int64_t line = std::min(positions(last) - place[last], end - row);
-      int64_t offset = place.rest() * sample_;
-      bool inside = true;
-      for (size_t i = 0; i < last; ++i) {
-        const int64_t of_mode = offsets_[i][static_cast<size_t>(place[i] * taps(i) + tap[i])];
-        inside = inside && of_mode >= 0;
-        offset += of_mode;
+/// As LinedMatrix has them: the taps of the outer modes that see nothing but what was padded.
+std::vector<uint64_t> zero_runs(const PaddedCells& padded, const std::vector<ModeWindows>& modes,
+                                int64_t samples, int64_t runs_each) {
+  std::vector<std::vector<bool>> lines(1), next;  // of each line, whether each of its runs is of zeros
+  lines[0] = {false};
+  for (size_t i = 0; i + 1 < modes.size(); ++i) {
+    const ModeWindows& mode = modes[i];
+    const Padding& padding = padded.padding(i);
+    const int64_t n = padded.cells().sizes()[i + 1] - padding.before - padding.behind;
+    next.clear();
+    for (const auto& outer : lines)
+      for (int64_t p = 0; p < mode.positions; ++p) {
+        next.emplace_back();
+        for (const bool zero : outer)
+          for (int64_t t = 0; t < mode.taps; ++t) {
+            const int64_t cell = mode.first + p * mode.step + t * mode.tap_step;
+            next.back().push_back(zero || cell < 0 || cell >= n);
+          }
       }
-      const Run* runs = runs_.data() + place[last] * runs_each_ + tap[last];
-      if (inside)
-        put_runs(x + offset, runs, runs_each_, line, skipped, width, out, count);
-      else
-        put_zeros(line, width, out, count);
-      out += line * count;
-      row += line;
-      place.advance(line, positions);
-    }
-    column += width;
+    lines.swap(next);
   }
+  std::vector<uint64_t> all;
+  for (int64_t sample = 0; sample < samples; ++sample)
+    for (const auto& line : lines) {
+      uint64_t bits = 0;
+      for (size_t r = 0; r < line.size() * static_cast<size_t>(runs_each) && r < 64; ++r)
+        if (line[r / static_cast<size_t>(runs_each)]) bits |= uint64_t{1} << r;
+      all.push_back(bits);
+    }
+  return all;
 }
 
-template void Windows::gather(const float*, int64_t, int64_t, int64_t, int64_t, float*) const;
-template void Windows::gather(const double*, int64_t, int64_t, int64_t, int64_t, double*) const;
-template void Windows::gather(const Half16*, int64_t, int64_t, int64_t, int64_t, Half16*) const;
+}  // namespace
+
+Windows::Windows(const PaddedCells& padded, const std::vector<ModeWindows>& modes) : run_at_{0} {
+  const at::Tensor& x = padded.cells();
+  const size_t last = modes.size() - 1;
+  const int64_t channels = x.size(-1);
+  line_at_ = sums({0}, 0, x.size(0), x.stride(0));
+  for (size_t i = 0; i <= last; ++i) {
+    const ModeWindows& mode = modes[i];
+    const int64_t cell = x.strides()[i + 1], first = (mode.first + padded.padding(i).before) * cell;
+    line_at_ = sums(line_at_, first, i < last ? mode.positions : 1, mode.step * cell);
+    // Taps that see neighbours of the last mode are one run.
+    const int64_t runs = i == last && mode.tap_step == 1 ? 1 : mode.taps;
+    run_at_ = sums(run_at_, 0, runs, mode.tap_step * cell);
+  }
+  const bool neighbours = modes[last].tap_step == 1;
+  const int64_t run = neighbours ? modes[last].taps * channels : channels;
+  zero_runs_ = zero_runs(padded, modes, x.size(0), neighbours ? 1 : modes[last].taps);
+  matrix_ = {.at = x.const_data_ptr(),
+             .line = modes[last].positions,
+             .step = modes[last].step * channels,
+             .line_at = line_at_.data(),
+             .run = run,
+             .run_at = run_at_.data(),
+             .zero_runs = zero_runs_.data()};
+}
 
 }  // namespace modewise::ops

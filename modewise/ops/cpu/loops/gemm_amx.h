@@ -30,14 +30,14 @@ class AmxRowsOf {
   AmxRowsOf(const GemmPlan& plan, int64_t row, int64_t row_end, Half16* working)
       : plan_(plan), row_(row), rows_(row_end - row), working_(working) {}
 
-  /// Elements of `working` for so many rows: a source's rows are written behind those that are read.
+  /// Elements of `working` for so many rows: rows in lines are read to behind those that are multiplied.
   static int64_t size(const GemmPlan& plan, int64_t rows) {
     const int64_t whole = padded(rows, kAmxRows) * kGemmPiece;
-    return plan.a_source != nullptr ? 2 * whole : whole;
+    return plan.a_lines != nullptr ? 2 * whole : whole;
   }
 
   AmxRows piece(int64_t begin, int64_t count) const {
-    if (plan_.a_source != nullptr) return written(begin, count);
+    if (plan_.a_lines != nullptr) return of_lines(begin, count);
     const Half16* from = as<Half16>(plan_.a) + row_ * plan_.a_row + begin * plan_.a_col;
     if (plan_.a_col != 1) return turned(from, count);
     if (rows_ % kAmxRows == 0 && count % kAmxStep == 0) return {from, plan_.a_row};
@@ -45,10 +45,10 @@ class AmxRowsOf {
   }
 
  private:
-  AmxRows written(int64_t begin, int64_t count) const {
+  AmxRows of_lines(int64_t begin, int64_t count) const {
     const bool whole = count % kAmxStep == 0;
     Half16* to = whole ? working_ : working_ + padded(rows_, kAmxRows) * kGemmPiece;
-    plan_.a_source->write(plan_.a_source->from, row_, rows_, begin, count, to);
+    read_lines(*plan_.a_lines, row_, rows_, begin, count, to);
     return whole ? AmxRows{to, count} : copied(to, count, count);
   }
   AmxRows copied(const Half16* from, int64_t from_row, int64_t count) const {
@@ -267,14 +267,15 @@ struct AmxGemm {
                              int64_t steps, int64_t row, int64_t row_end, int64_t p, float* sums,
                              float* piece, bool first, bool last) {
     const int64_t vectors = panel_vectors<P>(plan, p), columns = panel_columns<P>(plan, p);
+    const int64_t column = panel_first<P>(plan, p);
     for (int64_t at = row; at < row_end; at += kTileRows, a.at += kTileRows * a.row) {
       const int64_t rows = row_end - at < kTileRows ? row_end - at : kTileRows;
       float* tile = first && last ? sums : sums + (at - row) * kPanel<P>;
-      if (last) Base::ask_for_out(plan, at, rows, p * kPanel<P>, columns);
+      if (last) Base::ask_for_out(plan, at, rows, column, columns);
       const auto run = (rows > kAmxRows ? kAmxTilesOfRows<Unit, 2> : kAmxTilesOfRows<Unit, 1>)[vectors - 1];
       run(unit, a, slice, steps, first ? tile : piece, kPanel<P>);
       if (!first) add_rows(piece, rows, vectors, tile);
-      if (last) Base::finish(plan, tile, kPanel<P>, at, rows, p * kPanel<P>, columns);
+      if (last) Base::finish(plan, tile, kPanel<P>, at, rows, column, columns);
     }
   }
   static void add_rows(const float* piece, int64_t rows, int64_t vectors, float* sums) {
@@ -290,7 +291,7 @@ struct AmxGemm {
     Unit unit;
     AmxThin<Unit> thin(plan, row, row_end - row, packed);
     for (; p < p_end; ++p) {
-      const int64_t column = p * kPanel<P>, columns = panel_columns<P>(plan, p);
+      const int64_t column = panel_first<P>(plan, p), columns = panel_columns<P>(plan, p);
       thin.run(unit, column, columns, sums);
       Base::finish(plan, sums, kPanel<P>, row, row_end - row, column, columns);
     }

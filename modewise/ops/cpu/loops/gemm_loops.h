@@ -2,6 +2,7 @@
 // Products of matrices of any size, by tiles over packed panels.
 
 #include "modewise/ops/cpu/loops/gemm_thin.h"
+#include "modewise/ops/cpu/loops/gemm_walk.h"
 
 namespace modewise::ops::MODEWISE_ISA {
 
@@ -58,8 +59,8 @@ struct Gemm {
   static int64_t scratch(const GemmPlan& plan, int64_t rows, int64_t panels) {
     const int64_t tiled = (rows + kGemmTileRows - 1) / kGemmTileRows * kGemmTileRows;
     const int64_t cells = is_thin<P>(plan, rows) ? cells_of<P>(plan.depth) : kPieceCells<P>;
-    const int64_t packed = plan.a_source != nullptr  ? 2 * tiled * cells
-                           : reads_in_place<P>(plan) ? 0
+    const int64_t packed = reads_in_place<P>(plan)   ? 0
+                           : plan.a_lines != nullptr ? 2 * tiled * cells
                                                      : tiled * cells;
     return (sums_size(plan, rows, panels) + slice_size() + packed) * static_cast<int64_t>(sizeof(Cell));
   }
@@ -84,17 +85,26 @@ struct Gemm {
   }
 
   /// One piece of depth for one panel: every tile of rows [row, row_end).
-  static void multiply_slice(const GemmPlan& plan, CellRows a, Panel<Cell> slice, int64_t cells, int64_t row,
-                             int64_t row_end, int64_t p, Sum* sums, bool first, bool last) {
-    const int64_t vectors = panel_vectors<P>(plan, p);
-    const bool packed = slice.step == vectors * kCells<P>;
-    for (int64_t at = row; at < row_end; at += kGemmTileRows, a.at += a.tile) {
-      const int64_t rows = row_end - at < kGemmTileRows ? row_end - at : kGemmTileRows;
-      Sum* tile = first && last ? sums : sums + (at - row) * kPanel<P>;
-      if (last) ask_for_out(plan, at, rows, p * kPanel<P>, panel_columns<P>(plan, p));
-      const auto tile_of = packed ? gemm_tile_of<P> : thin_tile_of<P>;
-      tile_of(rows, vectors)(a, slice, cells, tile, kPanel<P>, !first);
-      if (last) finish(plan, tile, kPanel<P>, at, rows, p * kPanel<P>, panel_columns<P>(plan, p));
+  static void multiply_slice(const GemmPlan& plan, CellRows a, Panel<Cell> slice, PieceSegments<P>& depth,
+                             int64_t row, int64_t row_end, int64_t p, Sum* sums, bool first, bool last) {
+    const int64_t vectors = panel_vectors<P>(plan, p), column = panel_first<P>(plan, p);
+    const int64_t columns = panel_columns<P>(plan, p);
+    const auto tile_of = slice.step == vectors * kCells<P> ? gemm_tile_of<P, true> : gemm_tile_of<P, false>;
+    const GemmTile<P> whole_tile = tile_of(kGemmTileRows, vectors);
+    const bool in_lines = plan.a_lines != nullptr && reads_in_place<P>(plan);
+    for (int64_t at = row; at < row_end; a.at += a.next) {
+      int64_t rows = row_end - at < kGemmTileRows ? row_end - at : kGemmTileRows;
+      if (in_lines) {
+        rows = rows_of_line(*plan.a_lines, at, row_end);
+        a = cells_of_line<P>(*plan.a_lines, at, rows);
+        depth.turn_to(at);
+      }
+      Sum* to = first && last ? sums : sums + (at - row) * kPanel<P>;
+      if (last) ask_for_out(plan, at, rows, column, columns);
+      const GemmTile<P> tile = rows == kGemmTileRows ? whole_tile : tile_of(rows, vectors);
+      tile(a, slice, depth.begin(), depth.end(), to, kPanel<P>, !first);
+      if (last) finish(plan, to, kPanel<P>, at, rows, column, columns);
+      at += rows;
     }
   }
 
@@ -102,8 +112,8 @@ struct Gemm {
                             Sum* sums, Cell* rows_of_a) {
     const int64_t rows = row_end - row, all = cells_of<P>(plan.depth);
     const CellRows a = rows_of<P>(plan, row, rows, 0, all, rows_of_a);
-    const int64_t end = (p_end - 1) * kPanel<P> + panel_columns<P>(plan, p_end - 1);
-    for (int64_t column = p * kPanel<P>; column < end;) {
+    const int64_t end = panel_first<P>(plan, p_end);
+    for (int64_t column = panel_first<P>(plan, p); column < end;) {
       const int64_t left = end - column;
       const bool one = left <= kCells<P>;
       const int64_t room = one ? kCells<P> : kThinBlocks * kCells<P>, count = left < room ? left : room;
@@ -126,18 +136,20 @@ struct Gemm {
     const int64_t kept = all > kPieceCells<P> ? (row_end - row) * kPanel<P> : 0;
     int64_t begin = 0;
     do {
-      const int64_t end = begin + kPieceCells<P> < all ? begin + kPieceCells<P> : all, cells = end - begin;
-      const CellRows a = rows_of<P>(plan, row, row_end - row, begin, cells, rows_of_a);
+      const int64_t end = begin + kPieceCells<P> < all ? begin + kPieceCells<P> : all;
+      const CellRows a = rows_of<P>(plan, row, row_end - row, begin, end - begin, rows_of_a);
       for (int64_t q = p; q < p_end; ++q) {
         const int64_t step = panel_vectors<P>(plan, q) * kCells<P>;
+        const bool in_place = packed == nullptr && reads_panel_in_place<P>(plan, q, row_end - row);
         Panel<Cell> from = {slice, step};
         if (packed != nullptr)
           from.at = as<Cell>(packed) + (q - p) * all * kPanel<P> + begin * step;
-        else if (reads_panel_in_place<P>(plan, q, row_end - row))
-          from = {as<Cell>(plan.b) + begin * plan.b_row + q * kPanel<P>, plan.b_row};
+        else if (in_place)
+          from = panel_in_place<P>(plan, q, begin);
         else
           panel_cells<P>(plan, q, begin, end, slice);
-        multiply_slice(plan, a, from, cells, row, row_end, q, sums + (q - p) * kept, begin == 0, end == all);
+        PieceSegments<P> depth(plan, begin, end, a.step, from.step, q, in_place);
+        multiply_slice(plan, a, from, depth, row, row_end, q, sums + (q - p) * kept, begin == 0, end == all);
       }
       begin = end;
     } while (begin < all);

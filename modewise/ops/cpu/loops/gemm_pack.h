@@ -79,7 +79,7 @@ void pack_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, ty
   using Cell = typename P::Cell;
   const int64_t columns = panel_columns<P>(plan, p), width = panel_vectors<P>(plan, p) * kCells<P>;
   const int64_t row = plan.b_row * P::kDepth, left = plan.depth - first * P::kDepth;
-  const Memory* from = as<Memory>(plan.b) + first * row + p * kPanel<P> * plan.b_col;
+  const Memory* from = as<Memory>(plan.b) + first * row + panel_first<P>(plan, p) * plan.b_col;
   const int64_t count = last - first;
   int64_t begin = 0;  // columns that are done in whole blocks
   if (plan.b_row == 1) {
@@ -113,9 +113,33 @@ void pack_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, ty
   }
 }
 
-/// As pack_cells, of a b that its source writes.
+/// Columns [column, column + columns) of rows [row, row + rows) of a matrix in lines, to `to` [rows,
+/// columns].
+template <class Memory>
+void read_lines(const LinedMatrix& x, int64_t row, int64_t rows, int64_t column, int64_t columns,
+                Memory* to) {
+  constexpr int64_t kBlock = 64 / sizeof(Memory),
+                    kPart = 16 / sizeof(Memory);  // a copy of known size is no call
+  const int64_t first_run = column / x.run, skipped = column % x.run;
+  for (; rows > 0; --rows, ++row) {
+    const Memory* from = as<Memory>(x.at) + x.row_at(row);
+    int64_t skip = skipped;
+    for (int64_t run = first_run, left = columns; left > 0; ++run, skip = 0) {
+      const Memory* cells = from + x.run_at[run] + skip;
+      const int64_t width = x.run - skip < left ? x.run - skip : left;
+      int64_t c = 0;
+      for (; c + kBlock <= width; c += kBlock) __builtin_memcpy(to + c, cells + c, 64);
+      for (; c + kPart <= width; c += kPart) __builtin_memcpy(to + c, cells + c, 16);
+      for (; c < width; ++c) to[c] = cells[c];
+      to += width;
+      left -= width;
+    }
+  }
+}
+
+/// As pack_cells, of a b that lies in lines.
 template <class P>
-void write_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, typename P::Cell* to) {
+void pack_cells_in_lines(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, typename P::Cell* to) {
   using Memory = typename P::Memory;
   using Cell = typename P::Cell;
   const int64_t columns = panel_columns<P>(plan, p), width = panel_vectors<P>(plan, p) * kCells<P>;
@@ -126,9 +150,11 @@ void write_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, t
     const int64_t row = first * P::kDepth, left = plan.depth - row;
     const int64_t rows = left < cells * P::kDepth ? left : cells * P::kDepth;
     void* written = as_written ? static_cast<void*>(to) : part;
-    plan.b_source->write(plan.b_source->from, plan.b_first + row, rows, p * kPanel<P>, columns, written);
+    read_lines(*plan.b_lines, plan.b_first + row, rows, panel_first<P>(plan, p), columns,
+               static_cast<Memory*>(written));
     if (as_written) continue;
     GemmPlan here = plan;
+    here.b_lines = nullptr;
     here.b = part;
     here.b_row = here.columns = columns;
     here.b_col = 1;
@@ -140,21 +166,30 @@ void write_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, t
 /// Cells [first, last) of panel p, where it does not lie so already.
 template <class P>
 void panel_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, typename P::Cell* to) {
-  if (plan.b_source != nullptr)
-    write_cells<P>(plan, p, first, last, to);
+  if (plan.b_lines != nullptr)
+    pack_cells_in_lines<P>(plan, p, first, last, to);
   else
     pack_cells<P>(plan, p, first, last, to);
+}
+
+/// Lines and runs that are worth reading where they lie: a tile is of one line, a segment of depth of one
+/// run.
+constexpr int64_t kLeastLine = 4, kLeastRun = 16;
+inline bool is_coarse(const LinedMatrix& x) {
+  return x.line >= kLeastLine && x.run >= kLeastRun;
 }
 
 /// Whether the tiles read a where it lies.
 template <class P>
 inline bool reads_in_place(const GemmPlan& plan) {
   if (sizeof(typename P::Memory) * P::kDepth != sizeof(typename P::Cell)) return false;
-  return plan.a_col == 1 && plan.depth % P::kDepth == 0;
+  if (plan.depth % P::kDepth != 0) return false;
+  if (plan.a_lines == nullptr) return plan.a_col == 1;
+  return plan.depth > 0 && is_coarse(*plan.a_lines) && plan.a_lines->run % P::kDepth == 0;
 }
 
-/// `cells` cells of `rows` rows of a. Dense depth keeps its rows; else tiles of kGemmTileRows rows are packed
-/// one after another, [cells][rows of a tile].
+/// `cells` cells of `rows` rows of a. Dense depth keeps its rows; else blocks of kGemmTileRows rows are
+/// packed one after another, [cells][rows of a block].
 template <class P>
 CellRows pack_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
                         typename P::Cell* to) {
@@ -187,34 +222,41 @@ CellRows pack_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_t
   return {reinterpret_cast<const char*>(to), sizeof(Cell), step, cells * step};
 }
 
-/// Whether a few rows read panel p of b where it lies: values in the attention of one token.
+/// At most this many rows are multiplied by a matrix while it is read, without packing it.
+constexpr int kThinRows = 4;
+
+/// Whether panel p of b is read where it lies: in lines, or by a few rows, as values are in the attention of
+/// one token.
 template <class P>
 inline bool reads_panel_in_place(const GemmPlan& plan, int64_t p, int64_t rows) {
-  if (sizeof(typename P::Memory) != sizeof(typename P::Cell)) return false;
-  if (plan.b_source != nullptr || rows > kThinRows) return false;
-  return plan.b_col == 1 && panel_columns<P>(plan, p) % kCells<P> == 0;
+  const int64_t first = panel_first<P>(plan, p), columns = panel_columns<P>(plan, p);
+  if (sizeof(typename P::Memory) != sizeof(typename P::Cell) || columns % kCells<P> != 0) return false;
+  if (plan.b_lines == nullptr) return rows <= kThinRows && plan.b_col == 1;
+  const int64_t run = plan.b_lines->run;
+  return plan.depth > 0 && is_coarse(*plan.b_lines) && first / run == (first + columns - 1) / run;
 }
 
-/// As pack_rows_of_a, of rows that the plan's source writes: to `to`, or, where cells are no elements, behind
-/// that first.
+/// As pack_rows_of_a, of rows in lines: they are read to `to`, or, where cells are no elements, behind that
+/// first.
 template <class P>
-CellRows write_rows_of_a(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
-                         typename P::Cell* to) {
+CellRows pack_rows_in_lines(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
+                            typename P::Cell* to) {
   using Memory = typename P::Memory;
   using Cell = typename P::Cell;
   const int64_t begin = first * P::kDepth, left = plan.depth - begin;
   const int64_t count = left < cells * P::kDepth ? left : cells * P::kDepth;
   if (sizeof(Memory) * P::kDepth == sizeof(Cell) && count == cells * P::kDepth) {
-    plan.a_source->write(plan.a_source->from, row, rows, begin, count, to);
+    read_lines(*plan.a_lines, row, rows, begin, count, reinterpret_cast<Memory*>(to));
     const int64_t bytes = cells * static_cast<int64_t>(sizeof(Cell));
     return {reinterpret_cast<const char*>(to), bytes, sizeof(Cell), kGemmTileRows * bytes};
   }
-  GemmPlan written = plan;
-  written.a = to + rows * cells;
-  written.a_row = written.depth = count;
-  written.a_col = 1;
-  plan.a_source->write(plan.a_source->from, row, rows, begin, count, to + rows * cells);
-  return pack_rows_of_a<P>(written, 0, rows, 0, cells, to);
+  GemmPlan dense = plan;
+  dense.a_lines = nullptr;
+  dense.a = to + rows * cells;
+  dense.a_row = dense.depth = count;
+  dense.a_col = 1;
+  read_lines(*plan.a_lines, row, rows, begin, count, reinterpret_cast<Memory*>(to + rows * cells));
+  return pack_rows_of_a<P>(dense, 0, rows, 0, cells, to);
 }
 
 template <class P>
@@ -224,12 +266,14 @@ CellRows rows_in_place(const GemmPlan& plan, int64_t row, int64_t first) {
   return {reinterpret_cast<const char*>(x), bytes, sizeof(typename P::Cell), kGemmTileRows * bytes};
 }
 
-/// `cells` cells of `rows` rows of a, where they lie or in `working`.
+/// `cells` cells of `rows` rows of a, where they lie or in `working`; of a that is read where it lies in
+/// lines, line_rows has them.
 template <class P>
 CellRows rows_of(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
                  typename P::Cell* working) {
-  if (plan.a_source != nullptr) return write_rows_of_a<P>(plan, row, rows, first, cells, working);
-  if (reads_in_place<P>(plan)) return rows_in_place<P>(plan, row, first);
+  if (reads_in_place<P>(plan))
+    return plan.a_lines != nullptr ? CellRows{} : rows_in_place<P>(plan, row, first);
+  if (plan.a_lines != nullptr) return pack_rows_in_lines<P>(plan, row, rows, first, cells, working);
   return pack_rows_of_a<P>(plan, row, rows, first, cells, working);
 }
 

@@ -8,7 +8,7 @@ namespace modewise::ops::MODEWISE_ISA {
 /// A few rows times a matrix that is dense in depth, as a weight is in generation.
 template <class P>
 inline bool is_thin(const GemmPlan& plan, int64_t rows) {
-  if (plan.a_source != nullptr || plan.b_source != nullptr) return false;
+  if (plan.a_lines != nullptr || plan.b_lines != nullptr) return false;
   return plan.b_row == 1 && rows <= kThinRows && plan.depth > 0;
 }
 

@@ -48,10 +48,10 @@ constexpr int64_t kPieceCells = kGemmPiece / P::kDepth;
 template <class P>
 constexpr int64_t kChainCells = kGemmChain / P::kDepth;
 
-/// Rows of cells, by strides in bytes; from one tile of rows to the next it is `tile` bytes.
+/// Rows of cells, by strides in bytes. `next`: to the rows of the next tile.
 struct CellRows {
   const char* at;
-  int64_t row, step, tile;
+  int64_t row, step, next;
 };
 
 template <class Cell>
@@ -68,49 +68,62 @@ struct Panel {
   int64_t step;
 };
 
-/// sums [Rows, Vectors · lanes] = a · panel of at most one piece of depth, or added to it. `Packed`: the
-/// panel's step is its width.
+/// Cells of depth that lie one after another in both operands, `a` bytes behind where the rows begin and `b`
+/// cells behind where the panel does.
+struct DepthSegment {
+  int64_t a, b, cells;
+  bool ends_chain;
+};
+
+/// sums [Rows, Vectors · lanes] = a · panel of the segments of at most one piece of depth, or added to it;
+/// the last segment ends a chain. `Packed`: the panel's step is its width.
 template <class P, int Rows, int Vectors, bool Packed>
-void gemm_tile(CellRows a, Panel<typename P::Cell> b, int64_t cells, typename P::Sum* sums, int64_t sums_row,
-               bool add) {
+void gemm_tile(CellRows a, Panel<typename P::Cell> b, const DepthSegment* segment, const DepthSegment* end,
+               typename P::Sum* sums, int64_t sums_row, bool add) {
   using Sum = typename P::Sum;
   using Cell = typename P::Cell;
   Vector<Sum> sum[Rows][Vectors] = {}, piece[Rows][Vectors];
   // Rows are addressed from two pointers by one, two and three times the stride: eight pointers would not
   // stay in registers.
   const int64_t row3 = 3 * a.row;
-  const char* low = a.at;
-  const char* high = a.at + (Rows > 4 ? 4 * a.row : 0);
-  const Cell* panel = b.at;
-  for (bool first = true;; first = false) {
-    const int64_t count = cells < kChainCells<P> ? cells : kChainCells<P>;
-    for (int64_t i = 0; i < count;
-         ++i, low += a.step, high += a.step, panel += Packed ? Vectors * kCells<P> : b.step) {
-      const auto of_row = [&](int m) {
-        const int64_t offset = m % 4 == 0 ? 0 : m % 4 == 1 ? a.row : m % 4 == 2 ? 2 * a.row : row3;
-        return (m < 4 ? low : high) + offset;
-      };
-      if (i % kLineCells<P> == 0)  // the next tile's lines arrive while these are multiplied
+  for (bool first = true;; ++segment) {
+    const char* low = a.at + segment->a;
+    const char* high = low + (Rows > 4 ? 4 * a.row : 0);
+    const Cell* panel = b.at + segment->b;
+    const auto of_row = [&](int m) {
+      const int64_t offset = m % 4 == 0 ? 0 : m % 4 == 1 ? a.row : m % 4 == 2 ? 2 * a.row : row3;
+      return (m < 4 ? low : high) + offset;
+    };
+    for (int64_t left = segment->cells; left > 0; left -= kLineCells<P>) {
 #pragma GCC unroll 8
-        for (int m = 0; m < Rows; ++m) __builtin_prefetch(of_row(m) + a.tile);
-      Vector<Cell> x[Vectors];
+      for (int m = 0; m < Rows; ++m)  // the next tile's lines arrive while these are multiplied
+        __builtin_prefetch(of_row(m) + a.next);
+      const int64_t count = left < kLineCells<P> ? left : kLineCells<P>;
+#pragma GCC unroll 2
+      for (int64_t i = 0; i < count; ++i) {
+        Vector<Cell> x[Vectors];
 #pragma GCC unroll 4
-      for (int j = 0; j < Vectors; ++j) x[j] = load(panel + j * kCells<P>);
+        for (int j = 0; j < Vectors; ++j) x[j] = load(panel + j * kCells<P>);
 #pragma GCC unroll 8
-      for (int m = 0; m < Rows; ++m) {
-        const Cell factor = load_cell<Cell>(of_row(m));
+        for (int m = 0; m < Rows; ++m) {
+          const Cell factor = load_cell<Cell>(of_row(m));
 #pragma GCC unroll 4
-        for (int j = 0; j < Vectors; ++j) sum[m][j] = P::add_product(sum[m][j], factor, x[j]);
+          for (int j = 0; j < Vectors; ++j) sum[m][j] = P::add_product(sum[m][j], factor, x[j]);
+        }
+        low += a.step;
+        high += a.step;
+        panel += Packed ? Vectors * kCells<P> : b.step;
       }
     }
-    cells -= count;
+    if (!segment->ends_chain) continue;
     if (!first)
 #pragma GCC unroll 8
       for (int m = 0; m < Rows; ++m) {
 #pragma GCC unroll 4
         for (int j = 0; j < Vectors; ++j) sum[m][j] = piece[m][j] + sum[m][j];
       }
-    if (cells == 0) break;
+    if (segment + 1 == end) break;
+    first = false;
 #pragma GCC unroll 8
     for (int m = 0; m < Rows; ++m) {
 #pragma GCC unroll 4
@@ -119,6 +132,7 @@ void gemm_tile(CellRows a, Panel<typename P::Cell> b, int64_t cells, typename P:
         sum[m][j] = Vector<Sum>{};
       }
     }
+    asm("" : "+m"(piece));  // in memory: the registers are for the sums
   }
 #pragma GCC unroll 8
   for (int m = 0; m < Rows; ++m) {
@@ -131,47 +145,34 @@ void gemm_tile(CellRows a, Panel<typename P::Cell> b, int64_t cells, typename P:
 }
 
 template <class P>
-using GemmTile = void (*)(CellRows, Panel<typename P::Cell>, int64_t, typename P::Sum*, int64_t, bool);
+using GemmTile = void (*)(CellRows, Panel<typename P::Cell>, const DepthSegment*, const DepthSegment*,
+                          typename P::Sum*, int64_t, bool);
 
-template <class P, int Rows, bool Packed = true>
-constexpr GemmTile<P> kGemmTilesOfRows[kGemmTileVectors] = {gemm_tile<P, Rows, 1, Packed>,
-                                                            gemm_tile<P, Rows, 2, Packed>,
-#if defined(__AVX512F__)
-                                                            gemm_tile<P, Rows, 3, Packed>
-#endif
-};
-template <class P>
+template <class P, int Vectors, bool Packed, int Rows = kGemmTileRows>
+inline GemmTile<P> gemm_tile_of_rows(int64_t rows) {
+  if constexpr (Rows > 1)
+    if (rows < Rows) return gemm_tile_of_rows<P, Vectors, Packed, Rows - 1>(rows);
+  return gemm_tile<P, Rows, Vectors, Packed>;
+}
+template <class P, bool Packed>
 inline GemmTile<P> gemm_tile_of(int64_t rows, int64_t vectors) {
-  static constexpr const GemmTile<P>* kTiles[] = {
-    kGemmTilesOfRows<P, 1>,
-    kGemmTilesOfRows<P, 2>,
-    kGemmTilesOfRows<P, 3>,
-    kGemmTilesOfRows<P, 4>,
-    kGemmTilesOfRows<P, 5>,
-    kGemmTilesOfRows<P, 6>,
-#if defined(__AVX512F__)
-    kGemmTilesOfRows<P, 7>,
-    kGemmTilesOfRows<P, 8>
-#endif
-  };
-  return kTiles[rows - 1][vectors - 1];
+  if (vectors == 1) return gemm_tile_of_rows<P, 1, Packed>(rows);
+  if (vectors == 2) return gemm_tile_of_rows<P, 2, Packed>(rows);
+  return gemm_tile_of_rows<P, kGemmTileVectors, Packed>(rows);
 }
 
-/// At most this many rows are multiplied by a matrix while it is read, without packing it.
-constexpr int kThinRows = 4;
+/// The first column of panel p: a last panel of one vector takes another from the panel before it, as tiles
+/// of one vector wait for their loads.
 template <class P>
-inline GemmTile<P> thin_tile_of(int64_t rows, int64_t vectors) {
-  static constexpr const GemmTile<P>* kTiles[kThinRows] = {
-      kGemmTilesOfRows<P, 1, false>, kGemmTilesOfRows<P, 2, false>, kGemmTilesOfRows<P, 3, false>,
-      kGemmTilesOfRows<P, 4, false>};
-  return kTiles[rows - 1][vectors - 1];
+inline int64_t panel_first(const GemmPlan& plan, int64_t p) {
+  const int64_t first = p * kPanel<P>, left = plan.columns - first;
+  if (left <= 0) return plan.columns;
+  return kGemmTileVectors > 2 && p > 0 && left <= kCells<P> ? first - kCells<P> : first;
 }
-
 /// Columns of panel p, and the vectors that hold them.
 template <class P>
 inline int64_t panel_columns(const GemmPlan& plan, int64_t p) {
-  const int64_t left = plan.columns - p * kPanel<P>;
-  return left < kPanel<P> ? left : kPanel<P>;
+  return panel_first<P>(plan, p + 1) - panel_first<P>(plan, p);
 }
 template <class P>
 inline int64_t panel_vectors(const GemmPlan& plan, int64_t p) {
