@@ -11,8 +11,8 @@ inline bool is_zero_run(const LinedMatrix& x, int64_t line, int64_t run) {
   return x.zero_runs != nullptr && run < 64 && (x.zero_runs[line] >> run & 1) != 0;
 }
 
-/// Segments of one piece of depth of one panel, cells [begin, end): cut where chains end, and where the runs of
-/// a or the lines of b do that are read where they lie. Those of zeros are left out.
+/// Segments of one piece of depth of one panel, cells [begin, end): cut where chains end, and where the runs
+/// of a or the lines of b do that are read where they lie. Those of zeros are left out.
 template <class P>
 class PieceSegments {
  public:
@@ -86,8 +86,8 @@ Panel<typename P::Cell> panel_in_place(const GemmPlan& plan, int64_t p, int64_t 
   return {b + begin * plan.b_row + column, plan.b_row};
 }
 
-/// Rows of the tile from row `row` of a on, before row_end, where lines of a are read where they lie: what is left
-/// of a line, in tiles as equal as can be.
+/// Rows of the tile from row `row` of a on, before row_end, where lines of a are read where they lie: what is
+/// left of a line, in tiles as equal as can be.
 inline int64_t rows_of_line(const LinedMatrix& x, int64_t row, int64_t row_end) {
   const int64_t of_line = x.line - row % x.line, left = of_line < row_end - row ? of_line : row_end - row;
   const int64_t tiles = (left + kGemmTileRows - 1) / kGemmTileRows;

@@ -11,8 +11,8 @@ constexpr int kGemmVectors = 2;
 
 // out[m, j] (+)= Σ_i a[m · a_row + i · a_col] · b[i · b_row + j], i ascending.
 template <class F, int Rows, int Vectors, bool Add>
-inline void gemm_tile(const F* a, int64_t a_row, int64_t a_col, int64_t depth, const F* b, int64_t b_row,
-                      F* out, int64_t out_row) {
+void gemm_tile(const F* a, int64_t a_row, int64_t a_col, int64_t depth, const F* b, int64_t b_row, F* out,
+               int64_t out_row) {
   Vector<F> sum[Rows][Vectors];
 #pragma GCC unroll 8
   for (int m = 0; m < Rows; ++m) {
@@ -45,15 +45,26 @@ inline void gemm_tile(const F* a, int64_t a_row, int64_t a_col, int64_t depth, c
   }
 }
 
+template <class F>
+using AttentionTile = void (*)(const F*, int64_t, int64_t, int64_t, const F*, int64_t, F*, int64_t);
+template <class F, int Vectors, bool Add, int Rows = kGemmRows>
+inline AttentionTile<F> attention_tile_of(int64_t rows) {
+  if constexpr (Rows > 1)
+    if (rows < Rows) return attention_tile_of<F, Vectors, Add, Rows - 1>(rows);
+  return gemm_tile<F, Rows, Vectors, Add>;
+}
+
+/// Rows in tiles as equal as can be: the sums of a tile of one or two rows wait for each other.
 template <class F, int Vectors, bool Add>
 inline void gemm_columns(const F* a, int64_t a_row, int64_t a_col, int64_t rows, int64_t depth, const F* b,
                          int64_t b_row, F* out, int64_t out_row) {
-  int64_t m = 0;
-  for (; m + kGemmRows <= rows; m += kGemmRows)
-    gemm_tile<F, kGemmRows, Vectors, Add>(a + m * a_row, a_row, a_col, depth, b, b_row, out + m * out_row,
-                                          out_row);
-  for (; m < rows; ++m)
-    gemm_tile<F, 1, Vectors, Add>(a + m * a_row, a_row, a_col, depth, b, b_row, out + m * out_row, out_row);
+  for (int64_t tiles = (rows + kGemmRows - 1) / kGemmRows; tiles > 0; --tiles) {
+    const int64_t count = (rows + tiles - 1) / tiles;
+    attention_tile_of<F, Vectors, Add>(count)(a, a_row, a_col, depth, b, b_row, out, out_row);
+    a += count * a_row;
+    out += count * out_row;
+    rows -= count;
+  }
 }
 
 /// out [rows, columns] = a · b, or added to it; columns a multiple of the lanes.
