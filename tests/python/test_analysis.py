@@ -254,13 +254,43 @@ def test_a_stopped_sweep_ends_with_the_bits_of_one_that_was_not(tmp_path):
                 (tmp_path / "whole" / "runs" / run / name).read_bytes()
 
 
-def test_the_shipped_sweeps_are_plans_whose_settings_exist(tmp_path):
-    folder = pathlib.Path(__file__).resolve().parents[2] / "experiments" / "sweeps"
-    files = sorted(folder.glob("*.toml"))
+SHIPPED_SWEEPS = pathlib.Path(__file__).resolve().parents[2] / "experiments" / "sweeps"
+
+
+def shipped_runs(file):
+    """The task of each run of seed 1, and its --config and --set."""
+    for run in json.loads(ok("sweep", file, "--dry-run", "--json", "--seeds", "1").stdout):
+        arguments = run["arguments"]
+        pairs = [(a, b) for a, b in zip(arguments, arguments[1:]) if a in ("--config", "--set")]
+        yield arguments[1], [word for pair in pairs for word in pair]
+
+
+def test_the_shipped_sweeps_are_plans_whose_settings_exist():
+    files = sorted(SHIPPED_SWEEPS.glob("*.toml"))
     assert len(files) >= 10
     for file in files:
-        plan = json.loads(ok("sweep", file, "--dry-run", "--json", "--seeds", "1").stdout)
-        for run in plan:
-            arguments = run["arguments"]
-            pairs = [(a, b) for a, b in zip(arguments, arguments[1:]) if a in ("--config", "--set")]
-            ok("config", "show", arguments[1], *[word for pair in pairs for word in pair])
+        for task, settings in shipped_runs(file):
+            ok("config", "show", task, *settings)
+
+
+def test_the_shipped_sweeps_of_ETTh1_are_of_models_that_can_be_made():
+    files = sorted(SHIPPED_SWEEPS.glob("etth1-*.toml"))
+    assert len(files) >= 6
+    for file in files:
+        for task, settings in shipped_runs(file):
+            assert task == "forecast"
+            ok("info", "--series", 7, *settings)
+
+
+def test_the_shipped_sweeps_of_Adrenal_train(tmp_path):
+    rng = np.random.default_rng(0)
+    volumes = tmp_path / "volumes.npz"
+    np.savez(volumes, **{f"{split}_{name}": value for split in ("train", "val", "test") for name, value in (
+        ("images", rng.integers(0, 256, (4, 28, 28, 28), dtype=np.uint8)), ("labels", np.array([[0], [1], [0], [1]], np.uint8)))})
+    files = sorted(SHIPPED_SWEEPS.glob("adrenal-*.toml"))
+    assert len(files) >= 7
+    for file in files:
+        for i, (task, settings) in enumerate(shipped_runs(file)):
+            assert task == "classify"
+            ok("train", "classify", "--data", volumes, *settings, "--set", "train.epochs=1", "--no-test",
+               "--out", tmp_path / f"{file.stem}-{i}", "--threads", 1)

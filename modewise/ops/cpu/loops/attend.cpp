@@ -6,6 +6,7 @@
 
 #include "modewise/ops/cpu/loops/strip.h"
 #include "modewise/ops/cpu/loops/tile_gemm.h"
+#include "modewise/ops/cpu/loops/transpose.h"
 #include "modewise/ops/cpu/loops/vector.h"
 #include "modewise/ops/cpu/loops/vector_math.h"
 
@@ -41,28 +42,6 @@ inline float log_of(float x) {
 }
 inline double log_of(double x) {
   return __builtin_log(x);
-}
-
-// Element i of row m to element m of row i for as many rows as there are lanes: pairs of rows exchange
-// halves, quarters, …
-template <class F, int Step>
-inline void exchange(Vector<F>* rows) {
-  using Index = typename IndexOf<sizeof(F)>::type;
-  Vector<Index> low = {}, high = {};
-#pragma GCC unroll 16
-  for (int i = 0; i < kLanes<F>; ++i) {
-    const bool second = i / Step % 2 == 1;
-    low[i] = second ? kLanes<F> + i - Step : i;
-    high[i] = second ? kLanes<F> + i : i + Step;
-  }
-#pragma GCC unroll 16
-  for (int m = 0; m < kLanes<F>; ++m) {
-    if (m / Step % 2 == 1) continue;
-    const Vector<F> a = rows[m], b = rows[m + Step];
-    rows[m] = __builtin_shuffle(a, b, low);
-    rows[m + Step] = __builtin_shuffle(a, b, high);
-  }
-  if constexpr (Step > 1) exchange<F, Step / 2>(rows);
 }
 
 /// Keys of one kind that a tile sees: `count` rows from `keys` and `values`, queried by q of level `query`.
@@ -360,7 +339,7 @@ class Strip {
         Vector<F> block[kLane];
         for (int64_t m = 0; m < kLane; ++m)
           block[m] = first + m < count ? load(rows + (first + m) * width + c) : Vector<F>{};
-        exchange<F, kLanes<F> / 2>(block);
+        transpose_lanes<F>(block);
         for (int64_t m = 0; m < kLane; ++m) store(columns + (c + m) * kRows + first, block[m]);
       }
     }

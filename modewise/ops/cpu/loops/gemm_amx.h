@@ -69,7 +69,7 @@ class AmxRowsOf {
         Vector<uint32_t> cells[kAmxRows] = {};
         for (int64_t i = 0; i < kAmxStepCells && k + 2 * i < count; ++i, x += 2 * plan_.a_col)
           cells[i] = pairs(x, rows, count - k - 2 * i);
-        transpose<uint32_t>(cells);
+        transpose_lanes<uint32_t>(cells);
         for (int64_t j = 0; j < kAmxRows; ++j)
           __builtin_memcpy(working_ + (m + j) * kGemmPiece + k, &cells[j], sizeof cells[j]);
       }
@@ -184,7 +184,7 @@ class AmxThin {
       for (int64_t c = 0; c < count; ++c) total[c] = begin == 0 ? piece[c] : total[c] + piece[c];
     }
     for (int64_t block = 0; block < kBlocks; ++block) {
-      transpose<float>(total + block * kAmxRows);
+      transpose_lanes<float>(total + block * kAmxRows);
       for (int64_t m = 0; m < rows_; ++m)
         store_lanes(sums + (m * kBlocks + block) * kAmxRows, total[block * kAmxRows + m]);
     }

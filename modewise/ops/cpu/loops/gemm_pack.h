@@ -3,34 +3,9 @@
 // they lie if their elements are those of the arithmetic, else packed too.
 
 #include "modewise/ops/cpu/loops/gemm_tile.h"
+#include "modewise/ops/cpu/loops/transpose.h"
 
 namespace modewise::ops::MODEWISE_ISA {
-
-// Lanes of one square block turned over its diagonal: pairs of rows `Half` apart exchange lanes.
-template <class Cell, int Half>
-inline void exchange(Vector<Cell>* v) {
-  using Index = typename IndexOf<sizeof(Cell)>::type;
-  constexpr int kCount = kLanes<Cell>;
-  Vector<Index> low = {}, high = {};
-#pragma GCC unroll 16
-  for (int i = 0; i < kCount; ++i) {
-    const bool second = i / Half % 2 == 1;
-    low[i] = second ? kCount + i - Half : i;
-    high[i] = second ? kCount + i : i + Half;
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < kCount; ++i) {
-    if (i / Half % 2 == 1) continue;
-    const Vector<Cell> a = v[i], b = v[i + Half];
-    v[i] = __builtin_shuffle(a, b, low);
-    v[i + Half] = __builtin_shuffle(a, b, high);
-  }
-  if constexpr (Half > 1) exchange<Cell, Half / 2>(v);
-}
-template <class Cell>
-inline void transpose(Vector<Cell>* v) {
-  exchange<Cell, kLanes<Cell> / 2>(v);
-}
 
 /// Whether a cell is one bfloat16, widened to float32. Blocks of these are turned as pairs and widened then:
 /// half the loads and shuffles.
@@ -49,7 +24,7 @@ inline void load_turned_words(const Memory* x, int64_t stride, const Ask& ask, V
     __builtin_memcpy(&words[j], x, sizeof words[j]);
     ask(j);
   }
-  transpose<Word>(words);
+  transpose_lanes<Word>(words);
 }
 
 /// Block of kCells<P> columns that are dense in depth, kTurned<P> cells from i on, turned: v[k] holds cell i
@@ -266,8 +241,8 @@ CellRows rows_in_place(const GemmPlan& plan, int64_t row, int64_t first) {
   return {reinterpret_cast<const char*>(x), bytes, sizeof(typename P::Cell), kGemmTileRows * bytes};
 }
 
-/// `cells` cells of `rows` rows of a, where they lie or in `working`; of a that is read where it lies in
-/// lines, line_rows has them.
+/// `cells` cells of `rows` rows of a, where they lie or in `working`; those of lines that are read where they
+/// lie are of each tile (cells_of_line).
 template <class P>
 CellRows rows_of(const GemmPlan& plan, int64_t row, int64_t rows, int64_t first, int64_t cells,
                  typename P::Cell* working) {
