@@ -271,7 +271,8 @@ struct AmxGemm {
     for (int64_t at = row; at < row_end; at += kTileRows, a.at += kTileRows * a.row) {
       const int64_t rows = row_end - at < kTileRows ? row_end - at : kTileRows;
       float* tile = first && last ? sums : sums + (at - row) * kPanel<P>;
-      if (last) Base::ask_for_out(plan, at, rows, column, columns);
+      OutRows out = Base::out_rows(plan, at, last ? rows : 0, column, columns);
+      while (out.rows > 0) out.ask();
       const auto run = (rows > kAmxRows ? kAmxTilesOfRows<Unit, 2> : kAmxTilesOfRows<Unit, 1>)[vectors - 1];
       run(unit, a, slice, steps, first ? tile : piece, kPanel<P>);
       if (!first) add_rows(piece, rows, vectors, tile);

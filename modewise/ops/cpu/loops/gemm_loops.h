@@ -76,12 +76,10 @@ struct Gemm {
       finish_tile(sums, sums_row, bias, plan.add, rows, columns, as<Memory>(plan.out) + at, plan.out_row);
   }
 
-  /// Asks for the lines of a tile of out, so that they are there when its sums are.
-  static void ask_for_out(const GemmPlan& plan, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+  static OutRows out_rows(const GemmPlan& plan, int64_t row, int64_t rows, int64_t column, int64_t columns) {
     const auto size = static_cast<int64_t>(plan.wide ? sizeof(Sum) : sizeof(Memory));
-    const char* line = as<char>(plan.out) + (row * plan.out_row + column) * size;
-    for (int64_t m = 0; m < rows; ++m, line += plan.out_row * size)
-      for (int64_t at = 0; at < columns * size; at += 64) __builtin_prefetch(line + at, 1);
+    return {as<char>(plan.out) + (row * plan.out_row + column) * size, plan.out_row * size, columns * size,
+            rows};
   }
 
   /// One piece of depth for one panel: every tile of rows [row, row_end).
@@ -100,9 +98,9 @@ struct Gemm {
         depth.turn_to(at);
       }
       Sum* to = first && last ? sums : sums + (at - row) * kPanel<P>;
-      if (last) ask_for_out(plan, at, rows, column, columns);
       const GemmTile<P> tile = rows == kGemmTileRows ? whole_tile : tile_of(rows, vectors);
-      tile(a, slice, depth.begin(), depth.end(), to, kPanel<P>, !first);
+      tile(a, slice, depth.begin(), depth.end(), to, kPanel<P>, !first,
+           out_rows(plan, at, last ? rows : 0, column, columns));
       if (last) finish(plan, to, kPanel<P>, at, rows, column, columns);
       at += rows;
     }

@@ -75,11 +75,23 @@ struct DepthSegment {
   bool ends_chain;
 };
 
+/// Rows of a result that a tile asks for while it multiplies, so that they are there when its sums are: two
+/// at a time, as more at once would be forgotten.
+struct OutRows {
+  const char* at;
+  int64_t row, bytes, rows;  // from one to the next; of each; that are not asked for yet
+
+  void ask() {
+    for (int i = 0; i < 2 && rows > 0; ++i, --rows, at += row)
+      for (int64_t byte = 0; byte < bytes; byte += 64) __builtin_prefetch(at + byte, 1);
+  }
+};
+
 /// sums [Rows, Vectors · lanes] = a · panel of the segments of at most one piece of depth, or added to it;
 /// the last segment ends a chain. `Packed`: the panel's step is its width.
 template <class P, int Rows, int Vectors, bool Packed>
-void gemm_tile(CellRows a, Panel<typename P::Cell> b, const DepthSegment* segment, const DepthSegment* end,
-               typename P::Sum* sums, int64_t sums_row, bool add) {
+void gemm_tile(const CellRows& a, const Panel<typename P::Cell>& b, const DepthSegment* segment,
+               const DepthSegment* end, typename P::Sum* sums, int64_t sums_row, bool add, OutRows out) {
   using Sum = typename P::Sum;
   using Cell = typename P::Cell;
   Vector<Sum> sum[Rows][Vectors] = {}, piece[Rows][Vectors];
@@ -98,6 +110,7 @@ void gemm_tile(CellRows a, Panel<typename P::Cell> b, const DepthSegment* segmen
 #pragma GCC unroll 8
       for (int m = 0; m < Rows; ++m)  // the next tile's lines arrive while these are multiplied
         __builtin_prefetch(of_row(m) + a.next);
+      out.ask();
       const int64_t count = left < kLineCells<P> ? left : kLineCells<P>;
 #pragma GCC unroll 2
       for (int64_t i = 0; i < count; ++i) {
@@ -145,8 +158,8 @@ void gemm_tile(CellRows a, Panel<typename P::Cell> b, const DepthSegment* segmen
 }
 
 template <class P>
-using GemmTile = void (*)(CellRows, Panel<typename P::Cell>, const DepthSegment*, const DepthSegment*,
-                          typename P::Sum*, int64_t, bool);
+using GemmTile = void (*)(const CellRows&, const Panel<typename P::Cell>&, const DepthSegment*,
+                          const DepthSegment*, typename P::Sum*, int64_t, bool, OutRows);
 
 template <class P, int Vectors, bool Packed, int Rows = kGemmTileRows>
 inline GemmTile<P> gemm_tile_of_rows(int64_t rows) {
