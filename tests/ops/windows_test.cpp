@@ -85,6 +85,20 @@ TEST(Windows, OfManyTaps) {
   expect_seen(counted({1, 3, 4, 1}), {{3, 9, -4, 1, 1}, {4, 9, -8, 1, 2}});
 }
 
+TEST(Windows, ThatSeeTheCellOfTheSamePlaceAreDense) {
+  const at::Tensor x = counted({2, 3, 4, 5});
+  const PaddedCells cells(x, {{}, {}});
+  const ModeWindows three{3, 1, 0, 1, 1}, four{4, 1, 0, 1, 1};
+  const Windows same(cells, {three, four});
+  ASSERT_TRUE(same.dense().defined());
+  EXPECT_EQ(same.dense().sizes(), (std::vector<int64_t>{24, 5}));
+  EXPECT_EQ(same.dense().const_data_ptr(), x.const_data_ptr());
+  EXPECT_FALSE(Windows(cells, {three, {2, 1, 0, 2, 1}}).dense().defined());  // every other cell
+  EXPECT_FALSE(Windows(cells, {three, {3, 1, 0, 1, 1}}).dense().defined());  // the last cell is seen by none
+  EXPECT_FALSE(Windows(cells, {three, {3, 1, 1, 1, 1}}).dense().defined());  // nor the first here
+  EXPECT_FALSE(Windows(cells, {{2, 2, 0, 1, 1}, four}).dense().defined());   // two taps
+}
+
 TEST(Windows, ThatSeeNothingBeyondTheEdgeCopyNothing) {
   const at::Tensor x = counted({2, 4, 5, 3});
   const PaddedCells plain(x, {Padding::of({2, 1, 0, 2, 1}, 4), Padding::of({3, 3, 0, 1, 1}, 5)});

@@ -83,6 +83,8 @@ REFUSALS = {
         (lambda r: ((r(2, 3), r(4, 3), None, [], [], []), {}), "x must be [B, N_1 … N_k, C] with one to three modes, got [2, 3]"),
         (lambda r: ((r(2, 3, 4, 5, 6, 7), r(4, 7, 1, 1, 1, 1), None, [1] * 4, [0] * 4, [1] * 4), {}),
          "x must be [B, N_1 … N_k, C] with one to three modes, got [2, 3, 4, 5, 6, 7]"),
+        (lambda r: ((r(1, 5, 0), r(2, 0, 3), None, [1], [1], [1]), {}), "weight must have channels, got [2, 0, 3]"),
+        (lambda r: ((r(2, 5, 3), r(0, 3, 3), None, [1], [1], [1]), {}), "weight must have channels, got [0, 3, 3]"),
         (lambda r: ((r(2, 5, 3), r(4, 3, 2), r(5), [1], [0], [1]), {}), "bias must be [4] for weight [4, 3, 2], got [5]"),
         (lambda r: ((r(2, 5, 3), r(4, 3, 2), r(4, 1), [1], [0], [1]), {}), "bias must be [4] for weight [4, 3, 2], got [4, 1]"),
         (lambda r: ((r(2, 5, 3), r(4, 3, 2), r(4).double(), [1], [0], [1]), {}), "bias must have the type of weight, Float, got Double"),

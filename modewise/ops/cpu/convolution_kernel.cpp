@@ -84,6 +84,13 @@ std::vector<ModeWindows> forward_windows(const at::Tensor& weight, at::IntArrayR
   return modes;
 }
 
+/// out [rows, M] = what the windows see · factor [depth, M] + bias.
+void multiply_windows(const Windows& windows, const at::Tensor& factor, const at::Tensor& bias,
+                      const at::Tensor& out) {
+  gemm(out.scalar_type(), {windows.dense().defined() ? gemm_plan(windows.dense(), factor, bias, out)
+                                                     : gemm_plan(windows.matrix(), factor, bias, out)});
+}
+
 /// Cells first, first + stride, … of one mode of x, the taps that reach them (last first, so that what they
 /// see ascends), and the positions of the result that those belong to.
 struct Phase {
@@ -121,11 +128,11 @@ at::Tensor convolution_tiles(const at::Tensor& x, const at::Tensor& weight,
   const Windows windows(padded, modes);
   const int64_t depth = windows.depth(), channels = x.size(-1);
   const at::Tensor rows = at::empty({weight.size(0), depth}, x.options());
-  std::vector<int64_t> taps(static_cast<size_t>(channels == 0 ? 0 : depth / channels));
+  std::vector<int64_t> taps(static_cast<size_t>(depth / channels));
   std::iota(taps.begin(), taps.end(), 0);
   put_taps(weight.to(x.scalar_type()).contiguous(), taps, depth, channels, rows);
   const at::Tensor added = bias ? bias->to(x.scalar_type()).contiguous() : at::Tensor();
-  gemm(x.scalar_type(), {gemm_plan(windows.matrix(), rows.t(), added, out.view({-1, sizes.back()}))});
+  multiply_windows(windows, rows.t(), added, out.view({-1, sizes.back()}));
   return out;
 }
 
@@ -174,7 +181,7 @@ void phase_gradient(const PaddedCells& grad, const at::Tensor& weight, at::IntAr
   const at::Tensor factor = at::empty({windows.depth(), to}, weight.options());
   put_taps(weight, taps, to, from * to, factor);
   const at::Tensor dense = part.is_contiguous() ? part : at::empty(part.sizes(), part.options());
-  gemm(weight.scalar_type(), {gemm_plan(windows.matrix(), factor, {}, dense.view({-1, to}))});
+  multiply_windows(windows, factor, {}, dense.view({-1, to}));
   if (!part.is_contiguous()) part.copy_(dense);
 }
 
@@ -210,8 +217,11 @@ at::Tensor weight_gradient(const at::Tensor& grad, const at::Tensor& x, const at
   const auto modes = forward_windows(weight, grad.sizes(), steps);
   const PaddedCells padded(x, padding_of(modes, x));
   const Windows windows(padded, modes);
-  const at::Tensor rows = product_over_rows(grad.view({-1, grad.size(-1)}), windows.matrix(), windows.depth(),
-                                            weight.scalar_type());
+  const at::Tensor upstream = grad.view({-1, grad.size(-1)});
+  const at::Tensor rows =
+      windows.dense().defined()
+          ? product_over_rows(upstream, windows.dense(), weight.scalar_type())
+          : product_over_rows(upstream, windows.matrix(), windows.depth(), weight.scalar_type());
   return taps_last(rows, weight.sizes());
 }
 

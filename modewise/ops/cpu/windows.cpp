@@ -100,14 +100,16 @@ std::vector<uint64_t> zero_runs(const PaddedCells& padded, const std::vector<Mod
       }
     lines.swap(next);
   }
-  std::vector<uint64_t> all;
+  std::vector<uint64_t> of_sample, all;
+  for (const auto& line : lines) {
+    uint64_t bits = 0;
+    for (size_t r = 0; r < line.size() * static_cast<size_t>(runs_each) && r < 64; ++r)
+      if (line[r / static_cast<size_t>(runs_each)]) bits |= uint64_t{1} << r;
+    of_sample.push_back(bits);
+  }
+  all.reserve(of_sample.size() * static_cast<size_t>(samples));
   for (int64_t sample = 0; sample < samples; ++sample)
-    for (const auto& line : lines) {
-      uint64_t bits = 0;
-      for (size_t r = 0; r < line.size() * static_cast<size_t>(runs_each) && r < 64; ++r)
-        if (line[r / static_cast<size_t>(runs_each)]) bits |= uint64_t{1} << r;
-      all.push_back(bits);
-    }
+    all.insert(all.end(), of_sample.begin(), of_sample.end());
   return all;
 }
 
@@ -117,6 +119,11 @@ Windows::Windows(const PaddedCells& padded, const std::vector<ModeWindows>& mode
   const at::Tensor& x = padded.cells();
   const size_t last = modes.size() - 1;
   const int64_t channels = x.size(-1);
+  bool same_place = true;
+  for (size_t i = 0; i <= last; ++i)
+    same_place = same_place && modes[i].taps == 1 && modes[i].first == 0 && modes[i].step == 1 &&
+                 modes[i].positions == x.sizes()[i + 1];
+  if (same_place) dense_ = x.view({-1, channels});
   line_at_ = sums({0}, 0, x.size(0), x.stride(0));
   for (size_t i = 0; i <= last; ++i) {
     const ModeWindows& mode = modes[i];

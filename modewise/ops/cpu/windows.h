@@ -47,11 +47,14 @@ class Windows {
 
   const LinedMatrix& matrix() const { return matrix_; }
   int64_t depth() const { return static_cast<int64_t>(run_at_.size()) * matrix_.run; }
+  /// The same as a dense matrix where every row is the cell of the same place, else undefined.
+  const at::Tensor& dense() const { return dense_; }
 
  private:
   std::vector<int64_t> line_at_, run_at_;
   std::vector<uint64_t> zero_runs_;
   LinedMatrix matrix_;
+  at::Tensor dense_;
 };
 
 }  // namespace modewise::ops

@@ -99,8 +99,10 @@ struct Gemm {
       }
       Sum* to = first && last ? sums : sums + (at - row) * kPanel<P>;
       const GemmTile<P> tile = rows == kGemmTileRows ? whole_tile : tile_of(rows, vectors);
-      tile(a, slice, depth.begin(), depth.end(), to, kPanel<P>, !first,
-           out_rows(plan, at, last ? rows : 0, column, columns));
+      OutRows out = out_rows(plan, at, last ? rows : 0, column, columns);
+      if (plan.depth < kGemmChain)  // too short for the tile to ask for all rows while it multiplies
+        while (out.rows > 0) out.ask();
+      tile(a, slice, depth.begin(), depth.end(), to, kPanel<P>, !first, out);
       if (last) finish(plan, to, kPanel<P>, at, rows, column, columns);
       at += rows;
     }

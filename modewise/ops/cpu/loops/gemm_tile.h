@@ -91,7 +91,7 @@ struct OutRows {
 /// the last segment ends a chain. `Packed`: the panel's step is its width.
 template <class P, int Rows, int Vectors, bool Packed>
 void gemm_tile(const CellRows& a, const Panel<typename P::Cell>& b, const DepthSegment* segment,
-               const DepthSegment* end, typename P::Sum* sums, int64_t sums_row, bool add, OutRows out) {
+               const DepthSegment* end, typename P::Sum* sums, int64_t sums_row, bool add, OutRows& out) {
   using Sum = typename P::Sum;
   using Cell = typename P::Cell;
   Vector<Sum> sum[Rows][Vectors] = {}, piece[Rows][Vectors];
@@ -159,7 +159,7 @@ void gemm_tile(const CellRows& a, const Panel<typename P::Cell>& b, const DepthS
 
 template <class P>
 using GemmTile = void (*)(const CellRows&, const Panel<typename P::Cell>&, const DepthSegment*,
-                          const DepthSegment*, typename P::Sum*, int64_t, bool, OutRows);
+                          const DepthSegment*, typename P::Sum*, int64_t, bool, OutRows&);
 
 template <class P, int Vectors, bool Packed, int Rows = kGemmTileRows>
 inline GemmTile<P> gemm_tile_of_rows(int64_t rows) {
