@@ -14,7 +14,6 @@ from safetensors.numpy import load_file
 from test_classify import volumes, write_npz
 from test_series import write_ts
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "train.epochs=2", "--threads", "1"]
 
 

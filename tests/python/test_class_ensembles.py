@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from cli_helpers import PROGRAM, ROOT, fails, modewise, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 CLASSES = ("up", "down", "flat")
 EPOCHS = {"dlinear": 40, "minirocket": 0, "resnet": 10}
 

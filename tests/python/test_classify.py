@@ -6,9 +6,8 @@ import struct
 import numpy as np
 import pytest
 
-from cli_helpers import PROGRAM, fails, modewise, ok
+from cli_helpers import fails, modewise, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.blocks=1",
          "--set", "train.epochs=4", "--set", "train.batch_size=16", "--set", "output.report=false",

@@ -12,7 +12,6 @@ import pytest
 
 from cli_helpers import DATA, PROGRAM, QUICK, SMALL, fails, hourly, modewise, ok, small_run, train, write_csv
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 
 # Nothing is overwritten.

@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cli_helpers import PROGRAM, fails, ok
+from cli_helpers import fails, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 FIRST_DAY = datetime.date(2020, 1, 1)

@@ -11,9 +11,9 @@ import time
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "modewise"
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+from programs import built
+
+PROGRAM = built("modewise")
 ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}
 OPTIONS = [
     "data.simulate=lorenz96", "data.simulate_rows=800", "data.knock_out=0.02", "forecast.lookback=48",

@@ -7,7 +7,6 @@ import pytest
 
 from cli_helpers import DATA, PROGRAM, fails, modewise, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 STORIES = DATA / "language" / "stories260K.bin"
 needs_stories = pytest.mark.skipif(not STORIES.exists(), reason=f"{STORIES} is not there")
 

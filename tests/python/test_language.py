@@ -4,7 +4,6 @@ bytes as one that was left alone; token files, evaluations and continued models 
 import functools
 import json
 import os
-import pathlib
 import random
 import shutil
 import signal
@@ -15,9 +14,9 @@ import numpy
 import pytest
 import safetensors.numpy
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "modewise"
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+from programs import built
+
+PROGRAM = built("modewise")
 ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}
 SMALL = ["model.width=32", "model.layers=2", "model.heads=2", "model.context=64", "model.attention.fold=0,4,8",
          "model.attention.slots=2", "model.dropout=0.1", "train.batch_size=4", "output.report=false"]  # fmt: skip

@@ -7,11 +7,10 @@ import shutil
 import numpy as np
 import pytest
 
-from cli_helpers import PROGRAM, fails, modewise, ok, write_csv
+from cli_helpers import fails, modewise, ok, write_csv
 from test_classify import nifti, write_npz
 from test_series import write_ts
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 FEW = ["--set", "train.epochs=2", "--threads", "1", "--set", "train.schedule.warmup_steps=0", "--set", "output.report=false"]
 TINY = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.blocks=1"]

@@ -13,7 +13,6 @@ import pytest
 
 from cli_helpers import PROGRAM, QUICK, fails, ok, write_csv
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 SHORT = [*QUICK, "--set", "train.epochs=1"]
 
 

@@ -16,8 +16,6 @@ from cli_helpers import PROGRAM, fails, ok, write_csv
 from modewise.ops import kernels
 from test_outputs import needs_strace, train
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
-
 
 def traced(*arguments, log="/dev/null", options=()):
     command = ["strace", "-f", "-o", log, *options, PROGRAM, *arguments]

@@ -13,11 +13,10 @@ import pytest
 rasterio = pytest.importorskip("rasterio")
 from rasterio.transform import Affine, from_origin  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "modewise"
-DATA = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data"))
+from programs import ROOT, built
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+PROGRAM = built("modewise")
+DATA = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data"))
 
 QUICK = ["--set", "data.window=32", "--set", "train.epochs=3", "--set", "train.batch_size=4", "--set", "model.blocks=1",
          "--set", "output.report=false"]

@@ -10,7 +10,6 @@ import pytest
 
 from cli_helpers import PROGRAM, fails, modewise, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 TINY = ["--tokenizer", "bytes", "--set", "model.width=16", "--set", "model.layers=2", "--set", "model.heads=2",
         "--set", "model.positions=48", "--set", "model.dropout=0", "--set", "train.batch_size=16",

@@ -7,7 +7,6 @@ that stop at single system calls need strace and the right to trace.
 import functools
 import json
 import os
-import pathlib
 import random
 import re
 import shutil
@@ -17,9 +16,9 @@ import time
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOY = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "train_toy"
-pytestmark = pytest.mark.skipif(not TOY.exists(), reason=f"{TOY} is not built")
+from programs import built
+
+TOY = built("train_toy")
 ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}  # threads that wait do not spin: the machine may be busy
 CALLS = "write,fsync,rename,unlink,unlinkat,mkdir,ftruncate,openat"
 

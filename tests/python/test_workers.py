@@ -19,9 +19,9 @@ import numpy
 import pytest
 from safetensors.torch import load_file
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build"))
-PROGRAM = BUILD / "bin" / "modewise"
+from programs import BUILD, ROOT, built
+
+PROGRAM = built("modewise")
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "MODEWISE_BUILD": str(BUILD), "OMP_NUM_THREADS": "1",
                "OMP_WAIT_POLICY": "passive"}

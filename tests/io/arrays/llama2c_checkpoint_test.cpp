@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "modewise/io/mapped_file.h"
+#include "tests/data_folder.h"
 #include "tests/io/allocation_meter.h"
 #include "tests/io/damage.h"
 #include "tests/io/vector_file.h"
@@ -174,9 +175,8 @@ TEST(Llama2c, WritesNoTablesThatOnlyTheContextMakesLarge) {
 }
 
 TEST(Llama2c, ReadsARealModel) {
-  const char* data = std::getenv("MODEWISE_DATA");
-  const std::string path = std::string(data != nullptr ? data : "") + "/language/stories260K.bin";
-  if (data == nullptr || !std::ifstream(path)) GTEST_SKIP() << "no stories260K.bin in MODEWISE_DATA";
+  const std::string path = (data_folder() / "language" / "stories260K.bin").string();
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
   const MappedFile file(path);
   const Llama2cCheckpoint found = parse_llama2c(file.bytes(), path);
   EXPECT_EQ(found.header.width, 64);
