@@ -45,7 +45,7 @@ def reference(folder):
     return result, time.monotonic() - began
 
 
-@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("threads", [2, *(pytest.param(threads, marks=pytest.mark.long) for threads in (1, 4))])
 def test_killed_runs_end_with_the_same_bytes(tmp_path, tmp_path_factory, threads):
     wanted, seconds = reference(tmp_path_factory.getbasetemp())
     rng = random.Random(threads)

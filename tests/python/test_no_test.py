@@ -171,7 +171,7 @@ class Tiles:
         yield "garbage"
 
 
-CASES = [Forecast, Classify, Nifti, Series, Paper, Language, Recall, Tiles]
+CASES = [Forecast, Classify, Series, Language, Tiles, *(pytest.param(case, marks=pytest.mark.long) for case in (Nifti, Paper, Recall))]
 
 
 def newest(run):

@@ -51,7 +51,7 @@ def reference(folder, *options):
 # Kill -9 at random moments of training.
 
 
-@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("threads", [2, *(pytest.param(threads, marks=pytest.mark.long) for threads in (1, 4))])
 def test_killed_twenty_times_at_random(tmp_path, tmp_path_factory, threads):
     options = ("epochs=16", "checkpoint_every_steps=5")  # 240 steps
     wanted = reference(tmp_path_factory.getbasetemp(), *options)
