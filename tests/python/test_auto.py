@@ -181,6 +181,7 @@ def test_other_commands_take_the_run(chosen):
     assert judged == result["test"]
 
 
+@pytest.mark.long  # test_auto_kill.py kills a shorter search
 def test_a_killed_search_ends_with_the_same_bits(chosen, tmp_path):
     _, table, whole, _ = chosen
     run = tmp_path / "run"

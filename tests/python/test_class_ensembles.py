@@ -233,6 +233,7 @@ def test_auto_ends_with_the_trainings_of_all_splits(chosen):
     assert scores(run).shape == (30, 3)
 
 
+@pytest.mark.long
 def test_killed_while_it_puts_runs_together(chosen, tmp_path):
     whole, _ = chosen
     run = tmp_path / "auto"
