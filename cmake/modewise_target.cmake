@@ -61,7 +61,7 @@ endfunction()
 
 # modewise_test(<folder> SOURCES a_test.cpp ... LINK ops ...): one GoogleTest program a folder. CTest runs it in shards_<folder>
 # processes, one when that is not set, each with every n-th test (tests/run_shard.py): most tests take less time than the
-# start of a process that loads libtorch.
+# start of a process that loads libtorch. Where long_<folder> is set, the tests named LONG_… run as <folder>.long, labelled long.
 function(modewise_test folder)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${folder}_test ${ARG_SOURCES})
@@ -82,4 +82,9 @@ function(modewise_test folder)
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/run_shard.py $<TARGET_FILE:${folder}_test> ${shard} ${count})
     set_tests_properties(${folder}.${shard}of${count} PROPERTIES TIMEOUT 1800 COST 10)  # before the fuzz targets
   endforeach()
+  if(long_${folder})
+    add_test(NAME ${folder}.long
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/run_shard.py $<TARGET_FILE:${folder}_test> 1 1 --long)
+    set_tests_properties(${folder}.long PROPERTIES TIMEOUT 1800 COST 50 LABELS long)
+  endif()
 endfunction()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs one shard of a GoogleTest program: every COUNT-th of its tests, in one process, which loads libtorch once.
 
-    tests/run_shard.py PROGRAM SHARD COUNT [--timeout SECONDS]
+    tests/run_shard.py PROGRAM SHARD COUNT [--long] [--timeout SECONDS]
 
-SHARD counts from 1. The output of tests that pass is dropped. A test that ends the program or runs longer than the timeout
-has failed, and another process runs the tests of the shard that are left. A skipped test fails unless allowed_skips.py allows
-the skip. The last lines name the tests that failed. GoogleTest's variables (GTEST_FILTER, GTEST_SHUFFLE …) work.
+SHARD counts from 1. Tests named LONG_… run with --long, the others without. The output of tests that pass is dropped. A test
+that ends the program or runs longer than the timeout has failed, and another process runs the tests of the shard that are left.
+A skipped test fails unless allowed_skips.py allows the skip. The last lines name the tests that failed. GoogleTest's variables
+(GTEST_FILTER, GTEST_SHUFFLE …) work.
 """
 
 import argparse
@@ -28,8 +29,9 @@ STATES = {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"}
 class Shard:
     """The tests of one shard: the state of each one that was run, and what it printed."""
 
-    def __init__(self, program, number, count, timeout):
+    def __init__(self, program, number, count, timeout, long):
         self.program, self.number, self.count, self.timeout = program, number, count, timeout
+        self.environment = {"GTEST_FILTER": "*.LONG_*" if long else "-*.LONG_*", **os.environ}
         self.name = pathlib.Path(program).name.removesuffix("_test")
         self.states, self.output = {}, {}
         self.planned = 0
@@ -49,7 +51,7 @@ class Shard:
         self.planned = planned
 
     def run_process(self, variables):
-        child = subprocess.Popen([self.program, "--gtest_color=no"], env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
+        child = subprocess.Popen([self.program, "--gtest_color=no"], env={**self.environment, **variables}, stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
         if not self.follow(child.stdout):
             child.kill()
@@ -89,7 +91,7 @@ class Shard:
 
     def tests(self):
         """The names of the shard's tests, as GoogleTest deals them out."""
-        listed = subprocess.run([self.program, "--gtest_list_tests"], capture_output=True, text=True, check=True).stdout
+        listed = subprocess.run([self.program, "--gtest_list_tests"], env=self.environment, capture_output=True, text=True, check=True).stdout
         names, suite = [], ""
         for line in listed.splitlines():
             name = line.split("#")[0].rstrip()
@@ -124,9 +126,10 @@ def main():
     parser.add_argument("program")
     parser.add_argument("shard", type=int)
     parser.add_argument("count", type=int)
+    parser.add_argument("--long", action="store_true", help="run the tests named LONG_… instead of the others")
     parser.add_argument("--timeout", type=float, default=600, help="seconds that one test may take (default 600)")
     options = parser.parse_args()
-    shard = Shard(options.program, options.shard, options.count, options.timeout)
+    shard = Shard(options.program, options.shard, options.count, options.timeout, options.long)
     shard.run()
     failures = shard.failures()
     for test, reason in failures:

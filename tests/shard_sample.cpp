@@ -50,4 +50,6 @@ INSTANTIATE_TEST_SUITE_P(Sample, Value, testing::Values("a", "# b\n"));
 
 TEST(Last, Passes) {}
 
+TEST(Last, LONG_Passes) {}
+
 }  // namespace

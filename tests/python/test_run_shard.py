@@ -11,12 +11,12 @@ from programs import ROOT, built
 SAMPLE = built("shard_sample")
 
 
-def run(shard=1, count=1, only=None):
+def run(shard=1, count=1, *options, only=None):
     """Exit status and lines of run_shard.py; `only` is GoogleTest's filter."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GTEST_")}
     if only is not None:
         variables["GTEST_FILTER"] = only
-    done = subprocess.run([sys.executable, ROOT / "tests" / "run_shard.py", SAMPLE, str(shard), str(count), "--timeout", "1"],
+    done = subprocess.run([sys.executable, ROOT / "tests" / "run_shard.py", SAMPLE, str(shard), str(count), "--timeout", "1", *options],
                           env=variables, capture_output=True, text=True)  # fmt: skip
     assert done.stderr == ""
     return done.returncode, done.stdout.splitlines()
@@ -55,7 +55,11 @@ def test_shards_share_the_tests_out(count):
 
 
 def test_tests_that_pass_exit_with_0():
-    assert run(only="*Passes:*IsA/0") == (0, ["shard_sample, shard 1 of 1: 3 tests passed, 0 skipped, 0 failures"])
+    assert run(only="*.Passes:*IsA/0") == (0, ["shard_sample, shard 1 of 1: 3 tests passed, 0 skipped, 0 failures"])
+
+
+def test_long_tests_run_when_they_are_asked_for():
+    assert run(1, 1, "--long") == (0, ["shard_sample, shard 1 of 1: 1 tests passed, 0 skipped, 0 failures"])
 
 
 def test_a_shard_without_a_test_fails():
