@@ -9,7 +9,6 @@
 
 #include "modewise/text/load_tokenizer.h"
 #include "modewise/text/text_stream.h"
-#include "tests/data_folder.h"
 #include "tests/text/vector_file.h"
 
 namespace modewise::text {

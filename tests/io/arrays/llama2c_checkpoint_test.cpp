@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "modewise/io/mapped_file.h"
-#include "tests/data_folder.h"
 #include "tests/io/allocation_meter.h"
 #include "tests/io/damage.h"
 #include "tests/io/vector_file.h"

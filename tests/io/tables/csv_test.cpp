@@ -3,7 +3,6 @@
 #include <cmath>
 #include <filesystem>
 
-#include "tests/data_folder.h"
 #include "tests/io/damage.h"
 #include "tests/io/vector_file.h"
 
