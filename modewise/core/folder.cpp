@@ -1,13 +1,17 @@
 #include "modewise/core/folder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <random>
 #include <string>
 #include <system_error>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/system_call.h"
 
 namespace modewise {
 namespace fs = std::filesystem;
@@ -15,6 +19,16 @@ namespace {
 
 constexpr std::string_view kTemporaryMark = ".tmp-";
 constexpr size_t kTemporaryDigits = 16;
+
+void sync_file(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  require_call(descriptor >= 0, ErrorKind::io, "cannot open", path.native());
+  const bool synced = ::fsync(descriptor) == 0;
+  const int error = errno;
+  ::close(descriptor);
+  errno = error;
+  require_call(synced, ErrorKind::io, "cannot sync", path.native());
+}
 
 /// The name without the ending of a temporary; empty when `name` has none.
 std::string_view name_of_temporary(std::string_view name) {
@@ -50,6 +64,22 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   for (; !error && it != fs::directory_iterator(); it.increment(error)) entries.push_back(it->path());
   require(!error, ErrorKind::io, "cannot list folder {}: {}", folder.string(), error.message());
   return entries;
+}
+
+void copy_durably(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  const auto check = [&] {
+    require(!error, ErrorKind::io, "cannot copy {} to {}: {}", from.string(), to.string(), error.message());
+  };
+  if (!fs::is_directory(from, error)) {
+    fs::copy_file(from, to, error);
+    check();
+    return sync_file(to);
+  }
+  fs::create_directory(to, error);
+  check();
+  for (const fs::path& entry : entries_of(from)) copy_durably(entry, to / entry.filename());
+  sync_directory(to);
 }
 
 fs::path temporary_beside(const fs::path& path) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "modewise/core/claims.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/system_call.h"
@@ -87,6 +88,7 @@ void OutputFile::finish() {
     close();
     return;
   }
+  require_own_claim();
   require_call(::fsync(descriptor_) == 0, ErrorKind::io, "cannot sync", unfinished_.native());
   close();
   if (unfinished_ == path_) {

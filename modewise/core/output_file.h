@@ -31,7 +31,8 @@ class OutputFile {
   int descriptor() const { return descriptor_; }
   /// Small pieces are gathered before they reach the descriptor, large ones go there from where they are.
   void write(std::span<const std::byte> bytes);
-  /// Makes it durable and gives it its name.
+  /// Makes it durable and gives it its name, unless this process works under a claim that it has lost
+  /// (require_own_claim).
   void finish();
 
  private:

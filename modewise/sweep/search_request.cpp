@@ -57,12 +57,8 @@ SearchRequest SearchRequest::from_json(const nlohmann::json& json, const std::st
   return out;
 }
 
-bool holds_search(const fs::path& out) {
-  return fs::exists(search_folder(out) / "request.json") && !fs::exists(out / "config.toml");
-}
-
 SearchRequest read_search(const fs::path& out) {
-  const fs::path file = search_folder(out) / "request.json";
+  const fs::path file = request_file(out);
   return SearchRequest::from_json(read_json(file), file.string());
 }
 

@@ -9,12 +9,14 @@
 #include <system_error>
 
 #include "modewise/core/build_info.h"
+#include "modewise/core/claims.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/log.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/ops/kernel_info.h"
+#include "modewise/train/folder_lock.h"
 
 namespace modewise::train {
 namespace fs = std::filesystem;
@@ -26,6 +28,8 @@ constexpr std::array kRunFiles = {
     "config.toml", "manifest.json", "data.json",       "metrics.jsonl", "metrics.json",
     "log.txt",     "checkpoints",   "calibration.npz", "report.html",   "predictions.npz",
     "tokenizer",   "model",         "captions.json",   "timing.json",   "events.out.tfevents.*"};
+// The folder of a search (sweep/search.h), which is not the run's: only what a cut-off start left of it goes.
+constexpr std::string_view kSearchFolder = "auto";
 
 void create_check(const std::error_code& error, const fs::path& path) {
   require(!error, ErrorKind::cannot_create, "cannot create {}: {}", path.string(), error.message());
@@ -50,7 +54,9 @@ RunFolder RunFolder::create(const fs::path& path, bool exist_ok) {
   RunFolder run(path);
   run.lock();  // of two starts in one folder the other ends here, before it looks or writes
   run.remove_leftovers();
-  if (entries_of(path).empty()) return run;
+  std::vector<fs::path> entries = entries_of(path);
+  std::erase_if(entries, [](const fs::path& entry) { return entry.filename() == FileLock::kFolderFile; });
+  if (entries.empty()) return run;
   require(
       exist_ok, ErrorKind::cannot_create,
       "{} holds files already: continue that run with --resume {}, start anew in it with --exist-ok, or name "
@@ -137,7 +143,9 @@ RunFolder RunFolder::open(const fs::path& path) {
 }
 
 void RunFolder::lock() {
-  if (lock_ == nullptr) lock_ = std::make_shared<const FolderLock>(path_);
+  if (lock_ != nullptr) return;
+  require_own_claim();
+  lock_ = std::make_shared<const FolderLock>(path_);
 }
 
 void RunFolder::begin(const RunManifest& manifest, std::string_view config_toml,
@@ -148,7 +156,8 @@ void RunFolder::begin(const RunManifest& manifest, std::string_view config_toml,
 }
 
 void RunFolder::remove_leftovers() const {
-  remove_temporaries(path_, [](std::string_view name) { return contains(kRunFiles, name); });
+  remove_temporaries(
+      path_, [](std::string_view name) { return name == kSearchFolder || contains(kRunFiles, name); });
 }
 
 void RunFolder::write_config(std::string_view toml) const {

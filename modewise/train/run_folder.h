@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "modewise/train/folder_lock.h"
-
 namespace modewise::train {
+
+class FolderLock;
 
 /// What a run was started with. Build, machine, torch version and start time are added when it is written.
 struct RunManifest {
@@ -46,7 +46,7 @@ class RunFolder {
   /// Makes the folder a run: manifest, data.json, and config.toml last.
   void begin(const RunManifest& manifest, std::string_view config_toml,
              const nlohmann::ordered_json& data) const;
-  /// Removes what a write that was cut off left of the run's files.
+  /// Removes what a write that was cut off left of the run's files, or of a search that never began.
   void remove_leftovers() const;
 
   const std::filesystem::path& path() const { return path_; }

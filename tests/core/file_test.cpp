@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 
 #include "modewise/core/error.h"
 #include "modewise/core/folder.h"
@@ -14,6 +15,7 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/progress.h"
+#include "tests/scratch_folder.h"
 
 namespace modewise {
 namespace {
@@ -179,6 +181,34 @@ TEST_F(File, ReadingAFolderOrNothingIsNoInput) {
 }
 
 // Reference values of the xxHash project for XXH3 128 bits, seed 0.
+TEST(CopyDurably, AFolderIsCopiedWithAllInItToANewPlace) {
+  const ScratchFolder folder;
+  const std::string large(3'000'000, 'x');
+  folder.write("from/a.txt", "a");
+  folder.write("from/deep/er/b.bin", large);
+  fs::create_directories(folder / "from/empty");
+  copy_durably(folder / "from", folder / "to");
+  std::vector<std::string> copied;
+  for (const auto& entry : fs::recursive_directory_iterator(folder / "to"))
+    copied.push_back(fs::relative(entry.path(), folder / "to").string());
+  EXPECT_THAT(copied, testing::UnorderedElementsAre("a.txt", "deep", "deep/er", "deep/er/b.bin", "empty"));
+  EXPECT_EQ(read_file(folder / "to/a.txt"), "a");
+  EXPECT_EQ(read_file(folder / "to/deep/er/b.bin"), large);
+  const std::string from = folder.path("from/a.txt"), to = folder.path("to/a.txt");
+  const auto message = [](const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::io);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message([&] { copy_durably(from, to); }), "cannot copy " + from + " to " + to + ": File exists");
+  EXPECT_EQ(message([&] { copy_durably(folder / "none", folder / "x"); }),
+            "cannot copy " + folder.path("none") + " to " + folder.path("x") + ": No such file or directory");
+}
+
 TEST(ContentHash, MatchesXxh3OfTheEmptyInput) {
   EXPECT_EQ(content_hash({}), "99aa06d3014798d86001c324468d497f");
   EXPECT_NE(content_hash(as_bytes("a")), content_hash(as_bytes("b")));

@@ -252,6 +252,49 @@ class Searching : public testing::Test {
   std::vector<size_t> looks;
 };
 
+/// Every file below `folder` with its text.
+std::map<std::string, std::string> files_of(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) files[fs::relative(entry.path(), folder).string()] = read_file(entry.path());
+  return files;
+}
+
+TEST(SearchFolder, BecomesARunAndEndsOnceItIsReported) {
+  const ScratchFolder folder;
+  const fs::path out = folder / "out", chosen = out / "auto/round1/runs/a";
+  EXPECT_FALSE(holds_search(out));
+  folder.write("out/auto/request.json", "{}");
+  EXPECT_TRUE(holds_search(out));
+  folder.write("out/auto/round1/runs/a/config.toml", "x = 1");
+  folder.write("out/auto/round1/runs/a/checkpoints/step_1/model", "weights");
+  folder.write("out/auto/round1/runs/a/manifest.json", "{}");
+  folder.write("out/auto/round1/runs/a/.lock", "");
+  const std::map<std::string, std::string> run = {
+      {"config.toml", "x = 1"}, {"checkpoints/step_1/model", "weights"}, {"manifest.json", "{}"}};
+  // What a start left that was cut off.
+  folder.write("out/auto/chosen/checkpoints/step_1/model", "wei");
+  folder.write("out/checkpoints/step_1/state", "old");
+  folder.write("out/notes.txt", "mine");
+  const auto before = files_of(chosen);
+  become_run(out, chosen);
+  EXPECT_EQ(files_of(chosen), before);
+  EXPECT_TRUE(holds_search(out));  // not evaluated yet
+  become_run(out, chosen);         // as it is
+  end_search(out);
+  EXPECT_FALSE(holds_search(out));
+  auto files = files_of(out);
+  std::erase_if(files, [](const auto& file) { return file.first.starts_with("auto/"); });
+  auto expected = run;
+  expected["notes.txt"] = "mine";
+  EXPECT_EQ(files, expected);
+  fs::remove(out / "config.toml");
+  EXPECT_TRUE(holds_search(out));
+  remove_search(out);
+  EXPECT_FALSE(fs::exists(out / "auto"));
+  remove_search(out);
+}
+
 TEST_F(Searching, FindsTheBestOfAllRounds) {
   const SearchOutcome outcome = run();
   // Full trainings have 4 epochs of 10 steps, for which there is time.

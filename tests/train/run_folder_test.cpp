@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <torch/version.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <set>
 
+#include "modewise/core/claims.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/train/folder_lock.h"
@@ -232,6 +235,41 @@ TEST(FolderLock, LetsOneInAtATime) {
     EXPECT_EQ(error_of([&] { const FolderLock second(scratch.path()); }).kind(), ErrorKind::cannot_create);
   }
   const FolderLock again(scratch.path());
+}
+
+TEST(MetricLog, UnderALostClaimNothingIsCutOrAppended) {
+  const ScratchFolder scratch;
+  Claims claims(scratch / "claims", std::chrono::milliseconds(60'000));
+  const auto claim = claims.take("run");
+  MetricLog log(scratch / "metrics.jsonl", 0);
+  log.append({{"step", 1}});
+  ASSERT_EQ(::setenv(kClaimVariable, claim->ticket().c_str(), 1), 0);
+  log.append({{"step", 2}});
+  scratch.write("claims/run.json", R"({"token": "theirs"})");
+  const Error appended = error_of([&] { log.append({{"step", 3}}); });
+  const Error opened = error_of([&] { MetricLog(scratch / "metrics.jsonl", 0); });
+  const Error locked = error_of([&] { RunFolder::create(scratch / "run"); });
+  ::unsetenv(kClaimVariable);
+  EXPECT_EQ(appended.kind(), ErrorKind::cannot_create);
+  EXPECT_EQ(opened.kind(), ErrorKind::cannot_create);
+  EXPECT_EQ(locked.kind(), ErrorKind::cannot_create);
+  EXPECT_EQ(read_file(scratch / "metrics.jsonl"), "{\"step\":1}\n{\"step\":2}\n");
+}
+
+TEST(RunFolder, OfAStartThatWasCutOffIsEmpty) {
+  const ScratchFolder scratch;
+  scratch.write(".lock", "");                                       // its process was killed
+  scratch.write("auto.tmp-0123456789abcdef/request.json", "{\"t");  // of a search that had not begun
+  const RunFolder run = RunFolder::create(scratch.path());
+  EXPECT_FALSE(fs::exists(scratch / "auto.tmp-0123456789abcdef"));
+  EXPECT_TRUE(fs::exists(scratch / ".lock"));  // held
+}
+
+TEST(RunFolder, ARefusalLeavesAFolderAsItWas) {
+  const ScratchFolder scratch;
+  scratch.write("mine.txt", "mine");
+  error_of([&] { RunFolder::create(scratch.path()); });
+  EXPECT_FALSE(fs::exists(scratch / ".lock"));
 }
 
 TEST(RunFolder, WritesTheseFilesAndNoOthers) {

@@ -5,12 +5,16 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
 
+#include "modewise/core/claims.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/train/checkpoint.h"
@@ -145,6 +149,33 @@ TEST_F(TrainerTest, RefusesAFolderInUse) {
   const RunFolder other = run;  // holds the lock
   run = RunFolder::open(other.path());
   EXPECT_THAT(error_of(small_config()).what(), HasSubstr("another process is training"));
+}
+
+TEST_F(TrainerTest, WritesNothingOnceItsClaimIsLost) {
+  Claims claims(scratch / "claims", std::chrono::milliseconds(60'000));
+  const auto claim = claims.take("toy");
+  ASSERT_EQ(::setenv(kClaimVariable, claim->ticket().c_str(), 1), 0);
+  TrainConfig config = small_config();
+  config.log_every_steps = 1;
+  config.tensorboard = true;
+  std::map<std::string, std::string> before;
+  const auto files = [&] {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(run.path()))
+      if (entry.is_regular_file()) found[entry.path().string()] = read_file(entry.path());
+    return found;
+  };
+  task.on_loss = [&](uint64_t step) {
+    if (step != 7) return;
+    write_file_atomically(scratch / "claims/toy.json", R"({"token": "theirs"})");
+    before = files();
+  };
+  const Error error = error_of(config);
+  ::unsetenv(kClaimVariable);
+  EXPECT_EQ(error.kind(), ErrorKind::cannot_create);
+  EXPECT_THAT(error.what(), HasSubstr("this work was taken over by another process"));
+  EXPECT_EQ(files(), before);
+  EXPECT_EQ(run.read_metric_lines().size(), 7U);
 }
 
 TEST_F(TrainerTest, ResumeNeedsTheLinesThatTheCheckpointKnows) {
