@@ -89,6 +89,7 @@ void conclude(const Program& program, const tasks::Kind& kind, const sweep::Sear
   if (std::find(request.settings.begin(), request.settings.end(), kNoTest) == request.settings.end()) {
     tasks::EvaluateRequest of_test;
     of_test.run = refitted ? best->folder.string() : run;
+    train::RunFolder::open(of_test.run).remove_leftovers();
     tasks::Result judged = kind.evaluate(of_test);
     text += judged.text + "\n";
     json["test"] = std::move(judged.json);
@@ -98,6 +99,7 @@ void conclude(const Program& program, const tasks::Kind& kind, const sweep::Sear
     json["refit"] = true;
     text += fmt::format("trained once more, with all rows; what was judged is {}\n", best->folder.string());
   }
+  train::RunFolder::open(run).remove_leftovers();
   kind.write_report(run, "", folder / "report.html");
   sweep::end_search(folder);
   text += fmt::format("run folder: {}\n", run);

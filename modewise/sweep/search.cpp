@@ -460,6 +460,7 @@ const Standing* SearchOutcome::best() const {
 SearchOutcome run_search(const SearchRequest& request, const fs::path& out,
                          const std::function<void(const SearchOutcome&)>& look, const std::string& program) {
   begin_search(request, out);
+  remove_search_leftovers(out);
   return Search(request, out, program, look).run();
 }
 

@@ -23,6 +23,9 @@ inline std::filesystem::path request_file(const std::filesystem::path& out) {
 /// Makes `out` the folder of a search, in one step; nothing where it is one.
 void begin_search(const SearchRequest& request, const std::filesystem::path& out);
 
+/// Removes what writes that were cut off left in the folder of a search.
+void remove_search_leftovers(const std::filesystem::path& out);
+
 inline nlohmann::ordered_json read_json(const std::filesystem::path& file) {
   return parse_json(read_file(file), file.string());
 }

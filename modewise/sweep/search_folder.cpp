@@ -1,5 +1,6 @@
 // The folder of a search: how it appears, becomes a run and goes, each in one step.
 
+#include <string_view>
 #include <system_error>
 
 #include "modewise/core/claims.h"
@@ -49,6 +50,14 @@ void begin_search(const SearchRequest& request, const fs::path& out) {
   sync_directory(staged);
   rename_to(staged, search_folder(out));
   sync_directory(out);
+}
+
+void remove_search_leftovers(const fs::path& out) {
+  const auto any = [](std::string_view) { return true; };
+  remove_temporaries(search_folder(out), any);
+  for (const fs::path& stage : entries_of(search_folder(out)))
+    if (fs::is_directory(stage))
+      for (const char* name : {"claims", "done"}) remove_temporaries(stage / name, any);
 }
 
 void remove_search(const fs::path& out) {

@@ -135,6 +135,26 @@ train::RunFolder load(const Kind& kind, const JobRequest& request, Job& job) {
   return folder;
 }
 
+/// Whether a run that was trained without its test part has been evaluated on it since.
+bool evaluated_on_test(const train::RunFolder& folder, const Job& job) {
+  if (job.reads_test() || !std::filesystem::exists(folder.file("metrics.json"))) return false;
+  try {
+    return folder.read_metrics().contains("test");
+  } catch (const Error&) {  // the training's end writes it anew
+    return false;
+  }
+}
+
+/// Evaluates it on the test part once more, since the end of the training has taken the place of the figures.
+void evaluate_again(const Kind& kind, const train::RunFolder& folder, TrainedRun& trained) {
+  train::Workers& workers = train::workers();
+  if (workers.size() > 1 && !kind.in_shares) return;
+  EvaluateRequest of_test;
+  of_test.run = folder.path().string();
+  kind.evaluate(of_test);
+  if (workers.leads()) trained.metrics = folder.read_metrics();
+}
+
 }  // namespace
 
 std::string run_stem_of(const std::string& data, const std::string& model) {
@@ -156,8 +176,10 @@ Result run_job(const Kind& kind, const JobRequest& given) {
   if (train::workers().leads()) folder.start_log();
   job->announce();
   spdlog::info("{}", cost_text(job->cost()));
+  const bool evaluated = train::workers().largest(resume && evaluated_on_test(folder, *job) ? 1 : 0) != 0;
   TrainedRun trained = job->train(folder, resume, request.accept_changes);
   if (trained.training.stopped_by_signal()) throw Stopped{trained.training.signal};
+  if (evaluated) evaluate_again(kind, folder, trained);
   if (!train::workers().leads()) return {};
   if (resume && request.accept_changes) folder.write_config(job->config_toml());
   if (job->wants_report()) job->write_report(folder);

@@ -11,6 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("MODEWISE_BUILD", str(ROOT / "build"))
 sys.path.insert(0, str(ROOT / "python"))
+sys.path.append(str(ROOT / "tests"))  # the package faults
 
 import modewise  # noqa: E402, F401 — it chooses torch's kernels, before a test module runs the first of them
 
