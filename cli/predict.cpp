@@ -27,6 +27,9 @@ void add_predict(Program& program) {
   add_positive(*command, "--steps", options.steps,
                "forecasts: rows ahead, at most the run's horizon; all of it without");
   command->add_flag("--force", options.force, "overwrite the file");
+  command->add_flag_callback(
+      "--spreadsheet-safe", [&asked = options] { asked.csv_reader = report::CsvReader::spreadsheet; },
+      "CSV: an apostrophe before names that a spreadsheet would run as a formula (= + - @)");
 }
 
 }  // namespace modewise::cli

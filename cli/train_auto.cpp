@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/core/log.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/search.h"
@@ -66,8 +67,8 @@ sweep::SearchOutcome searched(const sweep::SearchRequest& request, const fs::pat
   spdlog::info("{} candidates within {}, {} at once; folder {}", request.candidates.size(),
                duration_text(request.budget), request.jobs, folder.string());
   sweep::SearchOutcome outcome = sweep::run_search(request, folder, [&](const sweep::SearchOutcome& so_far) {
-    spdlog::info("so far, by {}:\n{}", request.metric.name,
-                 sweep::leaderboard(so_far, request.metric).to_text());
+    spdlog::info("so far, by {}:", request.metric.name);
+    log_lines(spdlog::level::info, sweep::leaderboard(so_far, request.metric).to_text());
   });
   if (outcome.signal != 0) throw Stopped{outcome.signal};
   return outcome;

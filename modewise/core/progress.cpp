@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/log.h"
 
 namespace modewise {
@@ -63,7 +64,7 @@ void Progress::update(int64_t done, std::string_view note) {
   const int filled = total_ > 0 ? static_cast<int>(width * std::min(done_, total_) / total_) : 0;
   std::string bar(static_cast<size_t>(filled), '#');
   bar.resize(width, '.');
-  fmt::print(stderr, "\r\x1b[K[{}] {}", bar, line(note));
+  fmt::print(stderr, "\r\x1b[K[{}] {}", bar, escape_text(line(note)));
   std::fflush(stderr);
   shown_ = true;
 }

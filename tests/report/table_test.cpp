@@ -108,10 +108,10 @@ TEST(Table, WideAndHostileTextStaysAligned) {
   table.add_row({"温度", 1});
   table.add_row({"a\x1b[31m\nb", 10});
   EXPECT_EQ(table.to_text(),
-            "名         n\n"
-            "────────  ──\n"
-            "温度       1\n"
-            "a\uFFFD[31m b  10\n");
+            "名            n\n"
+            "───────────  ──\n"
+            "温度          1\n"
+            "a\\x1b[31m b  10\n");
 }
 
 TEST(Table, WithoutRowsHasAHeader) {
