@@ -1,5 +1,6 @@
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -24,6 +25,15 @@ struct SweepCommandOptions {
   bool dry_run = false, table_only = false;
 };
 
+/// An argument as it may be pasted into a shell.
+std::string pasted(const std::string& argument) {
+  const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_@%+=:,./-").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  return plain ? argument : sweep::bash_word(argument);
+}
+
 void list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep::SweepOptions& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
@@ -32,7 +42,7 @@ void list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep
                                                      options.threads, false);
     json.push_back({{"name", run.name}, {"arguments", arguments}});
     text += "modewise";
-    for (const std::string& argument : arguments) text += " " + argument;
+    for (const std::string& argument : arguments) text += " " + pasted(argument);
     text += "\n";
   }
   program.print(tasks::Result(std::move(json), std::move(text)));

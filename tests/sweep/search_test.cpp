@@ -509,6 +509,25 @@ TEST_F(Searching, KeepsItsRequest) {
   }
 }
 
+TEST_F(Searching, RefusesARequestThatNobodyMakes) {
+  const auto message = [&](const char* key, const nlohmann::ordered_json& value) {
+    nlohmann::ordered_json json = request.to_json();
+    json[nlohmann::ordered_json::json_pointer(key)] = value;
+    try {
+      SearchRequest::from_json(json, "request.json");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::data);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message("/metric/decimals", 2'000'000'000),
+            "request.json: decimals must be from 0 to 17, got 2000000000");
+  EXPECT_THAT(message("/metric/path", "/a~b"), HasSubstr("expected a path into metrics.json"));
+  EXPECT_EQ(message("/jobs", 0), "request.json: budget_seconds, jobs and threads must be positive, got " +
+                                     fmt::format("{}, 0 and {}", request.budget, request.threads));
+}
+
 TEST_F(Searching, NothingThatEndsWellIsNoBest) {
   request.candidates = {{"bad", {"model.name=bad"}, true}};
   const SearchOutcome outcome = run();
