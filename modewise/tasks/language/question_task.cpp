@@ -68,21 +68,31 @@ std::string stripped(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-/// As lm-eval cleans HellaSwag's WikiHow texts: " [title]" is a full stop, other brackets go.
-std::string bracketless(std::string text) {
-  text = stripped(text);
-  const auto replace_all = [&](const std::string& from, const std::string& to) {
-    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-      text.replace(at, from.size(), to);
-  };
-  replace_all(" [title]", ". ");
-  for (size_t open = text.find('['); open != std::string::npos; open = text.find('[', open)) {
-    const size_t close = text.find(']', open);
-    if (close == std::string::npos) break;
-    text.erase(open, close + 1 - open);
+/// Each `from`, left to right, as `to`.
+std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string out;
+  for (size_t begin = 0;;) {
+    const size_t at = text.find(from, begin);
+    out += text.substr(begin, at - begin);
+    if (at == std::string_view::npos) return out;
+    out += to;
+    begin = at + from.size();
   }
-  replace_all("  ", " ");
-  return text;
+}
+
+std::string without_brackets(std::string_view text) {
+  std::string out;
+  for (size_t begin = 0;;) {
+    const size_t open = std::min(text.find('[', begin), text.size()), close = text.find(']', open);
+    if (close == std::string_view::npos) return out += text.substr(begin);
+    out += text.substr(begin, open - begin);
+    begin = close + 1;
+  }
+}
+
+/// As lm-eval cleans HellaSwag's WikiHow texts: " [title]" is a full stop, other brackets go.
+std::string bracketless(const std::string& text) {
+  return replaced(without_brackets(replaced(stripped(text), " [title]", ". ")), "  ", " ");
 }
 
 std::string filtered(std::string text, const std::string& filter, const std::string& source) {
