@@ -6,12 +6,16 @@
 
 #include <cerrno>
 
+#include "modewise/core/folder.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/system_call.h"
 
 namespace modewise {
 namespace fs = std::filesystem;
 namespace {
+
+/// Of what is no regular file and may never end, such as /dev/zero.
+constexpr size_t kMostStreamBytes = size_t{1} << 30;
 
 class Descriptor {
  public:
@@ -61,6 +65,9 @@ std::string read_file(const fs::path& path) {
   std::string text;
   char buffer[1 << 16];
   while (true) {
+    require(S_ISREG(info.st_mode) || text.size() <= kMostStreamBytes, ErrorKind::no_input,
+            "{}: expected a file, got a device or pipe that gives more than {} bytes", path.string(),
+            kMostStreamBytes);
     const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     require_call(n >= 0, ErrorKind::io, "cannot read", path.native());
@@ -70,7 +77,7 @@ std::string read_file(const fs::path& path) {
 }
 
 std::string absolute_path(const std::string& path) {
-  return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
+  return path.empty() ? path : require_utf8(fs::absolute(path).lexically_normal()).string();
 }
 
 }  // namespace modewise

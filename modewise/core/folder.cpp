@@ -7,7 +7,9 @@
 #include <system_error>
 
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
+#include "modewise/core/utf8.h"
 
 namespace modewise {
 namespace fs = std::filesystem;
@@ -50,6 +52,13 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   for (; !error && it != fs::directory_iterator(); it.increment(error)) entries.push_back(it->path());
   require(!error, ErrorKind::io, "cannot list folder {}: {}", folder.string(), error.message());
   return entries;
+}
+
+const fs::path& require_utf8(const fs::path& path) {
+  require(find_invalid_utf8(path.native()) == std::string::npos, ErrorKind::data,
+          "the name {} is not UTF-8, in which configs and results are written: rename it",
+          quote_for_message(path.native(), 4096));
+  return path;
 }
 
 fs::path temporary_beside(const fs::path& path) {

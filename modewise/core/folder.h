@@ -13,6 +13,9 @@ void make_folders(const std::filesystem::path& path);
 /// What a folder holds; nothing when it does not exist. Throws io when it cannot be looked at.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
+/// A path whose parts are kept as names, in configs or JSON; data error where it is not UTF-8.
+const std::filesystem::path& require_utf8(const std::filesystem::path& path);
+
 /// `path` with an ending .tmp- and 16 random hexadecimal digits: the name of what is not finished.
 std::filesystem::path temporary_beside(const std::filesystem::path& path);
 /// Removes what writing left in `folder` when it was cut off: temporaries of the names that `ours` knows.
