@@ -28,6 +28,8 @@ struct Axis {
   std::vector<Choice> choices;
 };
 
+constexpr size_t kMostIndexDigits = 18;
+
 /// Letters, digits, '.', '_' and '-'; the rest becomes '-'.
 std::string file_name_of(const std::string& text) {
   std::string out;
@@ -264,11 +266,17 @@ std::vector<SweepRun> grid(const std::vector<Axis>& axes, const std::vector<int6
   }
 }
 
-/// RFC 6901: empty or beginning with '/', each '~' followed by 0 or 1.
+/// RFC 6901: empty or beginning with '/', each '~' followed by 0 or 1. Indices that no array has (they do not
+/// fit into 64 bits) are none.
 bool is_json_pointer(std::string_view path) {
   if (!path.empty() && path.front() != '/') return false;
   for (size_t at = path.find('~'); at != std::string_view::npos; at = path.find('~', at + 1))
     if (at + 1 == path.size() || (path[at + 1] != '0' && path[at + 1] != '1')) return false;
+  size_t digits = 0;
+  for (const char c : path) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > kMostIndexDigits) return false;
+  }
   return true;
 }
 

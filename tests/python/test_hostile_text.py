@@ -188,7 +188,7 @@ def test_wrong_instruction_sets_and_metrics_are_usage_errors(tmp_path):
     fails(2, "MODEWISE_ISA", arguments=["info"], env={"MODEWISE_ISA": "AVX2"})
     sweep = tmp_path / "s.toml"
     sweep.write_text("seeds = [1]\n")
-    for metric in ("a~b", "/a~", "a.~2"):
+    for metric in ("a~b", "/a~", "a.~2", "best.99999999999999999999"):
         fails(2, "--metric", "JSON pointer", arguments=["sweep", sweep, "--data", data, "--out", tmp_path / "out", "--metric", metric])
     for decimals in (-1, 18, 2_000_000_000, 2**63 - 1):
         sweep.write_text(f'seeds = [1]\n[[metric]]\npath = "/best/val_mse"\ndecimals = {decimals}\n')

@@ -186,6 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"[[metric]]\npath = \"/best\"\nbest = \"good\"", "lowest"},
                     Bad{"[[metric]]\npath = \"/a~b\"", "JSON pointer"},
                     Bad{"[[metric]]\npath = \"/a~\"", "JSON pointer"},
+                    Bad{"[[metric]]\npath = \"/a/99999999999999999999\"", "JSON pointer"},
                     Bad{"[[metric]]\npath = \"/a\"\ndecimals = -1", "from 0 to 17, got -1"},
                     Bad{"[[metric]]\npath = \"/a\"\ndecimals = 2000000000", "from 0 to 17, got 2000000000"},
                     Bad{"[[metric]]\npath = \"/a\"\nfactor = nan", "finite number, got nan"},
