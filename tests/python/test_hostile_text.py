@@ -53,7 +53,7 @@ def data_of(folder):
 def test_no_command_prints_control_characters(nasty):
     run = nasty / "run"
     for arguments in (["data", "show", data_of(nasty)], ["evaluate", run], ["evaluate", run, "--detail"], ["predict", run], ["compare", run],
-                      ["compare", run, "--format", "csv"], ["compare", run, "--format", "markdown"], ["config", "show", run], ["explain", run]):
+                      ["compare", run, "--format", "csv"], ["compare", run, "--format", "markdown"], ["config", "show", "--run", run], ["explain", run]):
         clean(ok(*arguments))
     assert not UNSAFE.search((run / "log.txt").read_text())
     last = fails(2, "\\x1b]0;owned\\x07\\u009b31m\\u202egpj\\u2066\\x7f", arguments=["train", "forecast", "--set", f"{NASTY}=1"])
@@ -126,16 +126,16 @@ def test_a_slurm_script_runs_nothing_that_a_name_says(tmp_path, sbatch):
     data = write_csv(tmp_path / "a.csv")
     sweep = tmp_path / "s.toml"
     sweep.write_text("seeds = [1]\n[settings]\nmodel.name = \"dlinear\"\ntrain.epochs = 1\nforecast.lookback = 24\nforecast.horizon = 8\n")
-    owned = tmp_path / "owned"
-    for name in (f"a\ntouch {owned.name} #", 'a"b', "a\\b", f"a{NASTY}"):
+    owned = tmp_path / "owned"  # what runs anything makes this file
+    for name in ("a\ntouch owned #", 'a"b', "a\\b", f"a{NASTY}"):
         last = fails(2, "a Slurm script cannot name the folder", arguments=[
             "sweep", sweep, "--data", data, "--out", tmp_path / "out" / name, "--launcher", "slurm"], env=sbatch, cwd=tmp_path)
         assert not UNSAFE.search(last)
     fails(2, "one option of sbatch", arguments=["sweep", sweep, "--data", data, "--out", tmp_path / "b", "--launcher", "slurm", "--sbatch=--comment=a\ntouch owned"],
           env=sbatch, cwd=tmp_path)
-    quoted = tmp_path / f"it's $(touch {owned}) `touch {owned}`; touch {owned}"
+    quoted = tmp_path / "it's $(touch owned) `touch owned`; touch owned"
     quoted.mkdir()
-    moved = quoted / f"b\ntouch {owned}.csv"
+    moved = quoted / "b\ntouch owned #.csv"
     data.rename(moved)
     ok("sweep", sweep, "--data", moved, "--out", quoted / "run", "--launcher", "slurm", env=sbatch, cwd=tmp_path)
     script = (quoted / "run" / "slurm.sh").read_text()
@@ -145,29 +145,25 @@ def test_a_slurm_script_runs_nothing_that_a_name_says(tmp_path, sbatch):
     assert "'" in ok("sweep", sweep, "--data", moved, "--out", quoted / "run", "--dry-run").stdout
 
 
-@pytest.mark.parametrize("name, code", [(b"d\xff.csv", 2), (b"\xff", 2)])
-def test_names_that_are_not_utf8_are_refused_with_a_sentence(tmp_path, name, code):
+@pytest.mark.parametrize("name", [b"d\xff.csv", b"\xff"])
+def test_names_that_are_not_utf8_are_refused_with_a_sentence(tmp_path, name):
     write_csv(tmp_path / "a.csv")
     os.rename(tmp_path / "a.csv", os.path.join(os.fsencode(tmp_path), name))
     path = os.path.join(os.fsencode(tmp_path), name)
     for arguments in ([b"data", b"show", path], [b"data", b"show", path, b"--json"], [b"train", b"forecast", b"--data", path], [b"predict", path],
                       [b"evaluate", b"run", b"--data", path], [b"train", b"forecast", b"--set", b"data.path=" + path], [b"sweep", path], [path]):
         result = clean(run_bytes(*arguments, cwd=tmp_path))
-        assert result.returncode == code, result
+        assert result.returncode == 2, result
         assert b"\\xff" in result.stderr and result.stderr.startswith(b"error: ") and result.stderr.count(b"\n") == 1
 
 
-def picture(path):
-    from PIL import Image  # in the same way as the other tests of pictures
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", (8, 8), (10, 200, 30)).save(path)
-
-
 def test_class_folders_that_are_not_utf8_are_a_data_error(tmp_path):
+    image = pytest.importorskip("PIL.Image").new("RGB", (8, 8), (10, 200, 30))
     for name in (b"cat", b"\xff"):
         folder = pathlib.Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), b"classes", name)))
+        folder.mkdir(parents=True)
         for i in range(3):
-            picture(folder / f"{i}.png")
+            image.save(folder / f"{i}.png")
     for arguments in (["data", "show", "--task", "pictures"], ["train", "pictures"]):
         result = clean(modewise(*arguments, "--data", tmp_path / "classes", cwd=tmp_path))
         assert result.returncode == 65 and "classes/\\xff' is not UTF-8" in result.stderr, result
