@@ -226,12 +226,13 @@ TEST_F(Captions, StayInTheirFolder) {
     one.split_ratios = {1, 0, 0};
     return one;
   };
-  for (const std::string& file : {std::string("../secret.png"), std::string("inner/../1.png"), std::string(".."),
-                                  absolute, std::string("/dev/zero")}) {
+  for (const std::string& file : {std::string("../secret.png"), std::string("inner/../1.png"),
+                                  std::string(".."), absolute, std::string("/dev/zero")}) {
     CaptionConfig one = named(file);
-    EXPECT_EQ(refusal(one), fmt::format("{}: image 1 has the file_name '{}', which leads out of the folder {}; "
-                                        "data.allow_outside = true (--allow-outside) reads it all the same",
-                                        one.path, file, one.pictures));
+    EXPECT_EQ(refusal(one),
+              fmt::format("{}: image 1 has the file_name '{}', which leads out of the folder {}; "
+                          "data.allow_outside = true (--allow-outside) reads it all the same",
+                          one.path, file, one.pictures));
   }
   CaptionConfig outside = named("../secret.png");
   outside.allow_outside = true;

@@ -20,7 +20,8 @@ std::string cleaned(const std::string& text) {
 
 TEST(Bracketless, CleansAsLmEval) {
   // text.strip().replace(" [title]", ". "), re.sub("\\[.*?\\]", "", text), text.replace("  ", " ")
-  EXPECT_EQ(cleaned(" Pets [title]How to [step] wash [[a]] a dog  now [open "), "Pets. How to wash ] a dog now [open");
+  EXPECT_EQ(cleaned(" Pets [title]How to [step] wash [[a]] a dog  now [open "),
+            "Pets. How to wash ] a dog now [open");
   EXPECT_EQ(cleaned("a    b   c"), "a  b  c");
   EXPECT_EQ(cleaned("[a][b]]["), "][");
   EXPECT_EQ(cleaned("x [title] [title]"), "x. . ");
