@@ -80,7 +80,7 @@ void generate(const Program& program, const GenerateOptions& options) {
   if (length > config.context)
     spdlog::info("the text is longer ({} tokens) than those that the model was trained on ({})", length,
                  config.context);
-  if (stop_signal() != 0) throw Stopped{stop_signal()};
+  throw_if_stopped();
 }
 
 }  // namespace

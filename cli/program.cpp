@@ -15,6 +15,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <thread>
 
 #include "cli/implied_task.h"
@@ -22,8 +23,8 @@
 #include "modewise/core/error.h"
 #include "modewise/core/log.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/core/output_file.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/core/system_call.h"
 #include "modewise/tasks/failure.h"
 #include "modewise/train/task.h"
 #include "modewise/train/workers.h"
@@ -206,7 +207,7 @@ int Program::parse_and_run() {
     return 0;
   }
   if (!action_) {
-    fmt::print(stderr, "{}", app_.help());
+    std::fputs(app_.help().c_str(), stderr);
     return 2;
   }
   require_process();
@@ -237,8 +238,7 @@ CLI::Validator non_negative_number() {
 }
 
 void write_stdout(std::string_view bytes) {
-  require_call(std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size() && std::fflush(stdout) == 0,
-               ErrorKind::io, "cannot write to", "stdout");
+  write_all(STDOUT_FILENO, std::as_bytes(std::span(bytes)), "to stdout");
 }
 
 void Program::print(const std::string& text) const {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
@@ -101,6 +102,7 @@ void run(const Program& program, const SweepCommandOptions& options) {
   const sweep::SweepPlan plan = sweep::read_sweep_plan(options.file, sweep_tasks(), options.overrides);
   const sweep::SweepOptions sweep_options = budget(program, options, plan);
   if (options.dry_run) return list_runs(program, plan, sweep_options);
+  if (!options.table_only) finish_without_reader();
   fs::create_directories(sweep_options.out);
   write_file_atomically(sweep_options.out / "sweep.toml", read_file(options.file));
   if (options.launcher == "slurm" && !options.table_only)

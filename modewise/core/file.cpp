@@ -49,7 +49,8 @@ void sync_directory(const fs::path& path) {
   const fs::path directory = path.empty() ? fs::path(".") : path;
   const Descriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   require_call(folder.get() >= 0, ErrorKind::io, "cannot open folder", directory.native());
-  require_call(::fsync(folder.get()) == 0, ErrorKind::io, "cannot sync folder", directory.native());
+  const std::string place = "folder " + directory.string();
+  sync_file(folder.get(), place);
 }
 
 std::string read_file(const fs::path& path) {

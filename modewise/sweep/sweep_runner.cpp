@@ -29,6 +29,22 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+/// Holds the stop signals back from a fork until the child has the default actions: our handlers would only
+/// set its copy of the flag, and it would never be told to stop.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t stop;
+    sigemptyset(&stop);
+    for (const int signal : kStopSignals) sigaddset(&stop, signal);
+    pthread_sigmask(SIG_BLOCK, &stop, &before_);
+  }
+  void release() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
 /// Starts `arguments` with stdout and stderr going to the end of `log`. The child has a process group of its
 /// own, so that Ctrl-C on the terminal reaches it once, through us; if we are killed, it is asked to stop. It
 /// works under the claim of `ticket`.
@@ -46,13 +62,14 @@ pid_t start(const std::string& program, const std::vector<std::string>& argument
   const int output = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   require(output >= 0, ErrorKind::cannot_create, "cannot create {}: {}", log.string(), std::strerror(errno));
   const pid_t parent = ::getpid();
+  HeldSignals held;
   const pid_t child = ::fork();
   if (child == 0) {  // only calls that are safe after fork
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(143);
-    ::signal(SIGINT, SIG_DFL);
-    ::signal(SIGTERM, SIG_DFL);
+    remove_stop_handlers();
+    held.release();
     const int nothing = ::open("/dev/null", O_RDONLY);
     if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
     ::dup2(output, STDOUT_FILENO);
@@ -61,6 +78,7 @@ pid_t start(const std::string& program, const std::vector<std::string>& argument
     ::_exit(127);
   }
   const int reason = errno;
+  held.release();
   ::close(output);
   require(child > 0, ErrorKind::io, "cannot start a process: {}", std::strerror(reason));
   return child;

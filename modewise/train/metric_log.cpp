@@ -35,7 +35,7 @@ void MetricLog::append(const nlohmann::ordered_json& line) {
 }
 
 void MetricLog::sync() {
-  require_call(::fsync(descriptor_) == 0, ErrorKind::io, "cannot sync", path_.native());
+  sync_file(descriptor_, path_.native());
 }
 
 }  // namespace modewise::train

@@ -1,6 +1,9 @@
 """The program's tasks in this process: training, evaluation, prediction. Python's lock is free meanwhile, Ctrl-C saves
 a checkpoint and raises `Stopped`, and what goes wrong is an exception with the program's sentence and exit code.
 
+SIGINT, SIGTERM and SIGHUP that arrive during a call are raised after it: Python's handlers run, and where Python has none
+for SIGTERM or SIGHUP, it ends by that signal, with the checkpoint saved.
+
 Notes and progress go to the process's stderr as the program writes them; `verbosity` −1 keeps all but errors back, 0
 is the program's, 1 and 2 say more.
 """
@@ -16,6 +19,7 @@ from typing import Any
 import torch
 
 from modewise import _native
+from modewise._signals import deliver
 from modewise.errors import InternalError, Stopped, error_of
 from modewise.run_folder import RunFolder
 
@@ -43,6 +47,7 @@ def call(command: str, **request: Any) -> Result:
     asked = json.dumps({"command": command, **request})
     with _one_at_a_time, torch_as_it_starts():
         reply: Result = json.loads(torch.ops.modewise_tasks.call(asked))
+    deliver(reply.pop("arrived"), stopped=reply.get("signal", 0))
     if "exit_code" not in reply:
         return reply
     if reply["signal"] != 0:

@@ -4,6 +4,7 @@
 import functools
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -13,6 +14,12 @@ os.environ.setdefault("MODEWISE_BUILD", str(ROOT / "build"))
 sys.path.insert(0, str(ROOT / "python"))
 
 import modewise  # noqa: E402, F401 — it chooses torch's kernels, before a test module runs the first of them
+
+# What is ignored here, as in a shell's background job, every program that the tests start would go on ignoring; a handler is not
+# inherited.
+for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
 
 CLAIMS = os.environ.pop("MODEWISE_TEST_CLAIMS", None)  # a folder with an empty file for each test file that is taken
 

@@ -134,7 +134,7 @@ void EventFile::add(int64_t step, std::span<const EventValue> values) {
 }
 
 void EventFile::sync() {
-  require_call(::fsync(descriptor_) == 0, ErrorKind::io, "cannot sync", path_.native());
+  sync_file(descriptor_, path_.native());
 }
 
 }  // namespace modewise::io
