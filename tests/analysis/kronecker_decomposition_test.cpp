@@ -13,6 +13,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "tests/analysis/matrices.h"
+#include "tests/error_of.h"
 
 namespace modewise::analysis {
 namespace {
@@ -42,7 +43,11 @@ TEST(Rearranged, PutsKroneckerFactorsSideBySide) {
   const at::Tensor outer = a.reshape({6, 1, 1}) * b.reshape({1, 20, 1}) * c.reshape({1, 1, 6});
   EXPECT_LT(largest_difference(tensor, outer), 1e-13);
   EXPECT_TRUE(at::equal(arranged_back(tensor, {2, 4, 3}, {3, 5, 2}), explicit_product({a, b, c})));
-  EXPECT_THROW(rearranged(a, {2, 4}, {3, 5}), Error);
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] {
+                       rearranged(a, {2, 4}, {3, 5});
+                     }),
+            "a matrix of 8 × 15 is needed for modes 2 × 4, got 2 × 3");
 }
 
 class Planted : public testing::TestWithParam<std::tuple<Modes, int64_t>> {};

@@ -14,6 +14,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/file_lock.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise {
@@ -154,9 +155,12 @@ TEST_F(ClaimTest, WorkUnderATicketAsksWhetherItIsStillItsOwn) {
     EXPECT_THAT(error.what(), testing::HasSubstr((folder / "claims/work.json").string()));
   }
   std::filesystem::remove(folder / "claims/work.json");
-  EXPECT_THROW(require_own_claim(), Error);
+  EXPECT_EQ(error_of(ErrorKind::cannot_create, [&] { require_own_claim(); }),
+            "this work was taken over by another process, since its owner gave no sign of life: " +
+                folder.path("claims/work.json") + " is no longer ours, so nothing is saved");
   ::setenv(kClaimVariable, "nothing", 1);
-  EXPECT_THROW(require_own_claim(), Error);
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { require_own_claim(); }),
+            "MODEWISE_CLAIM must be \"TOKEN FILE\", got \"nothing\"");
 }
 
 TEST(FileLock, IsHeldByOneAndFreeAfterIt) {
@@ -175,8 +179,11 @@ TEST(FileLock, IsHeldByOneAndFreeAfterIt) {
   }
   EXPECT_EQ(file_state(), State::held);
   EXPECT_EQ(folder_state(), State::held);
-  EXPECT_THROW(FileLock::of_file(folder / "none/lock", Mode::attempt), Error);
-  EXPECT_THROW(FileLock::of_folder(folder / "none", Mode::attempt), Error);
+  EXPECT_EQ(
+      error_of(ErrorKind::cannot_create, [&] { FileLock::of_file(folder / "none/lock", Mode::attempt); }),
+      "cannot create " + folder.path("none/lock") + ": No such file or directory");
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { FileLock::of_folder(folder / "none", Mode::attempt); }),
+            "cannot open folder " + folder.path("none") + ": No such file or directory");
   EXPECT_FALSE(std::filesystem::exists(folder / "none"));
 }
 

@@ -14,6 +14,7 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/progress.h"
+#include "tests/error_of.h"
 
 namespace modewise {
 namespace {
@@ -46,7 +47,8 @@ TEST_F(File, FailedWriteKeepsTheOldFileAndNamesTheReason) {
     EXPECT_THAT(error.what(), HasSubstr("No such file or directory"));
   }
   fs::create_directory(folder_ / "taken");
-  EXPECT_THROW(write_file_atomically(folder_ / "taken", std::string_view("x")), Error);
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { write_file_atomically(folder_ / "taken", std::string_view("x")); }),
+            "cannot rename a temporary to " + (folder_ / "taken").string() + ": Is a directory");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 
@@ -133,8 +135,10 @@ TEST_F(File, AFileThatAppearsAtOnceGoesWhenItIsNotFinished) {
 TEST_F(File, WhatIsWrittenInANewFolderTakesNobodysPlace) {
   std::ofstream(folder_ / "victim") << "mine";
   fs::create_symlink(folder_ / "victim", folder_ / "planted");
-  EXPECT_THROW(write_file_synced(folder_ / "planted", as_bytes("x")), Error);
-  EXPECT_THROW(write_file_synced(folder_ / "victim", as_bytes("x")), Error);
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { write_file_synced(folder_ / "planted", as_bytes("x")); }),
+            "cannot create " + (folder_ / "planted").string() + ": File exists");
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { write_file_synced(folder_ / "victim", as_bytes("x")); }),
+            "cannot create " + (folder_ / "victim").string() + ": File exists");
   EXPECT_EQ(read_file(folder_ / "victim"), "mine");
 }
 

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "modewise/core/error.h"
+#include "tests/error_of.h"
 
 namespace modewise::nn {
 namespace {
@@ -93,7 +94,8 @@ TEST(RotaryScaling, OnlyYarnHasAGain) {
   EXPECT_EQ(rotary_gain({.base = 10, .kind = "yarn", .factor = 1}), 1);
   EXPECT_EQ(rotary_gain({.base = 10, .kind = "yarn", .factor = 4, .gain = 1.5}), 1.5);
   EXPECT_NO_THROW(rotary_frequencies({.base = 10, .kind = "none"}, 4));
-  EXPECT_THROW(rotary_frequencies({.base = 10, .kind = "other"}, 4), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { rotary_frequencies({.base = 10, .kind = "other"}, 4); }),
+            "there is no rotary scaling 'other'");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "modewise/core/error.h"
+#include "tests/error_of.h"
 
 namespace modewise::report {
 namespace {
@@ -121,8 +122,9 @@ TEST(Table, WithoutRowsHasAHeader) {
 
 TEST(Table, RefusesRowsOfAnotherWidth) {
   Table table({{"a"}, {"b"}});
-  EXPECT_THROW(table.add_row({"x"}), Error);
-  EXPECT_THROW(Table({}), Error);
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { table.add_row({"x"}); }),
+            "a row of this table must have 2 cells, got 1");
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { Table({}); }), "a table needs at least one column");
 }
 
 TEST(Cell, Numbers) {

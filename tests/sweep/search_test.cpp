@@ -13,6 +13,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::sweep {
@@ -101,7 +102,8 @@ TEST(SearchPlan, GoesThroughItsFile) {
   EXPECT_EQ(message(json), "plan.json: a training of 'b' has no steps");
   json.erase("seconds");
   EXPECT_EQ(message(json), "plan.json: \"seconds\" is missing or no such value as a search writes");
-  EXPECT_THROW(plan.cost_of("c"), Error);
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { plan.cost_of("c"); }),
+            "the search's plan has no measured times of 'c'");
 }
 
 TEST(SearchPlan, CountsStartsAndEvaluations) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "modewise/core/error.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 #include "tests/sweep/tasks.h"
 
@@ -102,7 +103,12 @@ TEST(SweepPlan, ValidatesAndNeverTests) {
   }
   SweepOverrides of_test;
   of_test.metrics = {"test.auc"};
-  EXPECT_THROW(read_sweep_plan(folder.write("b.toml", ""), kTasks, of_test), Error);
+  EXPECT_EQ(
+      error_of(ErrorKind::config, [&] { read_sweep_plan(folder.write("b.toml", ""), kTasks, of_test); }),
+      folder.path("b.toml") +
+          ": the runs of a sweep leave the test part unread, so there is no /test/auc: name a figure of "
+          "validation (/validation/… or /best/val_…), choose by it, and let modewise evaluate RUN read the "
+          "test part");
 }
 
 struct Bad {

@@ -16,6 +16,7 @@
 #include "modewise/train/checkpoint.h"
 #include "modewise/train/folder_lock.h"
 #include "modewise/train/trainer.h"
+#include "tests/error_of.h"
 #include "toy_task.h"
 #include "trainer_fixture.h"
 
@@ -34,7 +35,8 @@ TEST_F(TrainerTest, WantsSamplesWhereItTrains) {
   };
   Nothing nothing;
   config.drop_last = false;
-  EXPECT_THROW(train::train(nothing, config, run, false), Error);
+  EXPECT_EQ(modewise::error_of(ErrorKind::data, [&] { train::train(nothing, config, run, false); }),
+            "there are no training samples");
   config.epochs = 0;
   config.drop_last = true;
   EXPECT_EQ(train::train(nothing, config, run, false).steps, 0);
@@ -178,7 +180,9 @@ TEST_F(TrainerTest, ResumeWithOtherSettingsNamesThem) {
 TEST_F(TrainerTest, ResumeWithOtherDataOrAnotherModelIsADataError) {
   train(small_config());
   ToyTask fewer(149, 1);
-  EXPECT_THROW(train::train(fewer, small_config(), run, true), Error);
+  EXPECT_EQ(modewise::error_of(ErrorKind::data, [&] { train::train(fewer, small_config(), run, true); }),
+            "the data is not what " + (run.checkpoints() / "step_15").string() +
+                " was trained on (150 samples, content toy; now 149 samples, content toy)");
   class Wider : public ToyTask {
    public:
     Wider() { net->register_parameter("more", net->first_bias.detach().clone()); }
