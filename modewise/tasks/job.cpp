@@ -76,13 +76,25 @@ void load_inputs(Job& job, const std::string& config, std::vector<std::string> a
   job.load_data();
 }
 
-/// What the bits of the job depend on besides config and data, with the loops for `isa`.
-std::string bits_of(Job& job, const std::string& isa) {
+bool computes_bf16(Job& job) {
   const Fields fields = job.fields();
-  const bool bf16 = std::ranges::any_of(fields.list(), [](const Field& field) {
+  return std::ranges::any_of(fields.list(), [](const Field& field) {
     return field.path == "model.precision" && *std::get<std::string*>(field.value) == "bf16";
   });
-  return ops::bits_of(isa, bf16);
+}
+
+/// What the bits of the job depend on besides config and data, with the loops for `isa`.
+std::string bits_of(Job& job, const std::string& isa) {
+  return ops::bits_of(isa, computes_bf16(job));
+}
+
+/// Loops without instructions for bfloat16 multiply it as float32 and widen and round each number beside.
+void warn_of_slow_bf16(Job& job) {
+  const std::string isa = ops::active_isa();
+  if (computes_bf16(job) && ops::bits_of(isa, true) == ops::bits_of(isa, false))
+    spdlog::warn(
+        "model.precision = bf16: this CPU has no bf16 instructions; float32 is faster here, bf16 takes less "
+        "memory");
 }
 
 /// Data error unless all processes have the same config and data as the lead, and give the same bits.
@@ -153,7 +165,10 @@ Result run_job(const Kind& kind, const JobRequest& given) {
   const std::unique_ptr<Job> job = kind.job();
   const bool resume = !request.resume.empty();
   train::RunFolder folder = load(kind, request, *job);
-  if (train::workers().leads()) folder.start_log();
+  if (train::workers().leads()) {
+    folder.start_log();
+    warn_of_slow_bf16(*job);
+  }
   job->announce();
   spdlog::info("{}", cost_text(job->cost()));
   TrainedRun trained = job->train(folder, resume, request.accept_changes);
