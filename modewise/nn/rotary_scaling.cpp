@@ -27,13 +27,12 @@ double yarn_dimension(const RotaryScaling& scaling, double turns, int64_t width)
 }
 
 void scale_yarn(const RotaryScaling& scaling, int64_t width, std::vector<double>& frequencies) {
-  double low = yarn_dimension(scaling, scaling.beta_fast, width);
-  double high = yarn_dimension(scaling, scaling.beta_slow, width);
-  if (high <
-      0) {  // Within so few positions no pair turns beta_slow times; transformers' ramp runs backwards.
+  if (scaling.divide_all) {
     for (double& frequency : frequencies) frequency /= scaling.factor;
     return;
   }
+  double low = yarn_dimension(scaling, scaling.beta_fast, width);
+  double high = yarn_dimension(scaling, scaling.beta_slow, width);
   if (scaling.truncate) {
     low = std::floor(low);
     high = std::ceil(high);
@@ -96,6 +95,7 @@ RotaryScaling level_scaling(const RotaryScaling& scaling, int64_t original, int6
   RotaryScaling out = scaling;
   out.original_length = original;
   out.factor = static_cast<double>(extended) / static_cast<double>(original);
+  out.divide_all = static_cast<double>(original) < scaling.beta_slow * 2 * std::numbers::pi;
   if (extended == original) out.kind = "none";
   return out;
 }

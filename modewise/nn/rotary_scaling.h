@@ -21,6 +21,9 @@ struct RotaryScaling {
   double beta_fast = 32, beta_slow = 1;                        // yarn
   bool truncate = true;  // yarn: whole dimensions as borders of its ramp
   double gain = 0;       // yarn: what cos and sin are multiplied by; 0: 0.1·ln(factor) + 1
+  /// yarn: all frequencies are divided by the factor, as where no pair turns beta_slow times within the
+  /// original length. transformers' ramp runs backwards there, and is kept for models that it trained.
+  bool divide_all = false;
 };
 
 /// The d/2 angles a position turns by.
@@ -33,7 +36,8 @@ bool compares_lengths(const RotaryScaling& scaling);
 /// The scaling of a level of positions (blocks, or cells of a mode) of which texts of the original length
 /// have `original` and texts `factor` times as long have `extended`. yarn and llama3 compare wavelengths with
 /// a length, so they take `original` for it and extended / original for the factor; where both are equal
-/// nothing is scaled. The other kinds know no length and stay as they are.
+/// nothing is scaled, and where `original` is too short for yarn's ramp all is divided. The other kinds know
+/// no length and stay as they are.
 RotaryScaling level_scaling(const RotaryScaling& scaling, int64_t original, int64_t extended);
 
 /// One row of frequencies a level (0: token positions; l: block indices), each with its own scaling.

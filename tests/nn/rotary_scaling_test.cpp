@@ -42,10 +42,11 @@ TEST(RotaryScaling, ALevelHasItsOwnLengthAndFactor) {
 
 // Of 6 positions no pair turns once, the fastest 6 / 2π = 0.95 times: all are interpolated (YaRN, Eq. 20).
 TEST(RotaryScaling, YarnInterpolatesAllPairsOfFewPositions) {
-  const std::vector<double> frequencies =
-      rotary_frequencies({.base = 10, .kind = "yarn", .factor = 4, .original_length = 6}, 8);
+  const RotaryScaling scaling{.base = 10, .kind = "yarn", .factor = 4, .original_length = 2048};
+  const std::vector<double> frequencies = rotary_frequencies(level_scaling(scaling, 6, 24), 8);
   for (int i = 0; i < 4; ++i)
     EXPECT_DOUBLE_EQ(frequencies[static_cast<size_t>(i)], std::pow(10.0, -i / 4.0) / 4) << i;
+  EXPECT_FALSE(level_scaling(scaling, 7, 28).divide_all);  // 7 / 2π is above 1
 }
 
 // base · factor^(d / (d − 2)): 100 · 4² for d = 4.

@@ -136,9 +136,9 @@ def yarn_frequencies(rope: dict[str, Any], width: int) -> list[float]:
     def dimension(turns: float) -> float:
         return width * math.log(rope["original_length"] / (turns * 2 * math.pi)) / (2 * math.log(rope["base"]))
 
-    low, high = dimension(rope["beta_fast"]), dimension(rope["beta_slow"])
-    if high < 0:  # within so few positions no pair turns beta_slow times; transformers' ramp runs backwards
+    if rope.get("divide_all"):
         return [frequency / rope["factor"] for frequency in plain_frequencies(rope["base"], width)]
+    low, high = dimension(rope["beta_fast"]), dimension(rope["beta_slow"])
     if rope["truncate"]:
         low, high = math.floor(low), math.ceil(high)
     low, high = max(low, 0.0), min(high, float(width - 1))
@@ -183,7 +183,9 @@ def level_scaling(rope: dict[str, Any], form: str, fold: Sequence[int], level: i
     extended = math.ceil(original * rope["factor"]) if chosen == level else grown
     if extended == original:
         return {**rope, "scaling": "none"}
-    return {**rope, "original_length": original, "factor": extended / original}
+    # Where no pair turns beta_slow times yarn's ramp would run backwards: all frequencies are divided.
+    few = rope["scaling"] == "yarn" and original < rope["beta_slow"] * 2 * math.pi
+    return {**rope, "original_length": original, "factor": extended / original, "divide_all": few}
 
 
 def level_frequencies(rope: dict[str, Any], form: str, fold: Sequence[int], width: int) -> tuple[Tensor, list[float]]:

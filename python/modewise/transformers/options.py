@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from modewise.nn.tensor_attention import FORMS_WITH_LATENTS, level_frequencies
