@@ -172,7 +172,7 @@ def test_a_scaling_by_one_is_refused_where_it_is_asked_for_and_opens_from_a_file
     for command in (["generate", plain, "--tokenizer", "bytes", "--tokens", 2], ["convert", plain, tmp_path / "out"]):
         for kind in ("linear", "ntk", "yarn", "llama3"):
             fails(78, f'rope.scaling = "{kind}" with rope.factor = 1', "set rope.factor", arguments=[*command, "--set", f"rope.scaling={kind}"])
-    fails(64, "--factor 2 has no effect without --rope",
+    fails(2, "--factor 2 has no effect without --rope",
           arguments=["evaluate", plain, "--tokenizer", "bytes", "--data", plain / "config.json", "--factor", 2])  # fmt: skip
     by_one = small_folder(tmp_path / "one", rope_scaling={"type": "linear", "factor": 1.0})
     ok("generate", by_one, "--tokenizer", "bytes", "--tokens", 2)
