@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <new>
+#include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
@@ -45,6 +46,8 @@ Failure current_failure(bool with_backtrace) {
     return failure_of(70, with_backtrace ? error.what() : error.what_without_backtrace());
   } catch (const std::bad_alloc&) {
     return failure_of(1, "out of memory; a smaller train.batch_size, model or file needs less");
+  } catch (const nlohmann::json::exception& error) {
+    return failure_of(65, fmt::format("a JSON document does not hold what was expected: {}", error.what()));
   } catch (const std::filesystem::filesystem_error& error) {
     const bool unreadable = error.code() == std::errc::permission_denied;
     return failure_of(unreadable ? 66 : 74,

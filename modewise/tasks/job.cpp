@@ -107,6 +107,22 @@ void compare_instruction_sets(const train::RunFolder& folder, Job& job) {
         folder.path().string(), then, now, then);
 }
 
+/// The files and folders that the job's settings name.
+std::vector<std::string> paths_of(Job& job) {
+  std::vector<std::string> paths;
+  const auto add = [&](const Field& field, const std::string& text) {
+    if (!text.empty() && field.rule.is_path(text)) paths.push_back(text);
+  };
+  const Fields fields = job.fields();
+  for (const Field& field : fields.list()) {
+    if (field.rule.is_path == nullptr) continue;
+    if (auto* const* one = std::get_if<std::string*>(&field.value)) add(field, **one);
+    if (auto* const* list = std::get_if<std::vector<std::string>*>(&field.value))
+      for (const std::string& text : **list) add(field, text);
+  }
+  return paths;
+}
+
 /// The folder of an earlier run whose config the job has taken, or a new one that has become a run. Of
 /// several processes the lead makes it.
 train::RunFolder load(const Kind& kind, const JobRequest& request, Job& job) {
@@ -127,10 +143,11 @@ train::RunFolder load(const Kind& kind, const JobRequest& request, Job& job) {
     return train::RunFolder::open(request.out);
   }
   train::RunFolder folder = request.out.empty() ? train::RunFolder::create_numbered("runs", job.run_stem())
-                                                : train::RunFolder::create(request.out, request.exist_ok);
-  folder.begin(
-      {kind.name, request.command_line, job.seed(), at::get_num_threads(), job.data_hash(), job.reads_test()},
-      job.config_toml(), job.describe_data());
+                                                : train::RunFolder::create(request.out, request.exist_ok,
+                                                                           request.inputs, paths_of(job));
+  folder.begin({kind.name, request.command_line, job.seed(), at::get_num_threads(), job.data_hash(),
+                job.reads_test(), request.inputs},
+               job.config_toml(), job.describe_data());
   workers.largest(0);
   return folder;
 }

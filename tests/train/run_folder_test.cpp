@@ -119,6 +119,61 @@ TEST(RunFolder, RemovesNoNamesButARunsOwn) {
   EXPECT_TRUE(fs::exists(scratch / "thesis.tex"));
 }
 
+TEST(RunFolder, KeepsDataThatWereWrittenForIt) {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch / "run/data");
+  std::ofstream(scratch / "run/data/x.csv") << "1";
+  EXPECT_EQ(error_of([&] { RunFolder::create(scratch / "run"); }).kind(), ErrorKind::cannot_create);
+  EXPECT_EQ(error_of([&] { RunFolder::create(scratch / "run", false, "data2"); }).kind(),
+            ErrorKind::cannot_create);
+  RunManifest manifest = forecast();
+  manifest.inputs = "data";
+  RunFolder::create(scratch / "run", false, "data").begin(manifest, "x = 1\n", {});
+  EXPECT_EQ(read_file(scratch / "run/data/x.csv"), "1");
+  EXPECT_EQ(RunFolder::open(scratch / "run").read_manifest().at("files").back(), "data");
+}
+
+TEST(RunFolder, RemovesDataOfTheEarlierRunAndNoOther) {
+  const ScratchFolder scratch;
+  RunManifest manifest = forecast();
+  manifest.inputs = "data";
+  RunFolder::create(scratch.path()).begin(manifest, "x = 1\n", {});
+  for (const char* name : {"data", "data2", "data3", "database"}) fs::create_directories(scratch / name);
+  manifest.inputs = "data2";
+  RunFolder::create(scratch.path(), true, "data2").begin(manifest, "x = 2\n", {});
+  const std::set<std::string> kept = {"config.toml", "data.json", "data2",
+                                      "data3",       "database",  "manifest.json"};
+  EXPECT_EQ(names_in(scratch.path()), kept);
+}
+
+TEST(RunFolder, DoesNotReplaceWhatTheNewRunReads) {
+  const ScratchFolder scratch;
+  RunManifest manifest = forecast();
+  manifest.inputs = "data";
+  const std::string needed = scratch.write("data/x.csv", "1");
+  RunFolder::create(scratch.path(), false, "data").begin(manifest, "x = 1\n", {});
+  fs::create_directories(scratch / "data2");
+  const std::set<std::string> before = names_in(scratch.path());
+  const Error error = error_of([&] {
+    RunFolder::create(scratch.path(), true, "data2", {"/elsewhere", needed});
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::usage);
+  EXPECT_EQ(error.what(), needed + " belongs to the run in " + scratch.path().string() +
+                              ", which the new run would replace: copy it elsewhere, or name another folder");
+  EXPECT_EQ(names_in(scratch.path()), before);
+  RunFolder::create(scratch.path(), true, "data2", {scratch.path("data2/x.csv"), scratch.path("database")});
+  EXPECT_FALSE(fs::exists(scratch / "data"));
+}
+
+TEST(RunFolder, DataForARunHaveOneNameInIt) {
+  const ScratchFolder scratch;
+  for (const char* name : {"datum", "data/..", "../data", "data.json", "data 2", "x"}) {
+    const Error error = error_of([&] { RunFolder::create(scratch / "run", true, name); });
+    EXPECT_EQ(error.kind(), ErrorKind::usage) << name;
+    EXPECT_FALSE(fs::exists(scratch / "run"));
+  }
+}
+
 TEST(RunFolder, IsARunWhenItsConfigIsThere) {
   const ScratchFolder scratch;
   const RunFolder run = RunFolder::create(scratch / "run");

@@ -18,6 +18,7 @@
 #include "modewise/train/folder_lock.h"
 #include "modewise/train/metric_log.h"
 #include "modewise/train/optimizer.h"
+#include "modewise/train/run_weights.h"
 #include "modewise/train/schedule.h"
 #include "modewise/train/tensor_file.h"
 #include "modewise/train/trainer.h"

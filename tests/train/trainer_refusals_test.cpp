@@ -15,6 +15,7 @@
 #include "modewise/core/file.h"
 #include "modewise/train/checkpoint.h"
 #include "modewise/train/folder_lock.h"
+#include "modewise/train/run_weights.h"
 #include "modewise/train/trainer.h"
 #include "toy_task.h"
 #include "trainer_fixture.h"

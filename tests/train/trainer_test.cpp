@@ -13,6 +13,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/train/checkpoint.h"
+#include "modewise/train/run_weights.h"
 #include "modewise/train/tensor_file.h"
 #include "modewise/train/thread_check.h"
 #include "tests/scratch_folder.h"
