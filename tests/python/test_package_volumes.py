@@ -174,7 +174,7 @@ def test_an_estimator_gives_the_programs_scores(labelled, tmp_path, monkeypatch)
     assert list(made.predict(X[:7])) == [["ash", "elm", "oak"][place] for place in proba.argmax(-1)]
     assert made.score(X, y) == (made.predict(X) == y).mean()
     assert made.evaluate() == modewise.tasks.evaluate(made.run_)
-    assert sorted(os.listdir("runs")) == ["hot", "hot.npy", "hot_labels.npy"]
+    assert os.listdir("runs") == ["hot"] and sorted(os.listdir("runs/hot/data")) == ["hot.npy", "hot_labels.npy"]
     again = modewise.VolumeClassifier.from_run(made.run_)
     assert np.array_equal(again.predict_proba(X[:7]), proba)
     assert list(again.predict(X[:7])) == list(made.predict(X[:7]))
@@ -207,7 +207,7 @@ def test_a_fit_that_did_not_begin_leaves_nothing(labelled, tmp_path, monkeypatch
     with pytest.raises(errors.UsageError) as error:
         fitted(*labelled, model="nothing")
     assert error.value.exit_code == 2
-    assert os.listdir("runs") == []
+    assert os.listdir() == []
     with pytest.raises(errors.UsageError) as error:
         modewise.VolumeClassifier().predict(labelled[0])
     assert str(error.value) == "this VolumeClassifier is not fitted yet: call fit, or open a run with VolumeClassifier.from_run"
