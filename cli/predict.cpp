@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/kinds.h"
+#include "modewise/tasks/run_documents.h"
 
 namespace modewise::cli {
 
@@ -9,7 +10,7 @@ void add_predict(Program& program) {
     install_stop_handlers();
     const tasks::Kind& kind = tasks::kind_of_run(request.run);
     tasks::require_shares(kind, "predict with");
-    run_by.print(kind.predict(request));
+    run_by.print(tasks::reading_run(request.run, [&] { return kind.predict(request); }));
   };
   const auto [command, options] = program.add_command<tasks::PredictRequest>(
       program.app(), "predict",

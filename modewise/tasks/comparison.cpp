@@ -9,6 +9,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
+#include "modewise/tasks/run_documents.h"
 #include "modewise/train/run_folder.h"
 #include "modewise/train/train_config.h"
 
@@ -177,7 +178,8 @@ report::BarChart group_bars(const std::string& title, std::span<const RunGroup> 
 std::vector<FinishedRun> read_finished_runs(const Comparison& comparison,
                                             const std::vector<std::string>& paths) {
   std::vector<FinishedRun> runs;
-  for (const std::string& path : paths) runs.push_back(comparison.read(path));
+  for (const std::string& path : paths)
+    runs.push_back(reading_run(path, [&] { return comparison.read(path); }));
   return runs;
 }
 
