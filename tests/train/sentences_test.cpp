@@ -169,7 +169,7 @@ TEST_F(CheckpointSentences, SayWhyNothingWasSaved) {
   fs::create_symlink("nowhere", folder / "step_7.damaged");
   EXPECT_EQ(said(ErrorKind::io,
                  [&] {
-                   store.set_aside_newer_than({4, step, {}});
+                   store.set_aside_newer_than({4, step, {}, {}});
                  }),
             "cannot rename " + folder.string() + "/step_7: Not a directory");
 }
