@@ -18,7 +18,7 @@ WANTED = "[n, N_1 … N_k] or [n, N_1 … N_k, C] with at least one sample"
 class VolumeClassifier(Classifier):
     """Trains and asks one run of the program's task classify, in this process.
 
-    model: hot, transformer, timesformer, mvit, vit, resnet18, resnet50, cnn. epochs: None: the program's. seed: of
+    model: hot, transformer, divided, pooling-attention, vit, resnet18, resnet50, cnn. epochs: None: the program's. seed: of
     weights, order, dropout and augmentation. channels: whether the last axis of samples holds channels: "auto", "none",
     "last". settings: any other option of the program by its name, {"model.width": 32}. run, exist_ok, verbosity: as for
     Forecaster. A tenth of each class is held back to choose the best weights and a fifth to judge them

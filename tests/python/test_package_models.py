@@ -19,8 +19,11 @@ CASES = {name: {"model.name": name} for name in ("hot", "transformer", "spatial"
                                                 "nlinear", "rlinear", "seasonal", "repeat")}  # fmt: skip
 CASES |= {
     "release": {"model.preset": "release"},
-    "paper": {"model.preset": "paper", "model.attention.combine": "mean"},
+    "paper": {"model.preset": "paper"},
+    "paper sum": {"model.preset": "paper", "model.attention.combine": "sum"},
     "linear": {"model.attention.kernel": "linear"},
+    "fixed features": {"model.attention.kernel": "linear", "model.attention.feature_draw": "fixed"},
+    "redrawn features": {"model.attention.kernel": "linear", "model.attention.features_redraw_every": 2},
     "shared": {"model.attention.share_modes": True, "model.attention.attend_modes": [1], "model.attention.query_key_norm": False},
     "learned": {"model.position.code": "learned", "model.position.rotary": "none", "model.head.time": "attention"},
     "sincos": {"model.position.code": "sincos", "model.layer_scale": 0.1, "model.head.skip": "individual"},

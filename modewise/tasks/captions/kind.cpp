@@ -15,6 +15,7 @@
 #include "modewise/tasks/captions/run.h"
 #include "modewise/tasks/job.h"
 #include "modewise/tasks/load_config.h"
+#include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
@@ -38,6 +39,7 @@ class CaptionsJob final : public ConfiguredJob<CaptionsConfig> {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     config_ = tasks::load_config<CaptionsConfig>(file, assignments);
+    refuse_rank_tracking(config_.train, "captions", file);
     require(!config_.data.path.empty(), ErrorKind::usage,
             "no captions: give --data captions.json, of COCO's form, and --pictures FOLDER");
   }

@@ -7,6 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/language/files.h"
+#include "modewise/tasks/load_config.h"
 
 namespace modewise::tasks {
 namespace {
@@ -127,11 +128,6 @@ LanguageConfig load_language_config(const std::string& file, const std::vector<s
   fields.validate(source);
   config.validate(source);
   return config;
-}
-
-bool is_run_config(const std::string& file) {
-  const std::filesystem::path path(file);
-  return path.filename() == "config.toml" && std::filesystem::exists(path.parent_path() / "manifest.json");
 }
 
 std::string model_title(const LanguageConfig& config) {
