@@ -20,14 +20,14 @@ class SavedModel {
 
   void set_younger_keys() {
     if (lacks("head.norm")) set("head.norm", "true");
-    if (lacks("attention.normalize_sum") && value("preset") == "\"paper\"") {
+    if (lacks("attention.normalize_sum") && is("preset", "paper")) {
       // Models without factors have neither option; the preset of that time set the pooling of all to mean.
-      if (value("name") == "\"hot\"")
+      if (is("name", "hot"))
         set("attention.normalize_sum", "false");
       else
         set("attention.pooling", "\"sum\"");
     }
-    if (lacks("attention.feature_draw") && value("attention.kernel") == "\"linear\"")
+    if (lacks("attention.feature_draw") && is("attention.kernel", "linear"))
       set("attention.feature_draw", "\"fixed\"");
   }
 
@@ -39,9 +39,9 @@ class SavedModel {
   }
   /// Whether the model has the key and the saved text has not.
   bool lacks(const std::string& key) const { return find(key) != nullptr && !named_.contains(prefix_ + key); }
-  std::string value(const std::string& key) const {
+  bool is(const std::string& key, const std::string& text) const {
     const Field* field = find(key);
-    return field == nullptr ? "" : Fields::value_text(*field);
+    return field != nullptr && *std::get<std::string*>(field->value) == text;
   }
   void set(const std::string& key, const std::string& text) {
     fields_.load_toml(fmt::format("{} = {}", prefix_ + key, text), prefix_ + key);

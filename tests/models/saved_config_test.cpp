@@ -35,7 +35,7 @@ std::string old_text(const std::vector<std::string>& settings) {
   text = std::regex_replace(
       text, std::regex("\n(norm|normalize_sum|feature_draw|features_redraw_every) = [^\n]*"), "");
   if (root.model.preset == "paper")
-    text = std::regex_replace(text, std::regex("pooling = \"sum\""), "pooling = \"mean\"");
+    text = std::regex_replace(text, std::regex("pooling = 'sum'"), "pooling = 'mean'");
   return text;
 }
 
