@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -36,6 +37,13 @@ std::vector<int64_t> with_ends(int64_t first, const std::vector<int64_t>& middle
   out.insert(out.end(), middle.begin(), middle.end());
   out.insert(out.end(), last.begin(), last.end());
   return out;
+}
+
+/// GoogleTest takes no '-' in a name.
+std::string test_name(const testing::TestParamInfo<const char*>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 struct Case {
@@ -93,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Volumes, VolumeOracle,
                                          "divided_missing", "pooling_attention", "pooling_attention_missing",
                                          "hot_paper", "hot_paper_sum", "resnet18", "resnet18_training",
                                          "resnet50"),
-                         [](const auto& param) { return std::string(param.param); });
+                         test_name);
 
 int64_t parameter_count(const std::vector<std::string>& settings, const GridShape& shape = {}) {
   int64_t count = 0;
@@ -157,7 +165,7 @@ TEST_P(EveryVolumeModel, StartsFromWeightsOfTheSeedAlone) {
 INSTANTIATE_TEST_SUITE_P(Volumes, EveryVolumeModel,
                          testing::Values("hot", "transformer", "divided", "pooling-attention", "vit",
                                          "resnet18", "resnet50"),
-                         [](const auto& param) { return std::string(param.param); });
+                         test_name);
 
 class MaskedVolumes : public testing::TestWithParam<const char*> {
  protected:
@@ -207,8 +215,7 @@ TEST_P(MaskedVolumes, AVolumePaddedUnderAMaskGivesWhatItGivesAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Volumes, MaskedVolumes,
-                         testing::Values("hot", "transformer", "divided", "pooling-attention"),
-                         [](const auto& param) { return std::string(param.param); });
+                         testing::Values("hot", "transformer", "divided", "pooling-attention"), test_name);
 
 std::string rejection(const std::vector<std::string>& settings, const GridShape& shape = {}) {
   try {
