@@ -79,7 +79,7 @@ void caption(const Program& program, const CaptionCommandOptions& options) {
   Json results = Json::array();
   std::string text;
   for (size_t i = 0; i < files.size(); ++i) {
-    if (stop_signal() != 0) throw Stopped{stop_signal()};
+    throw_if_stopped();
     const io::Picture picture = io::read_picture(files[i], {size, size, options.allow_size});
     std::string words = tasks::caption_of(run, picture, search);
     text += fmt::format("{}: {}\n", files[i].string(), words);

@@ -112,7 +112,8 @@ void add_cost(Program& program) {
   command
       ->add_option(
           "--attention", options.mechanisms,
-          "product, sum, released, linear, full, full-linear, divided, mvit, or a form of synthesizer "
+          "product, sum, released, linear, full, full-linear, divided, pooling-attention, or a form of "
+          "synthesizer "
           "(docs/synthesizers.md)")
       ->delimiter(',');
   command->add_option("--width", encoder.width, "D")->check(CLI::Range(1, 65536));

@@ -28,7 +28,7 @@ const std::vector<CostMechanism>& mechanisms() {
         {"full", "transformer", "softmax", "product", "full", Projection::pooled, 0.72},
         {"full-linear", "transformer", "linear", "product", "full linear"},
         {"divided", "divided", "softmax", "product", "divided", Projection::pooled, 0.71},
-        {"mvit", "mvit", "softmax", "product", "pooling (MViT)"},
+        {"pooling-attention", "pooling", "softmax", "product", "pooling (keys and values of a coarser grid)"},
     };
     for (const nn::ZooForm& form : nn::zoo_forms()) {
       const std::string name(form.name);
@@ -39,7 +39,9 @@ const std::vector<CostMechanism>& mechanisms() {
   return all;
 }
 
-const CostMechanism& mechanism_named(const std::string& name) {
+const CostMechanism& mechanism_named(const std::string& said) {
+  const std::string name = said == "mvit" ? "pooling-attention" : said;
+  if (name != said) spdlog::warn("--attention {} is the old name of {}: write the new one", said, name);
   for (const CostMechanism& one : mechanisms())
     if (one.name == name) return one;
   std::vector<std::string> names;

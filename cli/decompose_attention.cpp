@@ -8,6 +8,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
 #include "modewise/tasks/kinds.h"
+#include "modewise/tasks/run_documents.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::cli {
@@ -28,7 +29,7 @@ tasks::AttentionMatrices attention_of(const DecomposeOptions& options) {
   tasks::AttentionRequest request = options.attention;
   request.run = options.input;
   request.modes = options.modes;
-  return kind.attention(request);
+  return tasks::reading_run(request.run, [&] { return kind.attention(request); });
 }
 
 /// 0 … count − 1, or the one that was asked for from 1.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "modewise/core/closed_pipe.h"
 #include "modewise/core/log.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/forecast/kind.h"
@@ -65,6 +66,7 @@ void make_run(const Program& program, const Contestant& contestant, const DemoOp
 
 void demo(const Program& program, const DemoOptions& options) {
   install_stop_handlers();
+  finish_without_reader();
   const tasks::Comparison& comparison = tasks::forecast_kind.comparison();
   std::vector<tasks::FinishedRun> runs;
   for (const Contestant& contestant : kContestants) {

@@ -6,6 +6,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/kinds.h"
+#include "modewise/tasks/run_documents.h"
 
 namespace modewise::cli {
 
@@ -43,7 +44,7 @@ void evaluate(const Program& program, const EvaluateOptions& options) {
   request.run = options.runs.front();
   request.further_runs.assign(options.runs.begin() + 1, options.runs.end());
   request.settings = settings_for(kind, options.given, request.run);
-  program.print(kind.evaluate(request));
+  program.print(tasks::reading_run(request.run, [&] { return kind.evaluate(request); }));
 }
 
 /// Each flag of any task once.

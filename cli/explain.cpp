@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "modewise/tasks/explain_run.h"
+#include "modewise/tasks/run_documents.h"
 
 namespace modewise::cli {
 namespace {
@@ -10,7 +11,8 @@ struct ExplainCommandOptions : tasks::ExplainRequest {
 };
 
 void explain(const Program& program, const ExplainCommandOptions& options) {
-  program.print(tasks::explain_run(options, options.out, options.force));
+  program.print(tasks::reading_run(options.run,
+                                   [&] { return tasks::explain_run(options, options.out, options.force); }));
 }
 
 }  // namespace

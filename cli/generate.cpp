@@ -58,12 +58,12 @@ void generate(const Program& program, const GenerateOptions& options) {
           "no tokenizer lies with {}: --tokenizer names one (\"bytes\" for a model of bytes)",
           options.model.model);
   const bool stream = !program.json();
-  if (stream && options.echo) write_stdout(prompt);
+  if (stream && options.echo) write_text(prompt);
   models::GenerationConfig generation = options.generation;
   generation.stop_at_marks = !options.past_marks;
   const models::Generation result =
       models::generate_text(*loaded.model, loaded.tokenizer, prompt, generation, [&](std::string_view text) {
-        if (stream) write_stdout(text);
+        if (stream) write_text(text);
         return stop_signal() == 0;
       });
   const models::LanguageModelConfig& config = loaded.model->config();
@@ -80,7 +80,7 @@ void generate(const Program& program, const GenerateOptions& options) {
   if (length > config.context)
     spdlog::info("the text is longer ({} tokens) than those that the model was trained on ({})", length,
                  config.context);
-  if (stop_signal() != 0) throw Stopped{stop_signal()};
+  throw_if_stopped();
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ void add_generate(Program& program) {
       "modewise generate stories260K.bin --prompt \"One day\" --tokens 200 --temperature 0", generate);
   options.model.add_to(*command);
   models::SamplingConfig& sampling = options.generation.sampling;
-  command->add_option("--prompt", options.prompt, "text to continue; any bytes");
+  command->add_option("--prompt", options.prompt, "text to continue; any bytes")->type_name(kAnyBytes);
   command->add_option("--prompt-file", options.prompt_file, "file with it, or - for standard input");
   command->add_option("--tokens", options.generation.tokens, "tokens to generate at most")
       ->check(non_negative_number())
@@ -103,7 +103,8 @@ void add_generate(Program& program) {
   command->add_option("--top-p", sampling.top_p, "choose among the likeliest that make up this share")
       ->capture_default_str();
   command->add_option("--seed", sampling.seed, "of the choices")->capture_default_str();
-  command->add_option("--stop", options.generation.stop, "end before this text; may be given several times");
+  command->add_option("--stop", options.generation.stop, "end before this text; may be given several times")
+      ->type_name(kAnyBytes);
   command->add_flag("--past-marks", options.past_marks,
                     "go on where the model marks the end of a text, or the beginning of the next");
   command->add_flag("--echo", options.echo, "the prompt first");

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/language/source.h"
 #include "modewise/text/load_tokenizer.h"
 
 namespace modewise::cli {
@@ -67,20 +68,18 @@ void ModelOptions::add_to(CLI::App& command) {
 }
 
 void ModelOptions::adjust(models::LanguageModelConfig& config) const {
-  if (!attention.empty()) {
-    config.attention = models::LanguageAttentionConfig();
-  }
-  Fields fields = fields_of(config);
+  if (!attention.empty()) config.attention = models::LanguageAttentionConfig();
+  std::vector<std::string> changes;
   const auto set = [&](const char* key, const std::string& value) {
-    if (!value.empty()) fields.set(std::string(key) + "=" + value);
+    if (!value.empty()) changes.push_back(std::string(key) + "=" + value);
   };
   set("attention.form", attention);
   set("attention.fold", fold);
   set("attention.window", window);
   set("attention.slots", slots);
   set("precision", precision);
-  for (const std::string& assignment : assignments) fields.set(assignment);
-  fields.validate("command line");
+  changes.insert(changes.end(), assignments.begin(), assignments.end());
+  if (!changes.empty()) config = tasks::changed_config(std::move(config), changes);
 }
 
 models::LoadedLanguageModel ModelOptions::load() const {

@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/kinds.h"
+#include "modewise/tasks/run_documents.h"
 
 namespace modewise::cli {
 
@@ -9,7 +10,7 @@ void add_predict(Program& program) {
     install_stop_handlers();
     const tasks::Kind& kind = tasks::kind_of_run(request.run);
     tasks::require_shares(kind, "predict with");
-    run_by.print(kind.predict(request));
+    run_by.print(tasks::reading_run(request.run, [&] { return kind.predict(request); }));
   };
   const auto [command, options] = program.add_command<tasks::PredictRequest>(
       program.app(), "predict",
@@ -27,6 +28,9 @@ void add_predict(Program& program) {
   add_positive(*command, "--steps", options.steps,
                "forecasts: rows ahead, at most the run's horizon; all of it without");
   command->add_flag("--force", options.force, "overwrite the file");
+  command->add_flag_callback(
+      "--spreadsheet-safe", [&asked = options] { asked.csv_reader = report::CsvReader::spreadsheet; },
+      "CSV: an apostrophe before names that a spreadsheet would run as a formula (= + - @)");
 }
 
 }  // namespace modewise::cli

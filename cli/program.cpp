@@ -15,15 +15,19 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <thread>
 
 #include "cli/implied_task.h"
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/log.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/core/output_file.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/core/system_call.h"
+#include "modewise/core/utf8.h"
+#include "modewise/ops/kernel_info.h"
 #include "modewise/tasks/failure.h"
 #include "modewise/train/task.h"
 #include "modewise/train/workers.h"
@@ -47,6 +51,20 @@ void refuse_saturated_integers(const CLI::App& command) {
   for (const CLI::App* chosen : command.get_subcommands()) refuse_saturated_integers(*chosen);
 }
 
+/// Configs, manifests and results are written as UTF-8, so paths and settings must be. Options whose type is
+/// BYTES take anything.
+void refuse_other_bytes(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_type_name() == kAnyBytes) continue;
+    for (const std::string& text : option->results())
+      if (find_invalid_utf8(text) != std::string::npos)
+        throw CLI::ValidationError(
+            option->get_name(),
+            fmt::format("{} is not UTF-8; a link gives a file another name", quote_for_message(text, 4096)));
+  }
+  for (const CLI::App* chosen : command.get_subcommands()) refuse_other_bytes(*chosen);
+}
+
 CLI::Validator number_from(double least, const char* wanted, const char* name) {
   const auto check = [least, wanted](const std::string& text) {
     double value = 0;
@@ -58,10 +76,10 @@ CLI::Validator number_from(double least, const char* wanted, const char* name) {
 
 int complain(int code, const std::string& message) {
   const train::Workers& workers = train::workers();
-  if (workers.size() > 1)
-    spdlog::error("error of process {} of {}: {}", workers.rank(), workers.size(), message);
-  else
-    spdlog::error("error: {}", message);
+  const std::string opening = workers.size() > 1
+                                  ? fmt::format("error of process {} of {}: ", workers.rank(), workers.size())
+                                  : "error: ";
+  log_lines(spdlog::level::err, opening + message);  // several lines with --debug
   return code;
 }
 
@@ -187,6 +205,7 @@ int Program::parse_and_run() {
       return arguments.data();
     }());
     refuse_saturated_integers(app_);
+    refuse_other_bytes(app_);
   } catch (const CLI::CallForHelp&) {
     print(app_.help());
     return 0;
@@ -206,10 +225,11 @@ int Program::parse_and_run() {
     return 0;
   }
   if (!action_) {
-    fmt::print(stderr, "{}", app_.help());
+    std::fputs(app_.help().c_str(), stderr);
     return 2;
   }
   require_process();
+  if (std::getenv("MODEWISE_ISA") != nullptr) ops::active_isa();  // a wrong name, before anything is written
   if (threads_ > 0) at::set_num_threads(threads_);
   action_();
   return 0;
@@ -237,13 +257,23 @@ CLI::Validator non_negative_number() {
 }
 
 void write_stdout(std::string_view bytes) {
-  require_call(std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size() && std::fflush(stdout) == 0,
-               ErrorKind::io, "cannot write to", "stdout");
+  write_all(STDOUT_FILENO, std::as_bytes(std::span(bytes)), "to stdout");
+}
+
+void write_text(std::string_view text) {
+  if (::isatty(STDOUT_FILENO) == 1)
+    write_stdout(escape_text(text, LineBreaks::kept));
+  else
+    write_stdout(text);
+}
+
+void Program::print_escaped(const std::string& text) const {
+  if (!train::workers().leads()) return;
+  write_stdout(text.ends_with('\n') ? text : text + "\n");
 }
 
 void Program::print(const std::string& text) const {
-  if (!train::workers().leads()) return;
-  write_stdout(text.ends_with('\n') ? text : text + "\n");
+  print_escaped(escape_text(text, LineBreaks::kept));
 }
 
 void Program::print(const nlohmann::ordered_json& result) const {
@@ -258,7 +288,7 @@ void Program::print(const tasks::Result& result) const {
 }
 
 void Program::print(const report::Table& table) const {
-  print(table.to_text(stdout_color()));
+  print_escaped(table.to_text(stdout_color()));
 }
 
 void Program::print(const nlohmann::ordered_json& result, const report::Table& table,

@@ -53,7 +53,8 @@ class Program {
     int64_t jobs, threads;  // threads: of each
   };
   Shares share_cores(int64_t jobs) const;
-  /// Results, on stdout: one JSON document, or text, which gets a line end.
+  /// Results, on stdout: one JSON document, or text, which gets a line end. What they hold of users' files is
+  /// escaped (core/escaped_text.h).
   void print(const nlohmann::ordered_json& result) const;
   void print(const std::string& text) const;
   void print(const report::Table& table) const;
@@ -67,6 +68,7 @@ class Program {
   CLI::App* add_bare_command(CLI::App& parent, const std::string& name, const std::string& summary,
                              const std::string& example, std::function<void()> action);
   int parse_and_run();
+  void print_escaped(const std::string& text) const;
   /// Usage error where several processes run a command that is one's.
   void require_process() const;
   int usage_error(const CLI::ParseError& error) const;
@@ -83,6 +85,11 @@ class Program {
 
 /// These bytes, at once. Throws io errors.
 void write_stdout(std::string_view bytes);
+/// A text of any bytes, such as a model's, at once: as it is to a file or pipe, escaped to a terminal.
+void write_text(std::string_view text);
+
+/// The type name of options that take texts of any bytes; others take UTF-8.
+inline constexpr const char* kAnyBytes = "BYTES";
 
 /// In place of CLI11's PositiveNumber and NonNegativeNumber, whose messages print all digits of the largest
 /// double.

@@ -4,6 +4,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
 #include "modewise/tasks/kinds.h"
+#include "modewise/tasks/run_documents.h"
 
 namespace modewise::cli {
 namespace {
@@ -25,7 +26,8 @@ void report(const Program& program, const ReportOptions& options) {
   const fs::path out =
       options.out.empty() ? fs::path(options.runs.front()) / "report.html" : fs::path(options.out);
   if (options.runs.size() == 1) {
-    kind.write_report(options.runs.front(), options.data, out);
+    const std::string& run = options.runs.front();
+    tasks::reading_run(run, [&] { kind.write_report(run, options.data, out); });
   } else {
     const tasks::Comparison& comparison = kind.comparison();
     tasks::write_comparison(comparison, read_finished_runs(comparison, options.runs), out);

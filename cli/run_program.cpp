@@ -1,15 +1,29 @@
 #include "cli/run_program.h"
 
+#include <csignal>
+
 #include "cli/commands.h"
+#include "modewise/core/closed_pipe.h"
 #include "modewise/core/heap.h"
 #include "modewise/core/standard_streams.h"
 #include "modewise/io/shortened_file.h"
 #include "modewise/ops/tensor_blocks.h"
 
 namespace modewise::cli {
+namespace {
+
+/// What the parent process may have left otherwise.
+void set_up_signals() {
+  survive_closed_pipes();
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of file sizes fails, and is reported
+  std::signal(SIGCHLD, SIG_DFL);  // ignored, it would hide how a sweep's processes ended
+}
+
+}  // namespace
 
 int run_program(int argc, char** argv) {
   hold_standard_streams();
+  set_up_signals();
   io::end_at_shortened_files();
   keep_freed_memory();
   ops::keep_tensors_in_plain_blocks();

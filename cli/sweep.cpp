@@ -1,9 +1,11 @@
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
@@ -24,6 +26,15 @@ struct SweepCommandOptions {
   bool dry_run = false, table_only = false;
 };
 
+/// An argument as it may be pasted into a shell.
+std::string pasted(const std::string& argument) {
+  const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_@%+=:,./-").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  return plain ? argument : sweep::bash_word(argument);
+}
+
 void list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep::SweepOptions& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
@@ -32,7 +43,7 @@ void list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep
                                                      options.threads, false);
     json.push_back({{"name", run.name}, {"arguments", arguments}});
     text += "modewise";
-    for (const std::string& argument : arguments) text += " " + argument;
+    for (const std::string& argument : arguments) text += " " + pasted(argument);
     text += "\n";
   }
   program.print(tasks::Result(std::move(json), std::move(text)));
@@ -101,6 +112,7 @@ void run(const Program& program, const SweepCommandOptions& options) {
   const sweep::SweepPlan plan = sweep::read_sweep_plan(options.file, sweep_tasks(), options.overrides);
   const sweep::SweepOptions sweep_options = budget(program, options, plan);
   if (options.dry_run) return list_runs(program, plan, sweep_options);
+  if (!options.table_only) finish_without_reader();
   fs::create_directories(sweep_options.out);
   write_file_atomically(sweep_options.out / "sweep.toml", read_file(options.file));
   if (options.launcher == "slurm" && !options.table_only)

@@ -73,7 +73,7 @@ void decode(const Program& program, const TokenizeOptions& options, const Tokeni
   if (program.json())
     program.print(Json{{"tokenizer", tokenizer.name()}, {"text", text}});
   else
-    write_stdout(text);
+    write_text(text);
 }
 
 Json json_of(const TokenizeOptions& options, const Tokenizer& tokenizer, size_t bytes,

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/train_auto.h"
+#include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/kinds.h"
@@ -45,6 +46,7 @@ AutoOptions auto_options(const TrainOptions& options) {
 
 void train(const Program& program, const tasks::Kind& kind, const TrainOptions& options) {
   install_stop_handlers();
+  finish_without_reader();
   if (!options.job.resume.empty() && resume_auto(program, kind, options.job.resume)) return;
   const bool searches = options.config.model == kAuto && options.job.resume.empty();
   require(!searches || train::workers().size() == 1, ErrorKind::usage,

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/core/log.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/search.h"
@@ -51,30 +52,19 @@ sweep::SearchRequest request_of(const Program& program, const tasks::Kind& kind,
   return request;
 }
 
-/// The files of `from` become those of the run `to`; config.toml, which makes a folder a run, comes last.
-void become(const fs::path& from, const fs::path& to) {
-  const auto copy = [&](const fs::path& file) {
-    fs::copy(file, to / file.filename(), fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-  };
-  for (const auto& entry : fs::directory_iterator(from))
-    if (entry.path().filename() != "config.toml" && !entry.path().filename().string().starts_with("."))
-      copy(entry.path());
-  copy(from / "config.toml");
-}
-
 sweep::SearchOutcome searched(const sweep::SearchRequest& request, const fs::path& folder) {
   spdlog::info("{} candidates within {}, {} at once; folder {}", request.candidates.size(),
                duration_text(request.budget), request.jobs, folder.string());
   sweep::SearchOutcome outcome = sweep::run_search(request, folder, [&](const sweep::SearchOutcome& so_far) {
-    spdlog::info("so far, by {}:\n{}", request.metric.name,
-                 sweep::leaderboard(so_far, request.metric).to_text());
+    spdlog::info("so far, by {}:", request.metric.name);
+    log_lines(spdlog::level::info, sweep::leaderboard(so_far, request.metric).to_text());
   });
   if (outcome.signal != 0) throw Stopped{outcome.signal};
   return outcome;
 }
 
 /// Judges the best run on the test part, makes it, or what it was trained once more to, that of `folder`, and
-/// prints all.
+/// prints all. Killed anywhere and called again it ends the same.
 void conclude(const Program& program, const tasks::Kind& kind, const sweep::SearchRequest& request,
               const sweep::SearchOutcome& outcome, const fs::path& folder) {
   const sweep::Standing* best = outcome.best();
@@ -82,7 +72,7 @@ void conclude(const Program& program, const tasks::Kind& kind, const sweep::Sear
           request.candidates.size(), (folder / "auto" / "leaderboard.json").string());
   const std::string run = folder.string();
   const bool refitted = !outcome.refitted.empty();
-  if (!refitted) become(best->folder, folder);
+  if (!refitted) sweep::become_run(folder, best->folder);
   nlohmann::ordered_json json = {{"run", run},
                                  {"chosen", best->name},
                                  {"round", best->stage},
@@ -100,16 +90,19 @@ void conclude(const Program& program, const tasks::Kind& kind, const sweep::Sear
   if (std::find(request.settings.begin(), request.settings.end(), kNoTest) == request.settings.end()) {
     tasks::EvaluateRequest of_test;
     of_test.run = refitted ? best->folder.string() : run;
+    train::RunFolder::open(of_test.run).remove_leftovers();
     tasks::Result judged = kind.evaluate(of_test);
     text += judged.text + "\n";
     json["test"] = std::move(judged.json);
   }
   if (refitted) {
-    become(outcome.refitted, folder);
+    sweep::become_run(folder, outcome.refitted);
     json["refit"] = true;
     text += fmt::format("trained once more, with all rows; what was judged is {}\n", best->folder.string());
   }
+  train::RunFolder::open(run).remove_leftovers();
   kind.write_report(run, "", folder / "report.html");
+  sweep::end_search(folder);
   text += fmt::format("run folder: {}\n", run);
   program.print(tasks::Result(std::move(json), std::move(text)));
 }
@@ -131,17 +124,11 @@ void train_auto(const Program& program, const tasks::Kind& kind, const AutoOptio
   require(kind.candidates != nullptr, ErrorKind::usage, "'modewise train {}' has no --model auto", kind.name);
   const sweep::SearchRequest request = request_of(program, kind, options);
   const std::string stem = tasks::run_stem_of(fs::path(request.data).stem().string(), "auto");
-  fs::path path;
-  sweep::SearchOutcome outcome;
-  {
-    const train::RunFolder folder = options.out.empty()
-                                        ? train::RunFolder::create_numbered("runs", stem)
-                                        : train::RunFolder::create(options.out, options.exist_ok);
-    path = folder.path();
-    if (sweep::holds_search(path)) fs::remove_all(path / "auto");
-    outcome = searched(request, path);
-  }
-  conclude(program, kind, request, outcome, path);
+  const train::RunFolder folder = options.out.empty()
+                                      ? train::RunFolder::create_numbered("runs", stem)
+                                      : train::RunFolder::create(options.out, options.exist_ok);
+  sweep::remove_search(folder.path());
+  conclude(program, kind, request, searched(request, folder.path()), folder.path());
 }
 
 bool resume_auto(const Program& program, const tasks::Kind& kind, const std::string& run) {
@@ -149,12 +136,8 @@ bool resume_auto(const Program& program, const tasks::Kind& kind, const std::str
   const sweep::SearchRequest request = sweep::read_search(run);
   require(request.task == kind.name, ErrorKind::usage, "{} holds a search of the task '{}', not of '{}'", run,
           request.task, kind.name);
-  sweep::SearchOutcome outcome;
-  {
-    const train::FolderLock lock(run);
-    outcome = searched(request, run);
-  }
-  conclude(program, kind, request, outcome, run);
+  const train::FolderLock lock(run);
+  conclude(program, kind, request, searched(request, run), run);
   return true;
 }
 

@@ -59,17 +59,32 @@ function(modewise_test_options target)
     MODEWISE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MODEWISE_BINARY_DIR="${CMAKE_BINARY_DIR}")
 endfunction()
 
-# modewise_test(<room> SOURCES a_test.cpp ... LINK ops ...): one GoogleTest program a room.
-function(modewise_test room)
+# modewise_test(<folder> SOURCES a_test.cpp ... LINK ops ...): one GoogleTest program a folder. CTest runs it in shards_<folder>
+# processes, one when that is not set, each with every n-th test (tests/run_shard.py): most tests take less time than the
+# start of a process that loads libtorch. Where long_<folder> is set, the tests named LONG_… run as <folder>.long, labelled long.
+function(modewise_test folder)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
-  add_executable(${room}_test ${ARG_SOURCES})
-  modewise_test_options(${room}_test)
+  add_executable(${folder}_test ${ARG_SOURCES})
+  modewise_test_options(${folder}_test)
   foreach(dependency ${ARG_LINK})
-    target_link_libraries(${room}_test PRIVATE modewise_${dependency})
+    target_link_libraries(${folder}_test PRIVATE modewise_${dependency})
     get_target_property(links modewise_${dependency} LINK_LIBRARIES)
     if("modewise_torch" IN_LIST links)
-      target_precompile_headers(${room}_test REUSE_FROM test_headers)
+      target_precompile_headers(${folder}_test REUSE_FROM test_headers)
     endif()
   endforeach()
-  gtest_discover_tests(${room}_test TEST_PREFIX "${room}." DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
+  set(count 1)
+  if(DEFINED shards_${folder})
+    set(count ${shards_${folder}})
+  endif()
+  foreach(shard RANGE 1 ${count})
+    add_test(NAME ${folder}.${shard}of${count}
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/run_shard.py $<TARGET_FILE:${folder}_test> ${shard} ${count})
+    set_tests_properties(${folder}.${shard}of${count} PROPERTIES TIMEOUT 1800 COST 10)  # before the fuzz targets
+  endforeach()
+  if(long_${folder})
+    add_test(NAME ${folder}.long
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/run_shard.py $<TARGET_FILE:${folder}_test> 1 1 --long)
+    set_tests_properties(${folder}.long PROPERTIES TIMEOUT 1800 COST 50 LABELS long)
+  endif()
 endfunction()

@@ -69,7 +69,7 @@ train forecast --data series.csv --out f/cut --exist-ok --model repeat {windows}
 
 train classify --data boxes.npz --out c/hot --track stable_rank {volumes} {tiny}
 train classify --data boxes.npz --out c/hot2 --seed 1 --no-test --json {volumes} {tiny}
-for transformer timesformer mvit: train classify --data boxes.npz --out c/* --model * --json {volumes} {tiny} {plain}
+for transformer divided pooling-attention: train classify --data boxes.npz --out c/* --model * --json {volumes} {tiny} {plain}
 train classify --data boxes.npz --out c/resnet18 --model resnet18 {volumes} model.resnet.width=4
 train classify --data boxes.npz --out c/varied {volumes} {tiny} {plain} augment.flips=0 augment.rotate=10 augment.noise=0.1 \
   augment.erase=0.2 augment.contrast=0.1 augment.scale=0.1 classify.mixup=0.3 classify.mirrors=1 classify.class_weights=balanced
@@ -192,7 +192,7 @@ decompose l/causal --modes 4,8 --samples 3
 decompose l/full --modes 8,8 --layer 1 --head 2 --sample 1 --rank 2 --out d/head
 decompose s/axial --samples 4 --out d/cases
 cost
-cost --layers --size 8,8,8 --attention product,full,mvit
+cost --layers --size 8,8,8 --attention product,full,pooling-attention
 cost --sides 8,16,28 --width 16 --hidden 32 --heads 2 --out d/cost --json
 cost --sides 8 --attention linear,full --blocks 1 --width 16 --hidden 32 --heads 2 --measure --repeats 1 --json
 sweep grid.toml --dry-run

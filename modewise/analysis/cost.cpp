@@ -228,7 +228,7 @@ void add_blocks(CostAccount& account, const models::EncoderConfig& config, const
         add_zoo_attention(account, form, {tokens.sizes, 0, config.width, config.heads});
       else if (form == "divided")
         attention.divided();
-      else if (form == "mvit")
+      else if (form == "pooling")
         attention.pooling();
       else
         attention.tokens(form == "spatial" ? count / last : form == "temporal" ? last : count);

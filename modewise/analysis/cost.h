@@ -75,7 +75,7 @@ class CostAccount {
 void add_parts(ModelCost& cost, const ModelCost& other);
 
 /// The position codes and blocks of models::TokenEncoder with attention `mechanism` (hot, transformer,
-/// spatial, temporal, divided, mvit).
+/// spatial, temporal, divided, pooling).
 void add_codes(CostAccount& account, const models::EncoderConfig& config, const models::TokenShape& tokens);
 void add_blocks(CostAccount& account, const models::EncoderConfig& config, const std::string& mechanism,
                 const models::TokenShape& tokens, Projection projection);

@@ -56,7 +56,7 @@ void add_head(CostAccount& account, const ForecasterConfig& config, const Foreca
   const auto series = static_cast<double>(shape.series_count());
   const bool flat = config.head.time == "flatten", pooled = config.head.time == "mean";
   account.layer("head");
-  account.norm(config.width, pooled ? series : tokens);
+  if (config.head.norm) account.norm(config.width, pooled ? series : tokens);
   if (config.head.time == "attention") {
     account.linear("head", config.width, config.heads, tokens, false);
     account.add("head", 0, tokens * static_cast<double>(config.width));

@@ -100,7 +100,7 @@ ModelCost token_classifier_cost(const models::GridModelConfig& config, const mod
              Projection::pooled);
   account.layer("head");
   const bool mean = config.head.pooling == "mean", flat = config.head.pooling == "flatten";
-  account.norm(config.width, mean ? 1 : static_cast<double>(count));
+  if (config.head.norm) account.norm(config.width, mean ? 1 : static_cast<double>(count));
   if (!mean && !flat) {
     account.linear("head", config.width, config.heads, static_cast<double>(count), false);
     account.add("head", 0, static_cast<double>(count * config.width));
@@ -185,7 +185,7 @@ ModelCost token_segmenter_cost(const models::SegmenterConfig& config, const mode
   add_codes(account, config, tokens);
   add_blocks(account, config, config.name, tokens, Projection::pooled);
   account.layer("head");
-  account.norm(config.width, places);
+  if (config.head.norm) account.norm(config.width, places);
   account.linear("head", config.width, shape.classes * patch * patch, places);
   if (config.head.skip != "none") {
     account.linear("pixels", channels * shape.times, config.head.skip_width, pixels);

@@ -13,13 +13,15 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/file_lock.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/parse_json.h"
 
 namespace modewise {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+
+constexpr int kReadAttempts = 3;
 
 std::string first_line_of(const fs::path& file) {
   try {
@@ -57,9 +59,18 @@ std::string new_token() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
 }
 
-/// The file's text; "" when there is none.
-std::string content_of(const fs::path& file) {
-  return fs::exists(file) ? read_file(file) : "";
+/// The file's text; none when there is no file. A heartbeat that takes the file's place while it is read
+/// makes it stale on NFS: then it is read anew.
+std::optional<std::string> content_of(const fs::path& file) {
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return read_file(file);
+    } catch (const Error&) {
+      std::error_code error;
+      if (!fs::exists(file, error) && !error) return std::nullopt;
+      if (attempt == kReadAttempts) throw;
+    }
+  }
 }
 
 nlohmann::json parsed(const std::string& content, const fs::path& file) {
@@ -81,8 +92,9 @@ Value field(const nlohmann::json& json, const char* name, Value otherwise) {
     return at->is_number_integer() ? at->template get<Value>() : otherwise;
 }
 
+/// "" when there is no file, or no token in it.
 std::string token_in(const fs::path& file) {
-  return field<std::string>(parsed(content_of(file), file), "token", "");
+  return field<std::string>(parsed(content_of(file).value_or(""), file), "token", "");
 }
 
 void write_claim(const fs::path& file, const std::string& token, int64_t beats) {
@@ -126,12 +138,10 @@ std::string Claim::ticket() const {
   return token_ + " " + file_of(folder_, name_).string();
 }
 
-Claims::Claims(fs::path folder, std::chrono::milliseconds lease) : folder_(std::move(folder)), lease_(lease) {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  require(!error, ErrorKind::cannot_create, "cannot create {}: {}", folder_.string(), error.message());
-  guarded_ =
-      FileLock::of_file(lock_of(folder_), FileLock::Mode::attempt).state() != FileLock::State::unsupported;
+Claims::Claims(fs::path folder, std::chrono::milliseconds lease, std::function<Clock::time_point()> now)
+    : folder_(std::move(folder)), lease_(lease), now_(std::move(now)) {
+  make_folders(folder_);
+  reason_unguarded_ = FileLock::of_file(lock_of(folder_), FileLock::Mode::attempt).reason();
 }
 
 bool Claims::dead(const std::string& name, const std::string& content) {
@@ -142,26 +152,29 @@ bool Claims::dead(const std::string& name, const std::string& content) {
     const std::string start = start_of(process);
     if (process > 0 && (start.empty() || start != field<std::string>(json, "start", start))) return true;
   }
-  const auto [at, first] = seen_.try_emplace(name, Seen{content, Clock::now()});
-  if (!first && at->second.content != content) at->second = {content, Clock::now()};
-  return Clock::now() - at->second.since >= lease_;
+  const Clock::time_point now = now_();
+  const auto [at, first] = seen_.try_emplace(name, Seen{content, now});
+  if (!first && at->second.content != content) at->second = {content, now};
+  return now - at->second.since >= lease_;
 }
 
 std::unique_ptr<Claim> Claims::take(const std::string& name) {
   const FileLock lock = FileLock::of_file(lock_of(folder_), FileLock::Mode::wait);
+  if (!lock.reason().empty()) reason_unguarded_ = lock.reason();
   const fs::path file = file_of(folder_, name);
-  const bool there = fs::exists(file);
-  if (there && !dead(name, read_file(file))) return nullptr;
+  const std::optional<std::string> before = content_of(file);
+  if (before && !dead(name, *before)) return nullptr;
   seen_.erase(name);
-  std::unique_ptr<Claim> claim(new Claim(folder_, name, new_token(), there));
+  std::unique_ptr<Claim> claim(new Claim(folder_, name, new_token(), before.has_value()));
   write_claim(file, claim->token_, 0);
   return claim;
 }
 
 std::string Claims::owner(const std::string& name) const {
   const fs::path file = file_of(folder_, name);
-  if (!fs::exists(file)) return "";
-  const nlohmann::json json = parsed(content_of(file), file);
+  const std::optional<std::string> content = content_of(file);
+  if (!content) return "";
+  const nlohmann::json json = parsed(*content, file);
   return fmt::format("{}, process {}", field<std::string>(json, "host", "unknown"),
                      field<int64_t>(json, "process", 0));
 }
@@ -174,7 +187,13 @@ void require_own_claim() {
   require(blank != std::string_view::npos, ErrorKind::usage, "{} must be \"TOKEN FILE\", got \"{}\"",
           kClaimVariable, text);
   const fs::path file(text.substr(blank + 1));
-  require(token_in(file) == text.substr(0, blank), ErrorKind::cannot_create,
+  const std::optional<std::string> content = content_of(file);
+  require(content.has_value(), ErrorKind::cannot_create,
+          "the claim on this work was given back by the program that started it: there is no {}, so nothing "
+          "is saved",
+          file.string());
+  require(field<std::string>(parsed(*content, file), "token", "") == text.substr(0, blank),
+          ErrorKind::cannot_create,
           "this work was taken over by another process, since its owner gave no sign of life: {} is no "
           "longer ours, so nothing is saved",
           file.string());

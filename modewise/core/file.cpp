@@ -6,12 +6,16 @@
 
 #include <cerrno>
 
+#include "modewise/core/folder.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/system_call.h"
 
 namespace modewise {
 namespace fs = std::filesystem;
 namespace {
+
+/// Of what is no regular file and may never end, such as /dev/zero.
+constexpr size_t kMostStreamBytes = size_t{1} << 30;
 
 class Descriptor {
  public:
@@ -49,7 +53,8 @@ void sync_directory(const fs::path& path) {
   const fs::path directory = path.empty() ? fs::path(".") : path;
   const Descriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   require_call(folder.get() >= 0, ErrorKind::io, "cannot open folder", directory.native());
-  require_call(::fsync(folder.get()) == 0, ErrorKind::io, "cannot sync folder", directory.native());
+  const std::string place = "folder " + directory.string();
+  sync_file(folder.get(), place);
 }
 
 std::string read_file(const fs::path& path) {
@@ -61,6 +66,9 @@ std::string read_file(const fs::path& path) {
   std::string text;
   char buffer[1 << 16];
   while (true) {
+    require(S_ISREG(info.st_mode) || text.size() <= kMostStreamBytes, ErrorKind::no_input,
+            "{}: expected a file, got a device or pipe that gives more than {} bytes", path.string(),
+            kMostStreamBytes);
     const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     require_call(n >= 0, ErrorKind::io, "cannot read", path.native());
@@ -70,7 +78,7 @@ std::string read_file(const fs::path& path) {
 }
 
 std::string absolute_path(const std::string& path) {
-  return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
+  return path.empty() ? path : require_utf8(fs::absolute(path).lexically_normal()).string();
 }
 
 }  // namespace modewise

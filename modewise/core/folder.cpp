@@ -1,13 +1,19 @@
 #include "modewise/core/folder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <random>
 #include <string>
 #include <system_error>
 
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
+#include "modewise/core/output_file.h"
+#include "modewise/core/system_call.h"
+#include "modewise/core/utf8.h"
 
 namespace modewise {
 namespace fs = std::filesystem;
@@ -15,6 +21,18 @@ namespace {
 
 constexpr std::string_view kTemporaryMark = ".tmp-";
 constexpr size_t kTemporaryDigits = 16;
+
+void sync_file(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  require_call(descriptor >= 0, ErrorKind::io, "cannot open", path.native());
+  try {
+    modewise::sync_file(descriptor, path.native());
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  ::close(descriptor);
+}
 
 /// The name without the ending of a temporary; empty when `name` has none.
 std::string_view name_of_temporary(std::string_view name) {
@@ -50,6 +68,29 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   for (; !error && it != fs::directory_iterator(); it.increment(error)) entries.push_back(it->path());
   require(!error, ErrorKind::io, "cannot list folder {}: {}", folder.string(), error.message());
   return entries;
+}
+
+void copy_durably(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  const auto check = [&] {
+    require(!error, ErrorKind::io, "cannot copy {} to {}: {}", from.string(), to.string(), error.message());
+  };
+  if (!fs::is_directory(from, error)) {
+    fs::copy_file(from, to, error);
+    check();
+    return sync_file(to);
+  }
+  fs::create_directory(to, error);
+  check();
+  for (const fs::path& entry : entries_of(from)) copy_durably(entry, to / entry.filename());
+  sync_directory(to);
+}
+
+const fs::path& require_utf8(const fs::path& path) {
+  require(find_invalid_utf8(path.native()) == std::string::npos, ErrorKind::data,
+          "the name {} is not UTF-8, in which configs and results are written: rename it",
+          quote_for_message(path.native(), 4096));
+  return path;
 }
 
 fs::path temporary_beside(const fs::path& path) {

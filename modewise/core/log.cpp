@@ -1,16 +1,37 @@
 #include "modewise/core/log.h"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
 
+#include "modewise/core/escaped_text.h"
+
 namespace modewise {
 namespace {
+
+/// The flag %* of a pattern: the message, escaped.
+class EscapedMessage : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& out) override {
+    const std::string text = escape_text({message.payload.data(), message.payload.size()});
+    out.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<EscapedMessage>(); }
+};
+
+std::unique_ptr<spdlog::formatter> formatter_of(const char* pattern) {
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<EscapedMessage>('*').set_pattern(pattern);
+  return formatter;
+}
 
 bool environment_set(const char* name) {
   const char* value = std::getenv(name);
@@ -41,7 +62,7 @@ void set_up_logging(int verbosity, const std::string& color) {
                      : verbosity == 1 ? spdlog::level::debug
                                       : spdlog::level::trace;
   sink->set_level(level);
-  sink->set_pattern("%^%v%$");
+  sink->set_formatter(formatter_of("%^%*%$"));
   logger->set_level(spdlog::level::trace);
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
@@ -53,8 +74,16 @@ void log_to_file(const std::string& path) {
   if (path.empty()) return;
   auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
   file->set_level(spdlog::level::debug);
-  file->set_pattern("%Y-%m-%dT%H:%M:%S%z %l %v");
+  file->set_formatter(formatter_of("%Y-%m-%dT%H:%M:%S%z %l %*"));
   sinks.push_back(std::move(file));
+}
+
+void log_lines(spdlog::level::level_enum level, std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    spdlog::log(level, "{}", text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
 }
 
 }  // namespace modewise

@@ -1,5 +1,7 @@
 #include "modewise/core/nearest_name.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -31,6 +33,12 @@ std::string nearest_name_hint(std::string_view name, std::span<const std::string
     }
   }
   return best ? " (did you mean '" + *best + "'?)" : "";
+}
+
+std::string listed_names(std::span<const std::string> names) {
+  constexpr size_t kMostListed = 20;
+  if (names.size() <= kMostListed) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}, … {} in all", fmt::join(names.first(kMostListed), ", "), names.size());
 }
 
 }  // namespace modewise

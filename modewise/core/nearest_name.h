@@ -13,4 +13,7 @@ size_t edit_distance(std::string_view a, std::string_view b);
 /// " (did you mean 'x'?)" for the nearest of `names` when it is near enough, else "".
 std::string nearest_name_hint(std::string_view name, std::span<const std::string> names);
 
+/// "a, b, c" for a sentence; of a long list the first 20 and how many there are.
+std::string listed_names(std::span<const std::string> names);
+
 }  // namespace modewise

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "modewise/core/claims.h"
+#include "modewise/core/closed_pipe.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/system_call.h"
@@ -39,6 +42,12 @@ int open_stream(const fs::path& path) {
   if (!link.empty() && fs::equivalent(link.parent_path(), "/proc/self/fd", error))
     return ::fcntl(std::stoi(link.filename().string()), F_DUPFD_CLOEXEC, 0);
   return ::open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+}
+
+/// For a pipe that another process has made non-blocking, as stdout may be.
+void wait_until_writable(int descriptor) {
+  pollfd one = {descriptor, POLLOUT, 0};
+  ::poll(&one, 1, -1);  // a signal or an error lets write tell
 }
 
 }  // namespace
@@ -87,7 +96,8 @@ void OutputFile::finish() {
     close();
     return;
   }
-  require_call(::fsync(descriptor_) == 0, ErrorKind::io, "cannot sync", unfinished_.native());
+  require_own_claim();
+  sync_file(descriptor_, unfinished_.native());
   close();
   if (unfinished_ == path_) {
     unfinished_.clear();
@@ -105,7 +115,8 @@ void OutputFile::flush() {
 }
 
 void OutputFile::close() {
-  require_call(::close(std::exchange(descriptor_, -1)) == 0, ErrorKind::io, "cannot close", path_.native());
+  const bool closed = ::close(std::exchange(descriptor_, -1)) == 0 || errno == EINTR;  // closed all the same
+  require_call(closed, ErrorKind::io, "cannot close", path_.native());
 }
 
 bool is_stream(const fs::path& path) {
@@ -131,10 +142,21 @@ int open_new_file(const fs::path& path, mode_t mode) {
 void write_all(int descriptor, std::span<const std::byte> bytes, std::string_view place) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    require_call(n >= 0, ErrorKind::io, "cannot write", place);
+    const int reason = n == 0 ? EIO : errno;  // 0 of some bytes: writing again would have no end
+    if (n < 0 && reason == EINTR) continue;
+    if (n < 0 && reason == EAGAIN) {
+      wait_until_writable(descriptor);
+      continue;
+    }
+    if (n < 0 && reason == EPIPE) end_without_reader();
+    errno = reason;
+    require_call(n > 0, ErrorKind::io, "cannot write", place);
     bytes = bytes.subspan(static_cast<size_t>(n));
   }
+}
+
+void sync_file(int descriptor, std::string_view place) {
+  while (::fsync(descriptor) != 0) require_call(errno == EINTR, ErrorKind::io, "cannot sync", place);
 }
 
 }  // namespace modewise

@@ -31,7 +31,8 @@ class OutputFile {
   int descriptor() const { return descriptor_; }
   /// Small pieces are gathered before they reach the descriptor, large ones go there from where they are.
   void write(std::span<const std::byte> bytes);
-  /// Makes it durable and gives it its name.
+  /// Makes it durable and gives it its name, unless this process works under a claim that it has lost
+  /// (require_own_claim).
   void finish();
 
  private:
@@ -55,7 +56,10 @@ void require_new(const std::filesystem::path& file, bool force);
 
 /// Opens a file that must not be there yet, not even as a link to somewhere else. Throws as OutputFile does.
 int open_new_file(const std::filesystem::path& path, mode_t mode);
-/// All bytes, to an open descriptor; `place` names it in errors.
+/// All bytes, to an open descriptor; `place` names it in errors. Waits for a pipe that is full, and calls
+/// end_without_reader() where its reader has gone.
 void write_all(int descriptor, std::span<const std::byte> bytes, std::string_view place);
+/// fsync until no signal interrupts it.
+void sync_file(int descriptor, std::string_view place);
 
 }  // namespace modewise

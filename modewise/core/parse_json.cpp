@@ -1,5 +1,8 @@
 #include "modewise/core/parse_json.h"
 
+#include <type_traits>
+#include <vector>
+
 #include "modewise/core/error.h"
 
 namespace modewise {
@@ -7,7 +10,13 @@ namespace modewise {
 template <class Json>
 Json parse_json(std::string_view text, const std::string& source) {
   using Event = typename Json::parse_event_t;
+  constexpr bool ordered = std::is_same_v<Json, nlohmann::ordered_json>;
+  std::vector<size_t> members;                               // of each object around what is met
   const auto bounded = [&](int depth, Event event, Json&) {  // `depth`: levels around what is met
+    if (event == Event::object_start) members.push_back(0);
+    if (event == Event::object_end) members.pop_back();
+    require(event != Event::key || ++members.back() <= kMostOrderedMembers || !ordered, ErrorKind::data,
+            "{}: an object has more than {} members", source, kMostOrderedMembers);
     const bool opens = event == Event::object_start || event == Event::array_start;
     require(!opens || depth < kMostJsonDepth, ErrorKind::data, "{}: nested deeper than {} levels", source,
             kMostJsonDepth);

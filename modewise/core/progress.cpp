@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/log.h"
 
 namespace modewise {
@@ -14,6 +15,12 @@ namespace {
 
 double seconds_between(std::chrono::steady_clock::time_point a, std::chrono::steady_clock::time_point b) {
   return std::chrono::duration<double>(b - a).count();
+}
+
+/// Lost where stderr is a closed pipe or a terminal that has gone: no work ends for that.
+void show(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
 }
 
 }  // namespace
@@ -63,15 +70,13 @@ void Progress::update(int64_t done, std::string_view note) {
   const int filled = total_ > 0 ? static_cast<int>(width * std::min(done_, total_) / total_) : 0;
   std::string bar(static_cast<size_t>(filled), '#');
   bar.resize(width, '.');
-  fmt::print(stderr, "\r\x1b[K[{}] {}", bar, line(note));
-  std::fflush(stderr);
+  show(fmt::format("\r\x1b[K[{}] {}", bar, escape_text(line(note))));
   shown_ = true;
 }
 
 void Progress::clear() {
   if (!shown_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  show("\r\x1b[K");
   shown_ = false;
 }
 

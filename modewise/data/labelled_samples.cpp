@@ -69,20 +69,26 @@ void name_classes(LabelledSamples& set, const std::vector<std::string>& names) {
             set.labels[i], set.names[i], set.classes.size(), set.classes.size() - 1);
 }
 
+std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,
+                                                   std::span<const int64_t> samples) {
+  std::vector<std::vector<int64_t>> out(set.classes.size() + 1);
+  for (const int64_t i : samples)
+    out.at(static_cast<size_t>(set.labels[static_cast<size_t>(i)] + 1)).push_back(i);
+  return out;
+}
+
 void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int64_t seed) {
   require(ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9,
           ErrorKind::config,
           "data.split_ratios: expected three shares of training, validation and test that sum to at most 1, "
           "got [{}]",
           fmt::join(ratios, ", "));
-  for (int64_t label = -1; label < std::ssize(set.classes); ++label) {
-    std::vector<int64_t> members;
-    for (int64_t i = 0; i < std::ssize(set.labels); ++i)
-      if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
+  const std::vector<std::vector<int64_t>> by_class = samples_by_class(set, set.split("all"));
+  for (size_t label = 0; label < by_class.size(); ++label) {
+    const std::vector<int64_t>& members = by_class[label];
     const auto n = static_cast<double>(members.size());
-    const auto order = random_permutation(
-        std::ssize(members),
-        {static_cast<uint64_t>(seed), RandomSite::splits, static_cast<uint64_t>(label + 1)});
+    const auto order =
+        random_permutation(std::ssize(members), {static_cast<uint64_t>(seed), RandomSite::splits, label});
     const int64_t train = std::llround(ratios[0] * n), validation = std::llround((ratios[0] + ratios[1]) * n),
                   test = std::llround((ratios[0] + ratios[1] + ratios[2]) * n);
     for (int64_t i = 0; i < test; ++i)
@@ -103,14 +109,12 @@ namespace {
 template <class Wanted>
 size_t part_training(LabelledSamples& set, int64_t seed, const Wanted& wanted) {
   std::vector<int64_t> kept, taken;
-  for (int64_t label = -1; label < std::ssize(set.classes); ++label) {
-    std::vector<int64_t> members;
-    for (const int64_t i : set.train)
-      if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
-    const int64_t count = wanted(label, std::ssize(members));
-    const auto order = random_permutation(
-        std::ssize(members),
-        {static_cast<uint64_t>(seed), RandomSite::splits, static_cast<uint64_t>(label + 1)});
+  const std::vector<std::vector<int64_t>> by_class = samples_by_class(set, set.train);
+  for (size_t label = 0; label < by_class.size(); ++label) {
+    const std::vector<int64_t>& members = by_class[label];
+    const int64_t count = wanted(static_cast<int64_t>(label) - 1, std::ssize(members));
+    const auto order =
+        random_permutation(std::ssize(members), {static_cast<uint64_t>(seed), RandomSite::splits, label});
     for (int64_t i = 0; i < std::ssize(members); ++i)
       (i < count ? taken : kept).push_back(members[static_cast<size_t>(order[static_cast<size_t>(i)])]);
   }

@@ -48,6 +48,10 @@ void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples
 /// (all samples where none is training) need, two at least. A data error names a label beyond them.
 void name_classes(LabelledSamples& set, const std::vector<std::string>& names);
 
+/// Samples by label, from −1 (at 0) to the last class, each in the order of `samples`.
+std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,
+                                                   std::span<const int64_t> samples);
+
 /// Each class cut by the shares of training, validation and test, in an order that the seed alone decides.
 /// `ratios` is the value of data.split_ratios, of which the config error speaks.
 void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int64_t seed);

@@ -91,7 +91,7 @@ class DocumentReader {
   }
 
   void read_lines(const fs::path& path, std::string_view text) {
-    io::for_each_json_line(text, path.string(), [&](const nlohmann::ordered_json& object, int64_t line) {
+    io::for_each_json_line(text, path.string(), [&](const nlohmann::json& object, int64_t line) {
       const auto found = object.find(config_.field);
       require(found != object.end() && found->is_string(), ErrorKind::data,
               "{}:{}: the object has no text '{}' (data.field names another)", path.string(), line,

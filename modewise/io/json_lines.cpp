@@ -9,7 +9,7 @@
 namespace modewise::io {
 
 void for_each_json_line(std::string_view text, const std::string& source,
-                        const std::function<void(const nlohmann::ordered_json& object, int64_t line)>& each) {
+                        const std::function<void(const nlohmann::json& object, int64_t line)>& each) {
   int64_t number = 0;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
@@ -18,7 +18,8 @@ void for_each_json_line(std::string_view text, const std::string& source,
     ++number;
     const size_t last = line.find_last_not_of(" \t\r");
     if (last == std::string_view::npos) continue;
-    const auto json = parse_json(line.substr(0, last + 1), fmt::format("{}:{}", source, number));
+    const auto json =
+        parse_json<nlohmann::json>(line.substr(0, last + 1), fmt::format("{}:{}", source, number));
     require(json.is_object(), ErrorKind::data, "{}:{}: a line must be a JSON object", source, number);
     each(json, number);
   }

@@ -12,6 +12,6 @@ namespace modewise::io {
 /// Calls `each` for every line that is not empty, counted from 1. Throws data errors with file and line for
 /// one that is no JSON object.
 void for_each_json_line(std::string_view text, const std::string& source,
-                        const std::function<void(const nlohmann::ordered_json& object, int64_t line)>& each);
+                        const std::function<void(const nlohmann::json& object, int64_t line)>& each);
 
 }  // namespace modewise::io

@@ -1,26 +1,15 @@
 #pragma once
-// Validity of UTF-8 as the Unicode standard defines it: no overlong forms, no surrogates, nothing beyond
-// U+10FFFF.
+// UTF-8 as the readers use it: core/utf8.h and core/escaped_text.h under the names of this layer.
 
-#include <cstddef>
-#include <string>
-#include <string_view>
+#include "modewise/core/escaped_text.h"
+#include "modewise/core/utf8.h"
 
 namespace modewise::io {
 
-/// Bytes of the valid character at the front of `text`; 0 where none stands, or the text is empty.
-size_t utf8_length(std::string_view text);
-
-/// The code point of `character`, which is one valid character.
-char32_t utf8_code_point(std::string_view character);
-
-/// Where the first byte stands that is not part of valid UTF-8, or npos.
-size_t find_invalid_utf8(std::string_view text);
-
-/// Appends the encoding of a code point up to U+10FFFF.
-void append_utf8(std::string& text, char32_t code_point);
-
-/// At most `limit` bytes of `text` for an error message: cut between characters, unprintable bytes as \xNN.
-std::string quote_for_message(std::string_view text, size_t limit = 40);
+using modewise::append_utf8;
+using modewise::find_invalid_utf8;
+using modewise::quote_for_message;
+using modewise::utf8_code_point;
+using modewise::utf8_length;
 
 }  // namespace modewise::io

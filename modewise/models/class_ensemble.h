@@ -14,6 +14,7 @@
 #include "modewise/models/classifier.h"
 #include "modewise/models/ensemble_config.h"
 #include "modewise/models/model_choice.h"
+#include "modewise/models/saved_config.h"
 #include "modewise/nn/initializer.h"
 
 namespace modewise::models {
@@ -36,7 +37,8 @@ struct ClassMember {
   /// Config errors name `source`.
   static ClassMember from_toml(const std::string& text, const std::string& source) {
     ClassMember member;
-    fields_of(member).load_toml(text, source);
+    Fields fields = fields_of(member);
+    load_saved_toml(fields, text, source);
     return member;
   }
   /// The sizes that it is built for within an ensemble of `shape`.

@@ -32,8 +32,11 @@ std::vector<std::string> attention_form_names() {
 void AttentionConfig::fields(Fields& f) {
   f.add("form", form, "the model's own attention, or another in its place (docs/synthesizers.md)",
         {.one_of = attention_form_names()});
-  f.add("combine", combine, "product, sum (as released) or mean (the paper's sum) of the factors",
+  f.add("combine", combine, "product, sum (as released) or mean (the paper's sum, Eq. 4) of the factors",
         {.one_of = {"product", "sum", "mean"}});
+  f.add("normalize_sum", normalize_sum,
+        "combine = sum divides by the number of factors (Eq. 4 of the paper), as combine = mean does; set by "
+        "preset = paper");
   f.add("pooling", pooling, "how the other modes are pooled for queries and keys",
         {.one_of = {"sum", "mean"}});
   f.add("share_modes", share_modes, "one query and key projection for all modes");
@@ -46,6 +49,13 @@ void AttentionConfig::fields(Fields& f) {
         "of the linear kernel: softmax (its features without bias) or regularised (SM-REG, as in the first "
         "HOT paper)",
         {.one_of = {"softmax", "regularised"}});
+  f.add(
+      "feature_draw", feature_draw,
+      "random features of the linear kernel: seed (drawn by train.seed and saved with the weights) or fixed "
+      "(the same for every seed)",
+      {.one_of = {"seed", "fixed"}});
+  f.add("features_redraw_every", features_redraw_every,
+        "batches of training after which the random features are drawn again; 0: never", {.min = 0});
   f.add("dropout", dropout, "dropout of attention weights", {.min = 0, .max = 0.99});
 }
 
@@ -66,7 +76,8 @@ void EncoderConfig::use_published_blocks(bool release) {
   hidden = 512;
   heads = 8;
   attention.query_key_norm = release;
-  attention.pooling = release ? "sum" : "mean";
+  attention.pooling = "sum";  // g_pool of section 4.2
+  attention.normalize_sum = !release;
   feed_forward = release ? "swiglu" : "gelu";
 }
 
@@ -96,6 +107,15 @@ void check_attention(const AttentionConfig& attention, const std::string& feed_f
   require(linear || attention.feature_map == "softmax", ErrorKind::config,
           "{}: attention.feature_map = \"{}\" has no effect with attention.kernel = \"{}\"", source,
           attention.feature_map, attention.kernel);
+  require(linear || attention.feature_draw == "seed", ErrorKind::config,
+          "{}: attention.feature_draw = \"{}\" has no effect with attention.kernel = \"{}\"", source,
+          attention.feature_draw, attention.kernel);
+  require(linear || attention.features_redraw_every == 0, ErrorKind::config,
+          "{}: attention.features_redraw_every = {} has no effect with attention.kernel = \"{}\"", source,
+          attention.features_redraw_every, attention.kernel);
+  require(attention.feature_draw == "seed" || attention.features_redraw_every == 0, ErrorKind::config,
+          "{}: attention.features_redraw_every = {} needs attention.feature_draw = \"seed\", got \"{}\"",
+          source, attention.features_redraw_every, attention.feature_draw);
   require(!linear || attention.dropout == 0, ErrorKind::config,
           "{}: attention.dropout = {} cannot act with attention.kernel = \"linear\", which never forms the "
           "weights",

@@ -22,6 +22,7 @@ struct PositionConfig {
 struct AttentionConfig {
   std::string form = "model";           // the model's own, or one of nn/attention_zoo.h in its place
   std::string combine = "product";      // product | sum | mean
+  bool normalize_sum = false;           // combine = sum divides by the number of factors, as mean does
   std::string pooling = "sum";          // sum | mean
   bool share_modes = false;             // one query/key projection for all modes
   std::vector<int64_t> attend_modes;    // token modes, time last; empty is all
@@ -29,9 +30,13 @@ struct AttentionConfig {
   std::string kernel = "softmax";       // softmax | linear | none (blocks without attention)
   int64_t features = 0;                 // of the linear kernel; 0: d·⌈log d⌉
   std::string feature_map = "softmax";  // of the linear kernel: softmax | regularised
+  std::string feature_draw = "seed";    // of the linear kernel: seed (another draw a seed) | fixed
+  int64_t features_redraw_every = 0;    // batches from one draw to the next; 0: never
   double dropout = 0;                   // on the factors
   void fields(Fields& fields);
   bool from_zoo() const { return form != "model"; }
+  /// How the factors meet: product, sum or mean, with `normalize_sum` taken into account.
+  std::string combined() const { return combine == "sum" && normalize_sum ? "mean" : combine; }
 };
 
 struct EncoderConfig {

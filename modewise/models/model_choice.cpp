@@ -1,6 +1,10 @@
 #include "modewise/models/model_choice.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <mutex>
+#include <set>
 
 #include "modewise/core/error.h"
 
@@ -13,6 +17,14 @@ std::string title_of(const ModelChoice& choice, const AttentionConfig& attention
   if (attention.combine != "product") title += " " + attention.combine;
   if (attention.kernel != "softmax") title += " " + attention.kernel;
   return title;
+}
+
+void warn_of_old_name(const std::string& old_name, const std::string& name) {
+  static std::mutex mutex;
+  static std::set<std::string> warned;
+  const std::lock_guard lock(mutex);
+  if (warned.insert(old_name).second)
+    spdlog::warn("model.name = \"{}\" is the old name of \"{}\": write the new one", old_name, name);
 }
 
 bool OwnedOptions::has(std::string_view path) const {

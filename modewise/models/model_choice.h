@@ -71,6 +71,9 @@ struct ModelRow {
   void (*defaults)(Config& config) = nullptr;
   /// Throws a config error that `source` opens.
   void (*check)(const Config& config, const Shape& shape, const std::string& source) = nullptr;
+  std::string old_name = {};  // that configs may still say; "" for none
+
+  bool is_called(std::string_view said) const { return said == name || (said == old_name && !said.empty()); }
 };
 
 /// For ModelRow::make.
@@ -85,10 +88,19 @@ std::vector<std::string> names_of(const std::vector<Row>& rows) {
   for (const Row& row : rows) names.push_back(row.name);
   return names;
 }
+/// The names that a config may say: those of the models, then old ones.
+template <class Row>
+std::vector<std::string> accepted_names(const std::vector<Row>& rows) {
+  std::vector<std::string> names = names_of(rows);
+  for (const Row& row : rows)
+    if (!row.old_name.empty()) names.push_back(row.old_name);
+  return names;
+}
+/// By name or old name.
 template <class Row>
 const Row* find_row(const std::vector<Row>& rows, std::string_view name) {
   for (const Row& row : rows)
-    if (row.name == name) return &row;
+    if (row.is_called(name)) return &row;
   return nullptr;
 }
 /// The row of a name that is valid.
@@ -104,13 +116,20 @@ bool has_tokens(const std::vector<Row>& rows, std::string_view name) {
   return row != nullptr && !row->mechanism.empty();
 }
 
+/// Warns, once a process, that the model `old_name` is called `name` now.
+void warn_of_old_name(const std::string& old_name, const std::string& name);
+
 /// Sets `config` to what the authors of model `name` use. Between models with a token encoder, which differ
-/// in their attention alone, the options stay as they are.
+/// in their attention alone, the options stay as they are. An old name becomes that of today.
 template <class Config, class Row>
 void use_model_of(const std::vector<Row>& rows, Config& config, std::string name) {
   if (!has_tokens(rows, name) || !has_tokens(rows, config.name)) {
     config = Config();
     if (const Row* row = find_row(rows, name); row != nullptr && row->defaults) row->defaults(config);
+  }
+  if (const Row* row = find_row(rows, name); row != nullptr && row->name != name) {
+    warn_of_old_name(name, row->name);
+    name = row->name;
   }
   config.name = std::move(name);
 }

@@ -19,9 +19,10 @@ ops::KroneckerAttentionOptions kronecker_options(const EncoderConfig& config,
   const AttentionConfig& attention = config.attention;
   ops::KroneckerAttentionOptions out;
   out.heads = config.heads;
-  out.combine = attention.combine == "product" ? ops::Combine::product
-                : attention.combine == "sum"   ? ops::Combine::sum
-                                               : ops::Combine::mean;
+  const std::string combine = attention.combined();
+  out.combine = combine == "product" ? ops::Combine::product
+                : combine == "sum"   ? ops::Combine::sum
+                                     : ops::Combine::mean;
   out.pooling = attention.pooling == "sum" ? ops::Pooling::sum : ops::Pooling::mean;
   out.share_modes = attention.share_modes;
   out.attend_modes = attention.attend_modes;
@@ -47,11 +48,12 @@ std::shared_ptr<nn::Attention> make_attention(const EncoderConfig& config, const
   if (attention.from_zoo())
     return nn::make_zoo_attention(init, attention.form, {tokens.sizes, 0, config.width, config.heads});
   std::vector<int64_t> rotary = rotary_modes(config.position, tokens);
+  const nn::FeatureDrawOptions draw{attention.feature_draw == "seed", attention.features_redraw_every};
   if (mechanism == "hot")
     return std::make_shared<nn::KroneckerAttention>(init, config.width, tokens.modes(),
                                                     attention.query_key_norm, attention.dropout,
-                                                    kronecker_options(config, std::move(rotary)));
-  if (mechanism == "mvit")
+                                                    kronecker_options(config, std::move(rotary)), draw);
+  if (mechanism == "pooling")
     return std::make_shared<nn::PoolingAttention>(init, config.width, config.heads, tokens.sizes,
                                                   attention.dropout);
   nn::TokenAttentionOptions options = {.query_key_norm = attention.query_key_norm,
@@ -59,7 +61,8 @@ std::shared_ptr<nn::Attention> make_attention(const EncoderConfig& config, const
                                        .rotary_modes = std::move(rotary),
                                        .rotary_base = config.position.rotary_base,
                                        .features = attention.kernel == "linear" ? attention.features : -1,
-                                       .regularised = attention.feature_map == "regularised"};
+                                       .regularised = attention.feature_map == "regularised",
+                                       .draw = draw};
   if (mechanism == "divided")
     return std::make_shared<nn::DividedAttention>(init, config.width, config.heads, tokens.modes(),
                                                   std::move(options));

@@ -19,8 +19,8 @@ namespace modewise::models {
 class TokenEncoder : public torch::nn::Module {
  public:
   /// `mechanism` names the attention: hot (Kronecker), transformer (all tokens against all), spatial,
-  /// temporal (the last mode is time), divided (along one mode after another), mvit (pooled keys and values).
-  /// `input_dropout` acts on the tokens with their codes.
+  /// temporal (the last mode is time), divided (along one mode after another), pooling (pooled keys and
+  /// values). `input_dropout` acts on the tokens with their codes.
   TokenEncoder(const EncoderConfig& config, const std::string& mechanism, TokenShape tokens,
                double input_dropout, nn::Initializer& init);
 

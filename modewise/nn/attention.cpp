@@ -22,6 +22,18 @@ namespace {
                     "this form of attention mixes the tokens of one tensor: it has no keys from elsewhere");
 }
 
+/// Null where features are named by the site.
+std::shared_ptr<FeatureDraw> make_draw(const Initializer& init, const Dropout& dropout,
+                                       const FeatureDrawOptions& options) {
+  if (!options.by_seed) return nullptr;
+  return std::make_shared<FeatureDraw>(init, dropout.key().site, options.redraw_every);
+}
+
+/// The seed of ops::orthogonal_projection.
+int64_t feature_seed(const std::shared_ptr<FeatureDraw>& draw, const Dropout& dropout) {
+  return draw ? draw->seed() : static_cast<int64_t>(dropout.key().site);
+}
+
 }  // namespace
 
 at::Tensor norm_heads(const at::Tensor& x, int64_t heads, const LayerNorm& norm) {
@@ -69,7 +81,8 @@ at::Tensor Attention::attend_step(const at::Tensor&, const TokenCache&, int64_t)
 }
 
 KroneckerAttention::KroneckerAttention(Initializer& init, int64_t width, int64_t modes, bool query_key_norm,
-                                       double dropout, ops::KroneckerAttentionOptions options)
+                                       double dropout, ops::KroneckerAttentionOptions options,
+                                       FeatureDrawOptions draw)
     : options_(std::move(options)) {
   const int64_t projected = options_.share_modes ? width : modes * width;
   query_ = register_module("query_proj", std::make_shared<Linear>(init, width, projected));
@@ -81,9 +94,9 @@ KroneckerAttention::KroneckerAttention(Initializer& init, int64_t width, int64_t
     key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(width / options_.heads));
   }
   dropout_ = register_module("dropout", std::make_shared<Dropout>(init, dropout));
-  // The random features belong to the model's definition, not to its seed: a model that is loaded again must
-  // have the same ones. The site tells layers apart.
-  options_.feature_seed = dropout_->key().site;
+  if (options_.kernel != "linear") return;
+  feature_draw_ = make_draw(init, *dropout_, draw);
+  if (feature_draw_) register_module("feature_draw", feature_draw_);
 }
 
 ops::KroneckerAttentionWeights KroneckerAttention::weights(const at::Tensor& like) const {
@@ -103,18 +116,21 @@ ops::KroneckerAttentionWeights KroneckerAttention::weights(const at::Tensor& lik
 
 ops::KroneckerAttentionOptions KroneckerAttention::options_now() const {
   ops::KroneckerAttentionOptions options = options_;
-  options.dropout = dropout_->active_probability();
-  options.key = dropout_->key();
+  if (options.kernel == "linear")
+    options.feature_seed = static_cast<uint64_t>(feature_seed(feature_draw_, *dropout_));
   return options;
 }
 
 at::Tensor KroneckerAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  return out_->forward(ops::kronecker_attention(x, value_->forward(x), weights(x), options_now(), mask));
+  ops::KroneckerAttentionOptions options = options_now();
+  options.dropout = dropout_->active_probability();
+  options.key = dropout_->key();
+  return out_->forward(ops::kronecker_attention(x, value_->forward(x), weights(x), options, mask));
 }
 
 std::vector<at::Tensor> KroneckerAttention::factors(const at::Tensor& x,
                                                     const std::optional<at::Tensor>& mask) {
-  return ops::mode_attention(x, weights(x), options_, mask);
+  return ops::mode_attention(x, weights(x), options_now(), mask);
 }
 
 TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, TokenAttentionOptions options)
@@ -131,6 +147,9 @@ TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, 
     key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(width / heads));
   }
   dropout_ = register_module("dropout", std::make_shared<Dropout>(init, options_.dropout));
+  if (options_.features < 0) return;
+  feature_draw_ = make_draw(init, *dropout_, options_.draw);
+  if (feature_draw_) register_module("feature_draw", feature_draw_);
 }
 
 at::Tensor TokenAttention::queries(const at::Tensor& x) const {
@@ -148,10 +167,9 @@ at::Tensor TokenAttention::keys(const at::Tensor& x) const {
 ops::RandomFeatures TokenAttention::features_of(const at::Tensor& q, const at::Tensor& k,
                                                 const std::optional<at::Tensor>& mask) const {
   const int64_t width = q.size(-1) / heads_;
-  // As in KroneckerAttention, the features belong to the model and not to its seed.
   const at::Tensor projection =
       ops::orthogonal_projection(q.detach(), width, ops::linear_feature_count(width, options_.features),
-                                 static_cast<int64_t>(dropout_->key().site), 0, options_.regularised);
+                                 feature_seed(feature_draw_, *dropout_), 0, options_.regularised);
   std::optional<at::Tensor> kept;
   if (mask) kept = mask->flatten(1);
   return ops::random_features(q.flatten(1, -2), k.flatten(1, -2), heads_, projection, kept);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "modewise/nn/dropout.h"
+#include "modewise/nn/feature_draw.h"
 #include "modewise/nn/layer_norm.h"
 #include "modewise/nn/linear.h"
 #include "modewise/ops/kronecker_attention.h"
@@ -67,21 +68,24 @@ class Attention : public torch::nn::Module {
 /// mode-major; value_proj, out_proj [D, D]; q_norm, k_norm of width d, shared by modes and heads.
 class KroneckerAttention : public Attention {
  public:
-  /// `options.dropout` and `options.key` are the module's own matter; `modes` is k.
+  /// `options.dropout`, `options.key` and `options.feature_seed` are set by the module; `modes` is k. `draw`:
+  /// of the linear kernel's features.
   KroneckerAttention(Initializer& init, int64_t width, int64_t modes, bool query_key_norm, double dropout,
-                     ops::KroneckerAttentionOptions options);
+                     ops::KroneckerAttentionOptions options, FeatureDrawOptions draw = {});
 
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
   std::vector<at::Tensor> factors(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
 
  private:
   ops::KroneckerAttentionWeights weights(const at::Tensor& like) const;
+  /// Without dropout.
   ops::KroneckerAttentionOptions options_now() const;
 
   ops::KroneckerAttentionOptions options_;
   std::shared_ptr<Linear> query_, key_, value_, out_;
   std::shared_ptr<LayerNorm> query_norm_, key_norm_;
   std::shared_ptr<Dropout> dropout_;
+  std::shared_ptr<FeatureDraw> feature_draw_;  // null: features named by the dropout site
 };
 
 /// Which tokens a token may attend in TokenAttention.
@@ -100,6 +104,7 @@ struct TokenAttentionOptions {
   int64_t features = -1;     // −1 is softmax, 0 the usual number of random features, else their number
   bool regularised = false;  // as for ops::orthogonal_projection
   bool causal = false;       // of tokens in row-major order; with reach `all`, softmax and no rotary codes
+  FeatureDrawOptions draw = {};  // of the random features
 };
 
 /// Ordinary softmax attention between tokens; the last token mode is time. With reach `all` the softmax may
@@ -133,6 +138,7 @@ class TokenAttention : public Attention {
   std::shared_ptr<Linear> query_, key_, value_, out_;
   std::shared_ptr<LayerNorm> query_norm_, key_norm_;
   std::shared_ptr<Dropout> dropout_;
+  std::shared_ptr<FeatureDraw> feature_draw_;  // null: features named by the dropout site
 };
 
 }  // namespace modewise::nn

@@ -1,6 +1,8 @@
 #pragma once
-// Divided attention (TimeSformer: Bertasius et al., ICML 2021): ordinary attention along one mode after
-// another, each a residual step on what the former left.
+// Divided attention: ordinary attention along one mode after another, each a residual step on what the former
+// left. Its idea is TimeSformer's (Bertasius et al., ICML 2021), which is another module: there the steps are
+// time and then all of space, each with a LayerNorm before it, an output projection behind it and a residual
+// path around both.
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,6 @@
 #include "modewise/nn/dropout.h"
 
+#include "modewise/nn/feature_draw.h"
 #include "modewise/ops/dropout_add.h"
 
 namespace modewise::nn {
@@ -24,6 +25,7 @@ void Dropout::set_step(uint64_t seed, uint64_t step) {
 void set_dropout_step(torch::nn::Module& root, uint64_t seed, uint64_t step) {
   root.apply([&](torch::nn::Module& module) {
     if (auto* dropout = dynamic_cast<Dropout*>(&module)) dropout->set_step(seed, step);
+    if (auto* draw = dynamic_cast<FeatureDraw*>(&module)) draw->set_step(step);
   });
 }
 

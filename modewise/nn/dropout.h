@@ -31,7 +31,8 @@ class Dropout : public torch::nn::Module {
   ops::DropoutKey key_;
 };
 
-/// Sets seed and step of every dropout under `root`; called before each forward pass in training.
+/// Sets seed and step of every dropout under `root`, and the step of every draw of random features; called
+/// before each forward pass in training.
 void set_dropout_step(torch::nn::Module& root, uint64_t seed, uint64_t step);
 
 }  // namespace modewise::nn

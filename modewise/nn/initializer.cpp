@@ -19,6 +19,10 @@ at::Tensor Initializer::uniform(at::IntArrayRef sizes, double bound) {
   return out;
 }
 
+uint32_t Initializer::feature_key(uint32_t site) const {
+  return RandomStream{seed_, RandomSite::features, site}.word(0) >> 8;
+}
+
 at::Tensor Initializer::normal(at::IntArrayRef sizes, double deviation) {
   const RandomStream stream{seed_, RandomSite::weights, parameter_++};
   at::Tensor out = at::empty(sizes, type_);

@@ -29,6 +29,9 @@ class Initializer {
   at::Tensor normal(at::IntArrayRef sizes, double deviation);
   /// The next dropout's place among the random streams, from 16.
   uint32_t dropout_site() { return site_++; }
+  /// 24 random bits that name the random features of the module with this dropout site. They depend on the
+  /// seed and the site alone, so that drawing them changes no weight.
+  uint32_t feature_key(uint32_t site) const;
 
  private:
   uint64_t seed_;

@@ -1,6 +1,7 @@
 #pragma once
-// Pooling attention (MViT: Fan et al., ICCV 2021; residual pooling of MViTv2: Li et al., CVPR 2022) with
-// pooled keys and values: every token asks, a coarser grid of tokens answers.
+// Pooling attention with pooled keys and values: every token asks, a coarser grid of tokens answers. The
+// module is MViT's (Fan et al., ICCV 2021; residual pooling of MViTv2: Li et al., CVPR 2022); the models here
+// keep one resolution and one width, where MViT's stages halve the one and double the other.
 
 #include <cstdint>
 #include <memory>

@@ -27,6 +27,10 @@ double yarn_dimension(const RotaryScaling& scaling, double turns, int64_t width)
 }
 
 void scale_yarn(const RotaryScaling& scaling, int64_t width, std::vector<double>& frequencies) {
+  if (scaling.divide_all) {
+    for (double& frequency : frequencies) frequency /= scaling.factor;
+    return;
+  }
   double low = yarn_dimension(scaling, scaling.beta_fast, width);
   double high = yarn_dimension(scaling, scaling.beta_slow, width);
   if (scaling.truncate) {
@@ -82,17 +86,27 @@ double rotary_gain(const RotaryScaling& scaling) {
   return scaling.factor <= 1 ? 1 : 0.1 * std::log(scaling.factor) + 1;
 }
 
-ops::RotaryCode rotary_code(const RotaryScaling& scaling, int64_t head_width, int64_t levels,
-                            int64_t scaled_level) {
-  RotaryScaling plain = scaling;
-  plain.kind = "none";
+bool compares_lengths(const RotaryScaling& scaling) {
+  return scaling.kind == "yarn" || scaling.kind == "llama3";
+}
+
+RotaryScaling level_scaling(const RotaryScaling& scaling, int64_t original, int64_t extended) {
+  if (!compares_lengths(scaling)) return scaling;
+  RotaryScaling out = scaling;
+  out.original_length = original;
+  out.factor = static_cast<double>(extended) / static_cast<double>(original);
+  out.divide_all = static_cast<double>(original) < scaling.beta_slow * 2 * std::numbers::pi;
+  if (extended == original) out.kind = "none";
+  return out;
+}
+
+ops::RotaryCode rotary_code(const std::vector<RotaryScaling>& levels, int64_t head_width) {
   ops::RotaryCode out;
-  out.frequencies = at::empty({levels, head_width / 2}, at::kDouble);
-  for (int64_t level = 0; level < levels; ++level) {
-    const RotaryScaling& chosen = scaled_level < 0 || scaled_level == level ? scaling : plain;
-    const std::vector<double> row = rotary_frequencies(chosen, head_width);
-    std::copy(row.begin(), row.end(), out.frequencies.mutable_data_ptr<double>() + level * head_width / 2);
-    out.gains.push_back(rotary_gain(chosen));
+  out.frequencies = at::empty({std::ssize(levels), head_width / 2}, at::kDouble);
+  auto* to = out.frequencies.mutable_data_ptr<double>();
+  for (const RotaryScaling& level : levels) {
+    to = std::ranges::copy(rotary_frequencies(level, head_width), to).out;
+    out.gains.push_back(rotary_gain(level));
   }
   return out;
 }

@@ -10,10 +10,10 @@ TimePooling time_pooling(const std::string& name) {
 }
 
 TimeHead::TimeHead(Initializer& init, TimePooling pooling, int64_t patches, int64_t width, int64_t heads,
-                   int64_t outputs, double dropout)
+                   int64_t outputs, double dropout, bool norm)
     : pooling_(pooling),
       heads_(heads),
-      norm_(register_module("0", std::make_shared<LayerNorm>(width))),
+      norm_(norm ? register_module("0", std::make_shared<LayerNorm>(width)) : nullptr),
       dropout_(register_module("1", std::make_shared<Dropout>(init, dropout))),
       linear_(register_module(
           "2", std::make_shared<Linear>(init, pooling == TimePooling::flatten ? patches * width : width,
@@ -26,13 +26,13 @@ at::Tensor TimeHead::forward(const at::Tensor& tokens, const std::optional<at::T
   at::Tensor pooled;
   switch (pooling_) {
     case TimePooling::flatten:
-      pooled = norm_->forward(tokens).flatten(-2);
+      pooled = normed(tokens).flatten(-2);
       break;
     case TimePooling::mean:
-      pooled = norm_->forward(mean(tokens, mask));
+      pooled = normed(mean(tokens, mask));
       break;
     case TimePooling::attention:
-      pooled = attend(norm_->forward(tokens), mask);
+      pooled = attend(normed(tokens), mask);
       break;
   }
   return linear_->forward(dropout_->forward(pooled));

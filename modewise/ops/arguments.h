@@ -7,6 +7,8 @@
 
 #include <optional>
 
+#include "modewise/ops/integer_arguments.h"
+
 namespace modewise::ops {
 
 /// x is a float32, float64 or bfloat16 tensor of dense layout.
@@ -45,8 +47,8 @@ inline void check_mode(const char* op, const at::Tensor& x, int64_t mode) {
 }
 
 inline void check_heads(const char* op, const at::Tensor& x, int64_t heads) {
-  TORCH_CHECK_VALUE(heads >= 1 && x.sym_size(-1) % heads == 0, op, ": heads must divide the last size of x ",
-                    x.sym_sizes(), ", got ", heads);
+  TORCH_CHECK_VALUE(heads >= 1 && heads <= kMostInteger && x.sym_size(-1) % heads == 0, op,
+                    ": heads must divide the last size of x ", x.sym_sizes(), ", got ", heads);
 }
 
 /// token_mask is bool [B, N_1 … N_k] for x [B, N_1 … N_k, D].

@@ -47,7 +47,8 @@ at::Tensor axis_attention_op(const at::Tensor& q, const at::Tensor& k, const at:
                              int64_t mode, const std::optional<at::Tensor>& token_mask,
                              const std::optional<at::Tensor>& axis_mask, double dropout,
                              std::optional<int64_t> seed, int64_t step, int64_t site) {
-  return axis_attention(q, k, v, heads, mode, token_mask, axis_mask, dropout, dropout_key(seed, step, site));
+  return axis_attention(q, k, v, heads, mode, token_mask, axis_mask, dropout,
+                        dropout_key(kAxisAttention, seed, step, site));
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
-#include <algorithm>
-
 #include "modewise/ops/arguments.h"
 #include "modewise/ops/convolution_checks.h"
 
@@ -41,13 +39,6 @@ at::Tensor convolution_op(const at::Tensor& x, const at::Tensor& weight,
   return op.call(x, weight, bias, stride, padding, dilation);
 }
 
-void check_steps(const char* name, at::IntArrayRef values, size_t modes, int64_t least) {
-  const bool fits = values.size() == modes &&
-                    std::all_of(values.begin(), values.end(), [&](int64_t value) { return value >= least; });
-  TORCH_CHECK_VALUE(fits, kConvolution, ": ", name, " must be ", modes, " integers of at least ", least,
-                    ", got ", values);
-}
-
 c10::SymInt size_of_mode(const at::Tensor& x, const at::Tensor& weight, const ConvolutionSteps& steps,
                          size_t mode) {
   const auto at = static_cast<int64_t>(mode);
@@ -81,16 +72,16 @@ void check_convolution_args(const at::Tensor& x, const at::Tensor& weight,
   TORCH_CHECK_VALUE(weight.sym_size(0) >= 1 && weight.sym_size(1) >= 1, kConvolution,
                     ": weight must have channels, got ", weight.sym_sizes());
   const auto modes = static_cast<size_t>(x.dim()) - 2;
-  check_steps("stride", steps.stride, modes, 1);
-  check_steps("padding", steps.padding, modes, 0);
-  check_steps("dilation", steps.dilation, modes, 1);
+  check_integers(kConvolution, "stride", steps.stride, modes, 1);
+  check_integers(kConvolution, "padding", steps.padding, modes, 0);
+  check_integers(kConvolution, "dilation", steps.dilation, modes, 1);
   for (size_t mode = 0; mode < modes; ++mode) {
     const auto at = static_cast<int64_t>(mode);
-    TORCH_CHECK_VALUE(
-        weight.sym_size(at + 2) >= 1 && x.sym_size(at + 1) + 2 * steps.padding[mode] >
-                                            (weight.sym_size(at + 2) - 1) * steps.dilation[mode],
-        kConvolution, ": the kernel must fit into mode ", mode, " of x ", x.sym_sizes(),
-        " with its padding, got weight ", weight.sym_sizes());
+    const auto taps = weight.sym_size(at + 2);
+    TORCH_CHECK_VALUE(taps >= 1 && taps <= kMostInteger &&
+                          x.sym_size(at + 1) + 2 * steps.padding[mode] > (taps - 1) * steps.dilation[mode],
+                      kConvolution, ": the kernel must fit into mode ", mode, " of x ", x.sym_sizes(),
+                      " with its padding, got weight ", weight.sym_sizes());
   }
   if (!bias || !bias->defined()) return;
   check_same(kConvolution, "bias", *bias, "weight", weight);

@@ -23,8 +23,9 @@ void check_dropout_add_args(const std::optional<at::Tensor>& residual, const at:
 namespace {
 
 at::Tensor dropout_add_meta(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p, int64_t,
-                            int64_t, int64_t) {
+                            int64_t step, int64_t site) {
   check_dropout_add_args(residual, x, p);
+  check_dropout_place("dropout_add", step, site);
   return at::empty_symint(x.sym_sizes(), x.options());
 }
 

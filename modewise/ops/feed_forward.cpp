@@ -61,16 +61,18 @@ FeedForwardGradients feed_forward_backward_op(const at::Tensor& grad, const at::
 
 at::Tensor feed_forward_meta(const at::Tensor& x, const at::Tensor& first, const at::Tensor& second,
                              const Maybe& gate, const Maybe& first_bias, const Maybe& second_bias, double p,
-                             int64_t, int64_t, int64_t) {
+                             int64_t, int64_t step, int64_t site) {
   check_feed_forward_args(x, feed_forward_weights(first, second, gate, first_bias, second_bias), p);
+  check_dropout_place("feed_forward", step, site);
   return at::empty_symint(ending_in(x.sym_sizes(), second.sym_size(0)), x.options());
 }
 
 Pair feed_forward_kept_meta(const at::Tensor& x, const at::Tensor& first, const at::Tensor& second,
                             const Maybe& gate, const Maybe& first_bias, const Maybe& second_bias, double p,
-                            int64_t, int64_t, int64_t) {
+                            int64_t, int64_t step, int64_t site) {
   const auto weights = feed_forward_weights(first, second, gate, first_bias, second_bias);
   check_feed_forward_args(x, weights, p);
+  check_dropout_place("feed_forward", step, site);
   return {at::empty_symint(ending_in(x.sym_sizes(), second.sym_size(0)), x.options()),
           at::empty_symint(kept_sizes(x, weights), x.options())};
 }
@@ -78,8 +80,9 @@ Pair feed_forward_kept_meta(const at::Tensor& x, const at::Tensor& first, const 
 FeedForwardGradients feed_forward_backward_meta(const at::Tensor& grad, const at::Tensor& x,
                                                 const Maybe& kept, const at::Tensor& first,
                                                 const at::Tensor& second, const Maybe& gate,
-                                                const Maybe& first_bias, double p, int64_t, int64_t, int64_t,
-                                                FeedForwardWanted wanted) {
+                                                const Maybe& first_bias, double p, int64_t, int64_t step,
+                                                int64_t site, FeedForwardWanted wanted) {
+  check_dropout_place("feed_forward_backward", step, site);
   check_feed_forward_backward_args(grad, x, kept, feed_forward_weights(first, second, gate, first_bias, {}),
                                    p);
   const auto like = [&](int at, c10::SymIntArrayRef sizes, const at::Tensor& of) {

@@ -49,7 +49,8 @@ at::Tensor earlier(int64_t n, at::Device device) {
 at::Tensor full_attention_op(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t heads,
                              const std::optional<at::Tensor>& token_mask, double dropout,
                              std::optional<int64_t> seed, int64_t step, int64_t site, bool causal) {
-  return full_attention(q, k, v, heads, token_mask, dropout, dropout_key(seed, step, site), causal);
+  return full_attention(q, k, v, heads, token_mask, dropout, dropout_key(kFullAttention, seed, step, site),
+                        causal);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void check_hashed_attention_args(const at::Tensor& q, const at::Tensor& v, const
                         rotations.sym_size(3) >= 1,
                     kHashed, ": rotations must be [rounds, ", q.sym_size(2), ", ", q.sym_size(3),
                     ", buckets / 2] for q ", q.sym_sizes(), ", got ", rotations.sym_sizes());
-  TORCH_CHECK_VALUE(chunk >= 1, kHashed, ": chunk must be at least 1 token, got ", chunk);
+  check_integer(kHashed, "chunk", chunk, 1, kMostSide);
 }
 
 /// Where tokens stand in each round; everything [B, R, H, ..] of int64.

@@ -75,7 +75,7 @@ void check_kronecker_attention_args(const char* op, const at::Tensor& x,
                     ": kernel must be softmax or linear, got ", options.kernel);
   TORCH_CHECK_VALUE(options.feature_map == "softmax" || options.feature_map == "regularised", op,
                     ": feature_map must be softmax or regularised, got ", options.feature_map);
-  TORCH_CHECK_VALUE(options.features >= 0, op, ": features must not be negative, got ", options.features);
+  check_integer(op, "features", options.features, 0);
   check_projection(op, "query", weights.query_weight, weights.query_bias, x, options.share_modes);
   check_projection(op, "key", weights.key_weight, weights.key_bias, x, options.share_modes);
   check_norm(op, "query_norm_weight", weights.query_norm_weight, x, options.heads);

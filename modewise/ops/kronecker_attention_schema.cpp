@@ -65,7 +65,7 @@ at::Tensor kronecker_attention_op(const at::Tensor& x, const at::Tensor& value,
                                              .feature_map = std::string(feature_map),
                                              .feature_seed = static_cast<uint64_t>(feature_seed),
                                              .dropout = dropout,
-                                             .key = dropout_key(seed, step, site)};
+                                             .key = dropout_key("kronecker_attention", seed, step, site)};
   return kronecker_attention(x, value,
                              weights_from(query_weight, query_bias, key_weight, key_bias, query_norm_weight,
                                           query_norm_bias, key_norm_weight, key_norm_bias),

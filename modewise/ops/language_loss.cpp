@@ -21,9 +21,9 @@ at::TensorOptions wide_options(const at::Tensor& hidden) {
 }
 
 Triple language_loss_gradients_meta(const at::Tensor& hidden, const at::Tensor& head,
-                                    const at::Tensor& targets, int64_t, bool hidden_wanted,
+                                    const at::Tensor& targets, int64_t chunk, bool hidden_wanted,
                                     bool head_wanted) {
-  check_language_loss_args(kLanguageLoss, hidden, head, targets);
+  check_language_loss_args(kLanguageLoss, hidden, head, targets, chunk);
   const auto like = [](const at::Tensor& x, bool wanted) {
     return wanted ? at::empty_symint(x.sym_sizes(), x.options()) : at::empty({0}, x.options());
   };
@@ -36,15 +36,15 @@ at::Tensor language_loss_composite(const at::Tensor& hidden, const at::Tensor& h
 }
 
 at::Tensor token_losses_meta(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
-                             int64_t) {
-  check_language_loss_args(kTokenLosses, hidden, head, targets);
+                             int64_t chunk) {
+  check_language_loss_args(kTokenLosses, hidden, head, targets, chunk);
   return at::empty_symint(targets.sym_sizes(), wide_options(hidden));
 }
 
 }  // namespace
 
 void check_language_loss_args(const char* op, const at::Tensor& hidden, const at::Tensor& head,
-                              const at::Tensor& targets) {
+                              const at::Tensor& targets, int64_t chunk) {
   check_floating(op, "hidden", hidden);
   check_floating(op, "head", head);
   check_device(op, "head", head, "hidden", hidden);
@@ -57,6 +57,7 @@ void check_language_loss_args(const char* op, const at::Tensor& hidden, const at
                     op, ": targets must be int64 ", hidden.sym_sizes().slice(0, hidden.dim() - 1),
                     " for hidden ", hidden.sym_sizes(), ", got ", targets.scalar_type(), " ",
                     targets.sym_sizes());
+  check_integer(op, "chunk", chunk, 0);
 }
 
 Triple language_loss_gradients(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,

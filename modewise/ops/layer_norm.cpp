@@ -81,9 +81,10 @@ Triple layer_norm_backward_meta(const at::Tensor& grad, const at::Tensor& x, con
 }
 
 Quadruple dropout_add_norm_stats_meta(const at::Tensor& residual, const at::Tensor& x, double p, int64_t,
-                                      int64_t, int64_t, const std::optional<at::Tensor>& weight,
+                                      int64_t step, int64_t site, const std::optional<at::Tensor>& weight,
                                       const std::optional<at::Tensor>& bias, double eps) {
   check_dropout_add_norm_args(residual, x, p, weight, bias, eps);
+  check_dropout_place("dropout_add_norm", step, site);
   return {at::empty_symint(x.sym_sizes(), x.options()), at::empty_symint(x.sym_sizes(), x.options()),
           empty_statistics(x), empty_statistics(x)};
 }

@@ -31,7 +31,7 @@ void check_nystroem_attention_args(const at::Tensor& q, const at::Tensor& k, con
   check_same(kNystroem, "k", k, "q", q);
   TORCH_CHECK_VALUE(k.sym_sizes() == q.sym_sizes(), kNystroem, ": k must have the shape of q ", q.sym_sizes(),
                     ", got ", k.sym_sizes());
-  TORCH_CHECK_VALUE(landmarks >= 1, kNystroem, ": landmarks must be at least 1, got ", landmarks);
+  check_integer(kNystroem, "landmarks", landmarks, 1, kMostSide);
   if (!kernel) return;
   check_device(kNystroem, "kernel", *kernel, "q", q);
   TORCH_CHECK_VALUE(

@@ -77,11 +77,13 @@ at::Tensor draw_projection(int64_t width, int64_t features, int64_t seed, int64_
   return projection;
 }
 
-void check_orthogonal_projection_args(const at::Tensor& like, int64_t width, int64_t features) {
-  check_floating("orthogonal_projection", "like", like);
-  TORCH_CHECK_VALUE(width >= 1 && features >= 1,
-                    "orthogonal_projection: width and features must be positive, got ", width, " and ",
-                    features);
+void check_orthogonal_projection_args(const at::Tensor& like, int64_t width, int64_t features, int64_t mode) {
+  constexpr auto kOp = "orthogonal_projection";
+  check_floating(kOp, "like", like);
+  TORCH_CHECK_VALUE(width >= 1 && features >= 1 && width <= kMostInteger / features, kOp,
+                    ": width and features must be positive, and their product at most ", kMostInteger,
+                    ", got ", width, " and ", features);
+  check_integer(kOp, "mode", mode, 0);
 }
 
 at::TensorOptions projection_options(const at::Tensor& like) {
@@ -92,7 +94,7 @@ at::TensorOptions projection_options(const at::Tensor& like) {
 // are kept.
 at::Tensor orthogonal_projection_drawn(const at::Tensor& like, int64_t width, int64_t features, int64_t seed,
                                        int64_t mode, bool regularised) {
-  check_orthogonal_projection_args(like, width, features);
+  check_orthogonal_projection_args(like, width, features, mode);
   using Key = std::array<int64_t, 5>;
   constexpr size_t kKept = 64;
   static std::mutex mutex;
@@ -108,8 +110,8 @@ at::Tensor orthogonal_projection_drawn(const at::Tensor& like, int64_t width, in
 }
 
 at::Tensor orthogonal_projection_meta(const at::Tensor& like, int64_t width, int64_t features, int64_t,
-                                      int64_t, bool) {
-  check_orthogonal_projection_args(like, width, features);
+                                      int64_t mode, bool) {
+  check_orthogonal_projection_args(like, width, features, mode);
   return at::empty({features, width}, projection_options(like));
 }
 

@@ -28,6 +28,30 @@ void check_rotary_args(const at::Tensor& x, const at::Tensor& angles) {
       ", got ", angles.sym_sizes());
 }
 
+namespace {
+
+/// Whether x has values that may be read here and now.
+bool has_values(const at::Tensor& x) {
+  using Key = c10::DispatchKey;
+  const c10::DispatchKeySet traced(
+      {Key::Python, Key::Functionalize, Key::FuncTorchBatched, Key::FuncTorchGradWrapper});
+  return x.device().is_cpu() && !x.key_set().has_any(traced);
+}
+
+}  // namespace
+
+void check_positions(const char* op, const at::Tensor& positions, const at::Tensor& q) {
+  check_device(op, "positions", positions, "q", q);
+  TORCH_CHECK_VALUE(
+      positions.scalar_type() == at::kLong && positions.dim() == 1 && positions.sym_size(0) == q.sym_size(1),
+      op, ": positions must be int64 [", q.sym_size(1), "] for q ", q.sym_sizes(), ", got ",
+      positions.scalar_type(), " ", positions.sym_sizes());
+  if (!has_values(positions)) return;
+  const auto* position = positions.const_data_ptr<int64_t>();
+  for (int64_t i = 0, step = positions.stride(0); i < positions.size(0); ++i)
+    check_integer(op, "each of positions", position[i * step], -kMostInteger);
+}
+
 at::Tensor rotary_angles(at::IntArrayRef sizes, at::IntArrayRef modes, int64_t width, double base,
                          at::Device device) {
   const auto options = at::TensorOptions(at::kDouble).device(device);

@@ -28,13 +28,13 @@ void check_summary_attention_args(const at::Tensor& q, const at::Tensor& k, cons
           q.sym_size(2) % k.sym_size(2) == 0 && v.sym_sizes().slice(0, 3) == k.sym_sizes().slice(0, 3),
       kSummaryAttention, ": wanted q [B, n, H, d], k [B, n, G, d] and v [B, n, G, e], G a divisor of H; got ",
       q.sym_sizes(), ", ", k.sym_sizes(), " and ", v.sym_sizes());
-  TORCH_CHECK_VALUE(!options.fold.empty() && options.window >= 1 && options.sinks >= 0, kSummaryAttention,
-                    ": wanted a fold, a window of at least 1 and sinks of at least 0; got ", options.fold,
-                    ", ", options.window, " and ", options.sinks);
+  TORCH_CHECK_VALUE(!options.fold.empty(), kSummaryAttention, ": fold must not be empty");
+  check_integer(kSummaryAttention, "window", options.window, 1);
+  check_integer(kSummaryAttention, "sinks", options.sinks, 0);
   const auto levels = static_cast<int64_t>(options.fold.size()) - 1;
-  for (int64_t l = 1; l <= levels; ++l)
-    TORCH_CHECK_VALUE(options.fold[static_cast<size_t>(l)] > 0, kSummaryAttention,
-                      ": the sizes of a fold must be positive behind the first, got ", options.fold);
+  for (int64_t l = 0; l <= levels; ++l)
+    check_integer(kSummaryAttention, l == 0 ? "the first size of fold" : "each further size of fold",
+                  options.fold[static_cast<size_t>(l)], l == 0 ? 0 : 1);
   if (levels > 0) {
     TORCH_CHECK_VALUE(latents.has_value(), kSummaryAttention, ": fold ", options.fold, " needs latents [",
                       levels, ", ", k.sym_size(2), ", r, ", k.sym_size(3), "]");
@@ -45,7 +45,7 @@ void check_summary_attention_args(const at::Tensor& q, const at::Tensor& k, cons
         kSummaryAttention, ": latents must be [at least ", levels, ", ", k.sym_size(2), ", r, ",
         k.sym_size(3), "] for fold ", options.fold, " and k ", k.sym_sizes(), ", got ", latents->sym_sizes());
   }
-  if (rotary.positions.defined()) check_device(kSummaryAttention, "positions", rotary.positions, "q", q);
+  if (rotary.positions.defined()) check_positions(kSummaryAttention, rotary.positions, q);
   if (rotary.used()) check_device(kSummaryAttention, "frequencies", rotary.frequencies, "q", q);
   if (rotary.used())
     TORCH_CHECK_VALUE(rotary.frequencies.scalar_type() == at::kDouble && rotary.frequencies.dim() == 2 &&
@@ -53,6 +53,19 @@ void check_summary_attention_args(const at::Tensor& q, const at::Tensor& k, cons
                           rotary.frequencies.sym_size(1) * 2 == q.sym_size(3),
                       kSummaryAttention, ": frequencies must be float64 [levels, d/2] for q ", q.sym_sizes(),
                       ", got ", rotary.frequencies.scalar_type(), " ", rotary.frequencies.sym_sizes());
+}
+
+void check_summary_results(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& logsumexp,
+                           const at::Tensor& q, const at::Tensor& v) {
+  constexpr auto kOp = "summary_attention_backward";
+  const auto check = [&](const char* name, const at::Tensor& x, std::initializer_list<c10::SymInt> sizes) {
+    check_device(kOp, name, x, "q", q);
+    TORCH_CHECK_VALUE(x.sym_sizes() == c10::SymIntArrayRef(sizes), kOp, ": ", name, " must be ",
+                      c10::SymIntArrayRef(sizes), " for q ", q.sym_sizes(), ", got ", x.sym_sizes());
+  };
+  check("grad", grad, {q.sym_size(0), q.sym_size(1), q.sym_size(2), v.sym_size(3)});
+  check("out", out, {q.sym_size(0), q.sym_size(1), q.sym_size(2), v.sym_size(3)});
+  check("logsumexp", logsumexp, {q.sym_size(0), q.sym_size(2), q.sym_size(1)});
 }
 
 namespace {
@@ -73,10 +86,15 @@ std::tuple<at::Tensor, at::Tensor> summary_attention_meta(const at::Tensor& q, c
 
 using Gradients = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
-Gradients summary_attention_backward_meta(const at::Tensor&, const at::Tensor& q, const at::Tensor& k,
-                                          const at::Tensor& v, const Optional& latents, const at::Tensor&,
-                                          const at::Tensor&, const Optional&, const Optional&,
-                                          at::IntArrayRef, int64_t, int64_t, double, at::ArrayRef<double>) {
+Gradients summary_attention_backward_meta(const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
+                                          const at::Tensor& v, const Optional& latents, const at::Tensor& out,
+                                          const at::Tensor& logsumexp, const Optional& frequencies,
+                                          const Optional& positions, at::IntArrayRef fold, int64_t window,
+                                          int64_t sinks, double scale, at::ArrayRef<double> gains) {
+  check_summary_attention_args(
+      q, k, v, latents, {fold.vec(), window, sinks, scale},
+      {frequencies.value_or(at::Tensor()), gains.vec(), positions.value_or(at::Tensor())});
+  check_summary_results(grad, out, logsumexp, q, v);
   const auto like = [](const at::Tensor& x) { return at::empty_symint(x.sym_sizes(), x.options()); };
   return {like(q), like(k), like(v), latents ? like(*latents) : at::empty({0}, q.options())};
 }

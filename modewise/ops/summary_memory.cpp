@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "modewise/core/integer_bounds.h"
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/fold_levels.h"
 #include "modewise/ops/summary_step.h"
@@ -51,7 +52,7 @@ class SummaryMemory final : public AttentionCache::Memory {
   SummaryMemory(const TensorAttentionOptions& options, double scale, at::Tensor latents,
                 const RotaryCode& rotary)
       : scale_(scale),
-        window_(window_of(options, std::numeric_limits<int64_t>::max())),
+        window_(window_of(options, kMostInteger)),
         sinks_(options.form == "lambda" ? options.sinks : 0),
         latents_(std::move(latents)),
         code_(rotary),

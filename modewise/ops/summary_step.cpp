@@ -111,9 +111,9 @@ void check_summary_step_args(const at::Tensor& q, const at::Tensor& k, const at:
   check_step_rows("ring_keys", "ring_values", ring, k, v);
   check_step_rows("first_keys", "first_values", first, k, v);
   for (const SeenSlots& level : slots) check_step_rows("slot_keys", "slot_values", level.rows, k, v);
-  TORCH_CHECK_VALUE(options.first >= 0 && options.window >= 1, kSummaryStep,
-                    ": wanted a first position of at least 0 and a window of at least 1, got ", options.first,
-                    " and ", options.window);
+  for (const SeenSlots& level : slots) check_integer(kSummaryStep, "each of places", level.place, 0);
+  check_integer(kSummaryStep, "first", options.first, 0);
+  check_integer(kSummaryStep, "window", options.window, 1);
   const auto so_far = q.sym_size(1) + options.first;
   TORCH_CHECK_VALUE(ring.keys.sym_size(1) >= (so_far < options.window ? so_far : c10::SymInt(options.window)),
                     kSummaryStep, ": the ring must have a row for each of the last ", options.window, " of ",

@@ -70,7 +70,7 @@ void check_synthesized_attention_args(const at::Tensor& v, const SynthesizedLogi
                                       const std::optional<at::Tensor>& key_mask, bool causal) {
   check_floating(kSynthesizedAttention, "v", v);
   TORCH_CHECK_VALUE(v.dim() == 4, kSynthesizedAttention, ": v must be [B, m, H, e], got ", v.sym_sizes());
-  TORCH_CHECK_VALUE(rows >= 0, kSynthesizedAttention, ": rows must not be negative, got ", rows);
+  check_integer(kSynthesizedAttention, "rows", rows, 0);
   TORCH_CHECK_VALUE(logits.left.defined() == logits.right.defined(), kSynthesizedAttention,
                     ": left and right come together, got one of them");
   TORCH_CHECK_VALUE(logits.outer.defined() == logits.inner.defined(), kSynthesizedAttention,

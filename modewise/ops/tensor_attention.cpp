@@ -20,22 +20,22 @@ constexpr auto kTensorAttention = "tensor_attention";
 void check_fold(const TensorAttentionOptions& options, int64_t n) {
   TORCH_CHECK_VALUE(!options.fold.empty(), kTensorAttention, ": form ", options.form,
                     " needs a fold n_1 … n_m");
+  const bool latents = attention_form(options.form).latents;
+  // Blocks that no sequence finishes cost nothing; cells that no token fills do.
+  const int64_t most = latents ? std::numeric_limits<int64_t>::max() : kMostInteger;
   int64_t cells = 1;
   for (size_t i = options.fold.size(); i-- > 0;) {
     const int64_t size = options.fold[i];
-    TORCH_CHECK_VALUE(
-        size > 0 || (i == 0 && size == 0), kTensorAttention,
-        ": the sizes of a fold must be positive (the first may be 0: as large as the sequence needs), "
-        "got ",
-        options.fold);
+    TORCH_CHECK_VALUE((size > 0 || (i == 0 && size == 0)) && size <= kMostInteger, kTensorAttention,
+                      ": the sizes of a fold must be 1 … ", kMostInteger,
+                      " (the first may be 0: as large as the sequence needs), got ", options.fold);
     if (i == 0 && size == 0) return;
-    TORCH_CHECK_VALUE(cells <= std::numeric_limits<int64_t>::max() / size, kTensorAttention,
-                      ": the product of the fold ", options.fold, " is too large");
+    TORCH_CHECK_VALUE(cells <= most / size, kTensorAttention, ": the product of the fold ", options.fold,
+                      " must be at most ", most);
     cells *= size;
   }
-  TORCH_CHECK_VALUE(cells >= n || attention_form(options.form).latents, kTensorAttention, ": the fold ",
-                    options.fold, " holds ", cells, " tokens, the sequence has ", n,
-                    "; a first size of 0 grows with the sequence");
+  TORCH_CHECK_VALUE(cells >= n || latents, kTensorAttention, ": the fold ", options.fold, " holds ", cells,
+                    " tokens, the sequence has ", n, "; a first size of 0 grows with the sequence");
 }
 
 void check_sequence(const char* name, const at::Tensor& x, const at::Tensor& q) {
@@ -94,8 +94,8 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
                     kTensorAttention, ": modes must be 0 or at most those of the fold ", options.fold,
                     " of form axial or pooled, got ", options.modes, " for form ", options.form);
   check_dropout(kTensorAttention, options.dropout);
-  TORCH_CHECK_VALUE(options.window >= 0 && options.sinks >= 0, kTensorAttention,
-                    ": window and sinks must not be negative, got ", options.window, " and ", options.sinks);
+  check_integer(kTensorAttention, "window", options.window, 0);
+  check_integer(kTensorAttention, "sinks", options.sinks, 0);
   // Of all forms with a window these look around where they are not causal.
   const bool near = form.window && !form.sinks && !form.latents && !options.causal;
   TORCH_CHECK_VALUE(!form.window || form.latents || near || options.window > 0, kTensorAttention, ": form ",
@@ -133,12 +133,7 @@ void check_tensor_attention_args(const at::Tensor& q, const at::Tensor& k, const
     check_device(kTensorAttention, "frequencies", rotary.frequencies, "q", q);
   }
   if (rotary.positions.defined()) {
-    check_device(kTensorAttention, "positions", rotary.positions, "q", q);
-    TORCH_CHECK_VALUE(rotary.positions.scalar_type() == at::kLong && rotary.positions.dim() == 1 &&
-                          rotary.positions.sym_size(0) == q.sym_size(1),
-                      kTensorAttention, ": positions must be int64 [", q.sym_size(1), "] for q ",
-                      q.sym_sizes(), ", got ", rotary.positions.scalar_type(), " ",
-                      rotary.positions.sym_sizes());
+    check_positions(kTensorAttention, rotary.positions, q);
     TORCH_CHECK_VALUE(!form.by_modes(), kTensorAttention, ": form ", options.form,
                       " counts positions along the modes and takes no positions of tokens");
   }
@@ -170,7 +165,7 @@ at::Tensor tensor_attention_op(const at::Tensor& q, const at::Tensor& k, const a
                                           .causal = causal,
                                           .scale = scale,
                                           .dropout = dropout,
-                                          .key = dropout_key(seed, step, site)};
+                                          .key = dropout_key(kTensorAttention, seed, step, site)};
   return tensor_attention(q, k, v, options, latents.value_or(at::Tensor()),
                           {.frequencies = frequencies.value_or(at::Tensor()),
                            .gains = gains.vec(),

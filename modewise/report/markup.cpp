@@ -1,69 +1,25 @@
 #include "modewise/report/markup.h"
 
-#include <cstdint>
+#include <algorithm>
+
+#include "modewise/core/escaped_text.h"
+#include "modewise/core/utf8.h"
 
 namespace modewise::report {
 namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
 
-// Takes one code point off the front of `text`; U+FFFD for a byte that starts none (overlong forms,
-// surrogates and values beyond U+10FFFF included).
+// Takes one code point off the front of `text`; U+FFFD for a byte that starts none.
 char32_t take_code_point(std::string_view& text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t first = byte(0);
-  const int length = first < 0x80   ? 1
-                     : first < 0xC2 ? 0
-                     : first < 0xE0 ? 2
-                     : first < 0xF0 ? 3
-                     : first < 0xF5 ? 4
-                                    : 0;
-  if (length == 0 || text.size() < static_cast<size_t>(length)) {
-    text.remove_prefix(1);
-    return kReplacement;
-  }
-  char32_t point = length == 1 ? first : first & (0x7F >> length);
-  for (int i = 1; i < length; ++i) {
-    if ((byte(static_cast<size_t>(i)) & 0xC0) != 0x80) {
-      text.remove_prefix(1);
-      return kReplacement;
-    }
-    point = (point << 6) | (byte(static_cast<size_t>(i)) & 0x3F);
-  }
-  const bool overlong = (length == 3 && point < 0x800) || (length == 4 && point < 0x10000);
-  if (overlong || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) {
-    text.remove_prefix(1);
-    return kReplacement;
-  }
-  text.remove_prefix(static_cast<size_t>(length));
+  const size_t length = utf8_length(text);
+  const char32_t point = length == 0 ? kReplacement : utf8_code_point(text.substr(0, length));
+  text.remove_prefix(std::max<size_t>(length, 1));
   return point;
 }
 
-void append_utf8(std::string& out, char32_t point) {
-  const auto put = [&](char32_t value) { out.push_back(static_cast<char>(value)); };
-  if (point < 0x80) {
-    put(point);
-  } else if (point < 0x800) {
-    put(0xC0 | (point >> 6));
-    put(0x80 | (point & 0x3F));
-  } else if (point < 0x10000) {
-    put(0xE0 | (point >> 12));
-    put(0x80 | ((point >> 6) & 0x3F));
-    put(0x80 | (point & 0x3F));
-  } else {
-    put(0xF0 | (point >> 18));
-    put(0x80 | ((point >> 12) & 0x3F));
-    put(0x80 | ((point >> 6) & 0x3F));
-    put(0x80 | (point & 0x3F));
-  }
-}
-
-// Characters that XML 1.0 may not hold, and those that would turn the reading direction of the page.
-bool is_forbidden(char32_t point) {
-  const bool control =
-      (point < 0x20 && point != '\t' && point != '\n' && point != '\r') || (point >= 0x7F && point < 0xA0);
-  const bool direction = (point >= 0x202A && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);
-  return control || direction || point == 0xFFFE || point == 0xFFFF;
+bool is_white_space(char32_t point) {
+  return point == '\t' || point == '\n' || point == '\r';
 }
 
 bool is_zero_width(char32_t point) {
@@ -144,20 +100,17 @@ std::string escape_markup(std::string_view text) {
         out += "&#39;";
         break;
       default:
-        append_utf8(out, is_forbidden(point) ? kReplacement : point);
+        append_utf8(out, is_unsafe(point) && !is_white_space(point) ? kReplacement : point);
     }
   }
   return out;
 }
 
 std::string printable(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const char32_t point = take_code_point(text);
-    const bool space = point == '\t' || point == '\n' || point == '\r';
-    append_utf8(out, space ? U' ' : is_forbidden(point) ? kReplacement : point);
-  }
-  return out;
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return is_white_space(static_cast<unsigned char>(c)); }, ' ');
+  return escape_text(line);
 }
 
 int display_width(std::string_view text) {

@@ -10,8 +10,7 @@ namespace modewise::report {
 /// UTF-8 become U+FFFD, so the result is always well-formed.
 std::string escape_markup(std::string_view text);
 
-/// One line safe on a terminal: line breaks and tabs become spaces, control characters and bytes that are not
-/// UTF-8 U+FFFD.
+/// One line of a table: line breaks and tabs become spaces, the rest is escaped as by escape_text.
 std::string printable(std::string_view text);
 
 /// Columns a terminal needs for UTF-8 `text`: combining marks 0, wide East Asian characters 2.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "modewise/core/error.h"
+#include "modewise/report/csv_cell.h"
 #include "modewise/report/markup.h"
 
 namespace modewise::report {
@@ -36,13 +37,6 @@ std::string markdown_text(std::string_view text) {
     out.push_back(c);
   }
   return out;
-}
-
-std::string csv_text(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
 }
 
 std::string csv_number(std::optional<double> value) {
@@ -199,14 +193,14 @@ std::string Table::to_csv() const {
       if (row.cells[column].deviation()) deviations[column] = true;
   std::string out;
   for (size_t column = 0; column < columns_.size(); ++column) {
-    out += (column == 0 ? "" : ",") + csv_text(columns_[column].name);
-    if (deviations[column]) out += "," + csv_text(columns_[column].name + " sd");
+    out += (column == 0 ? "" : ",") + csv_cell(columns_[column].name);
+    if (deviations[column]) out += "," + csv_cell(columns_[column].name + " sd");
   }
   out += "\n";
   for (const Row& row : rows_) {
     for (size_t column = 0; column < columns_.size(); ++column) {
       const Cell& cell = row.cells[column];
-      out += (column == 0 ? "" : ",") + (cell.is_number() ? csv_number(cell.value()) : csv_text(cell.text()));
+      out += (column == 0 ? "" : ",") + (cell.is_number() ? csv_number(cell.value()) : csv_cell(cell.text()));
       if (deviations[column]) out += "," + csv_number(cell.deviation());
     }
     out += "\n";

@@ -459,12 +459,8 @@ const Standing* SearchOutcome::best() const {
 
 SearchOutcome run_search(const SearchRequest& request, const fs::path& out,
                          const std::function<void(const SearchOutcome&)>& look, const std::string& program) {
-  std::error_code error;
-  fs::create_directories(search_folder(out), error);
-  require(!error, ErrorKind::cannot_create, "cannot create {}: {}", search_folder(out).string(),
-          error.message());
-  const fs::path file = search_folder(out) / "request.json";
-  if (!fs::exists(file)) write_file_atomically(file, request.to_json().dump(1) + "\n");
+  begin_search(request, out);
+  remove_search_leftovers(out);
   return Search(request, out, program, look).run();
 }
 

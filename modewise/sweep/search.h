@@ -11,6 +11,11 @@
 // refit-ensemble/ (a sweep's folder each), plan.json (how many steps in which round, from the times of the
 // trial) and leaderboard.json. A search that was stopped or killed goes on with the plan that it made, to the
 // same bits.
+//
+// The folder of a search appears in one step, with request.json in it, and becomes a run in one step: the run
+// that was chosen is copied to OUT/auto/chosen, its files get their names in OUT, config.toml last.
+// OUT/auto/chosen stays until the run has been evaluated and its report is written: until then the search has
+// not ended.
 
 #include <filesystem>
 #include <functional>
@@ -72,8 +77,14 @@ struct SearchOutcome {
   const Standing* best() const;  // nullptr when no run ended well
 };
 
-/// Whether `out` holds a search that has not ended in a run.
+/// Whether `out` holds a search that has not ended.
 bool holds_search(const std::filesystem::path& out);
+/// Removes the search in `out`, in one step; nothing where there is none.
+void remove_search(const std::filesystem::path& out);
+/// Makes `out` the run `chosen`, a copy of that folder, in one step; nothing where it is that run already.
+void become_run(const std::filesystem::path& out, const std::filesystem::path& chosen);
+/// Ends the search whose run is evaluated and reported.
+void end_search(const std::filesystem::path& out);
 /// The request of that search.
 SearchRequest read_search(const std::filesystem::path& out);
 

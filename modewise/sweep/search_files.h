@@ -1,5 +1,5 @@
 #pragma once
-// The JSON files of a search.
+// The files of a search.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -8,12 +8,23 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
+#include "modewise/sweep/search.h"
 
 namespace modewise::sweep {
 
 inline std::filesystem::path search_folder(const std::filesystem::path& out) {
   return out / "auto";
 }
+
+inline std::filesystem::path request_file(const std::filesystem::path& out) {
+  return search_folder(out) / "request.json";
+}
+
+/// Makes `out` the folder of a search, in one step; nothing where it is one.
+void begin_search(const SearchRequest& request, const std::filesystem::path& out);
+
+/// Removes what writes that were cut off left in the folder of a search.
+void remove_search_leftovers(const std::filesystem::path& out);
 
 inline nlohmann::ordered_json read_json(const std::filesystem::path& file) {
   return parse_json(read_file(file), file.string());

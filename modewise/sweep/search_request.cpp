@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "modewise/sweep/search.h"
 #include "modewise/sweep/search_files.h"
 
@@ -42,9 +44,13 @@ SearchRequest SearchRequest::from_json(const nlohmann::json& json, const std::st
   out.metric = {member<std::string>(metric, "path", source), member<std::string>(metric, "name", source),
                 member<std::string>(metric, "best", source), member<int64_t>(metric, "decimals", source),
                 member<double>(metric, "factor", source)};
+  out.metric.validate(ErrorKind::data, source);
   out.budget = member<double>(json, "budget_seconds", source);
   out.jobs = member<int64_t>(json, "jobs", source);
   out.threads = member<int64_t>(json, "threads", source);
+  require(out.budget > 0 && std::isfinite(out.budget) && out.jobs > 0 && out.threads > 0, ErrorKind::data,
+          "{}: budget_seconds, jobs and threads must be positive, got {}, {} and {}", source, out.budget,
+          out.jobs, out.threads);
   out.ensemble = member<std::vector<std::string>>(json, "ensemble", source);
   out.splits = member<std::vector<std::string>>(json, "splits", source);
   out.least_share = member<double>(json, "least_share", source);
@@ -57,12 +63,8 @@ SearchRequest SearchRequest::from_json(const nlohmann::json& json, const std::st
   return out;
 }
 
-bool holds_search(const fs::path& out) {
-  return fs::exists(search_folder(out) / "request.json") && !fs::exists(out / "config.toml");
-}
-
 SearchRequest read_search(const fs::path& out) {
-  const fs::path file = search_folder(out) / "request.json";
+  const fs::path file = request_file(out);
   return SearchRequest::from_json(read_json(file), file.string());
 }
 

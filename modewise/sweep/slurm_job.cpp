@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 
 namespace modewise::sweep {
@@ -15,7 +16,24 @@ namespace {
 
 std::string shell_words(const std::vector<std::string>& words) {
   std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + shell_word(word);
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + bash_word(word);
+  return out;
+}
+
+/// The value of an option on an #SBATCH line, in quotes. Slurm ends a line's option at the line break and a
+/// quoted value at the quote, whatever stands before them.
+std::string sbatch_value(const std::string& text, const char* what) {
+  require(escape_text(text) == text && text.find_first_of("\"\\") == std::string::npos, ErrorKind::usage,
+          "a Slurm script cannot name {} {}: it holds a control character, a line break, a quote or a "
+          "backslash; --out names another folder",
+          what, quote_for_message(text, 200));
+  return "\"" + text + "\"";
+}
+
+/// In a path to write to Slurm replaces %j and its kind; %% is a percent sign.
+std::string without_patterns(const std::string& path) {
+  std::string out;
+  for (const char c : path) out += c == '%' ? "%%" : std::string(1, c);
   return out;
 }
 
@@ -27,17 +45,30 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
+std::string bash_word(const std::string& text) {
+  if (escape_text(text) == text) return shell_word(text);
+  std::string out = "$'";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte >= 0x20 && byte < 0x7F && c != '\'' && c != '\\';
+    out += plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return out + "'";
+}
+
 std::string slurm_script(const SlurmJob& job) {
   require(!job.runs.empty(), ErrorKind::usage, "{} has no runs left to submit", job.name);
   const std::string at_once = job.at_once > 0 ? fmt::format("%{}", job.at_once) : "";
   std::string out = "#!/bin/bash\n";
-  out += fmt::format("#SBATCH --job-name=\"{}\"\n", job.name);
+  out += fmt::format("#SBATCH --job-name={}\n", sbatch_value(job.name, "the job"));
   out += fmt::format("#SBATCH --array=0-{}{}\n", job.runs.size() - 1, at_once);
   out += fmt::format("#SBATCH --cpus-per-task={}\n", job.threads);
-  out += fmt::format("#SBATCH --output=\"{}/logs/slurm-%A_%a.log\"\n#SBATCH --requeue\n", job.folder);
+  out += fmt::format("#SBATCH --output={}\n#SBATCH --requeue\n",
+                     sbatch_value(without_patterns(job.folder) + "/logs/slurm-%A_%a.log", "the folder"));
   for (const std::string& option : job.options) {
-    require(option.find('\n') == std::string::npos, ErrorKind::usage,
-            "--sbatch takes one option of sbatch, got one with a line break: {}", shell_word(option));
+    require(escape_text(option) == option, ErrorKind::usage,
+            "--sbatch takes one option of sbatch, got one with a line break or control character: {}",
+            quote_for_message(option, 200));
     out += "#SBATCH " + option + "\n";
   }
   // A task that is told to make room is queued again by Slurm; the run saves, and goes on where it was.

@@ -16,7 +16,9 @@ struct SlurmJob {
   int64_t at_once = 0;               // array tasks at once; 0: as many as Slurm will run
 };
 
-/// The script for sbatch. Usage error for an option with a line break, or when there are no runs.
+/// The script for sbatch: every path a quoted word. Usage errors: there are no runs; the name, the folder or
+/// an option holds what no #SBATCH line can hold (control characters and line breaks; in name and folder also
+/// quotes and backslashes).
 std::string slurm_script(const SlurmJob& job);
 
 /// Writes FOLDER/slurm.sh, gives it to sbatch, and returns what that printed: "Submitted batch job 12".
@@ -24,7 +26,10 @@ std::string slurm_script(const SlurmJob& job);
 /// cannot_create, io.
 std::string submit(const SlurmJob& job);
 
-/// `text` as one word of a POSIX shell.
+/// `text` as one word of a POSIX shell, as it is.
 std::string shell_word(const std::string& text);
+/// `text` as one word of bash without unsafe characters (core/escaped_text.h): 'a b', or $'a\x0ab' where it
+/// holds some.
+std::string bash_word(const std::string& text);
 
 }  // namespace modewise::sweep

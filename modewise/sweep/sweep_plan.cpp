@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -26,6 +27,8 @@ struct Axis {
   std::string name;
   std::vector<Choice> choices;
 };
+
+constexpr size_t kMostIndexDigits = 18;
 
 /// Letters, digits, '.', '_' and '-'; the rest becomes '-'.
 std::string file_name_of(const std::string& text) {
@@ -171,6 +174,7 @@ class Reader {
             "{}: best must be lowest, highest or none, got '{}'", place(table.source()), out.best);
     out.decimals = value<int64_t>(table, "decimals", 3, "an integer");
     out.factor = value<double>(table, "factor", 1.0, "a number");
+    out.validate(ErrorKind::config, place(table.source()));
     return out;
   }
 
@@ -212,12 +216,28 @@ SweepMetric chosen_metric(const std::string& path, const std::vector<SweepMetric
   }
   for (const SweepMetric& metric : known)
     if (metric.path == pointer) return metric;
-  return {pointer, pointer.substr(1), "none", 4, 1};
+  const SweepMetric metric = {pointer, pointer.substr(1), "none", 4, 1};
+  metric.validate(ErrorKind::usage, "--metric " + path);
+  return metric;
 }
 
 std::string beside(const std::string& file, const std::string& path) {
   if (path.empty()) return path;
   return fs::absolute(fs::path(file).parent_path() / path).lexically_normal().string();
+}
+
+/// Config error for a grid that is too large, before any of it is made.
+void require_bounded(const std::vector<Axis>& axes, size_t seeds, const std::string& path) {
+  auto runs = static_cast<int64_t>(seeds);
+  bool fits = runs <= kMostRuns;
+  for (const Axis& axis : axes)
+    fits = fits && !__builtin_mul_overflow(runs, std::ssize(axis.choices), &runs) && runs <= kMostRuns;
+  if (fits) return;
+  std::vector<size_t> factors;
+  for (const Axis& axis : axes) factors.push_back(axis.choices.size());
+  factors.push_back(seeds);
+  fail(ErrorKind::config, "{}: a sweep has at most {} runs, this grid (axes × seeds) has {}", path, kMostRuns,
+       fmt::join(factors, " × "));
 }
 
 std::vector<SweepRun> grid(const std::vector<Axis>& axes, const std::vector<int64_t>& seeds,
@@ -246,7 +266,32 @@ std::vector<SweepRun> grid(const std::vector<Axis>& axes, const std::vector<int6
   }
 }
 
+/// RFC 6901: empty or beginning with '/', each '~' followed by 0 or 1. Indices that no array has (they do not
+/// fit into 64 bits) are none.
+bool is_json_pointer(std::string_view path) {
+  if (!path.empty() && path.front() != '/') return false;
+  for (size_t at = path.find('~'); at != std::string_view::npos; at = path.find('~', at + 1))
+    if (at + 1 == path.size() || (path[at + 1] != '0' && path[at + 1] != '1')) return false;
+  size_t digits = 0;
+  for (const char c : path) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > kMostIndexDigits) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+void SweepMetric::validate(ErrorKind kind, const std::string& place) const {
+  require(
+      is_json_pointer(path), kind,
+      "{}: expected a path into metrics.json, such as /best/val_mse (JSON pointer: '~' is written ~0), got "
+      "'{}'",
+      place, path);
+  require(decimals >= 0 && decimals <= kMostDecimals, kind, "{}: decimals must be from 0 to {}, got {}",
+          place, kMostDecimals, decimals);
+  require(std::isfinite(factor), kind, "{}: factor must be a finite number, got {}", place, factor);
+}
 
 SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>& tasks,
                           const SweepOverrides& overrides) {
@@ -274,6 +319,7 @@ SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>&
   require_validation(plan.metrics, path);
   const std::vector<int64_t> seeds =
       overrides.seeds.empty() ? reader.integers("seeds", {0}) : overrides.seeds;
+  require_bounded(axes, seeds.size(), path);
   plan.runs = grid(axes, seeds, reader.settings(reader.root(), "settings"), overrides.settings);
   std::set<std::string> names;
   for (const SweepRun& run : plan.runs)

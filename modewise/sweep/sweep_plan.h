@@ -31,15 +31,25 @@
 #include <string>
 #include <vector>
 
+#include "modewise/core/error.h"
+
 namespace modewise::sweep {
+
+/// The largest grid: axes times seeds.
+inline constexpr int64_t kMostRuns = 100'000;
+/// The most that a double shows.
+inline constexpr int64_t kMostDecimals = 17;
 
 struct SweepMetric {
   std::string path;             // JSON pointer into metrics.json
   std::string name;             // heading of its column
   std::string best = "lowest";  // lowest | highest | none
-  int64_t decimals = 3;
-  double factor = 1;  // 100 for percent
+  int64_t decimals = 3;         // 0 to kMostDecimals
+  double factor = 1;            // 100 for percent
 
+  /// Errors of `kind` that begin with `place`: a path that is no JSON pointer, decimals out of range, a
+  /// factor that is not finite.
+  void validate(ErrorKind kind, const std::string& place) const;
   bool operator==(const SweepMetric&) const = default;
 };
 
@@ -74,8 +84,8 @@ struct SweepOverrides {
 };
 
 /// `tasks` are those that there are, the first one where the file names none. Config errors with file and
-/// line for what does not read as a sweep, and for metrics of the test part; settings are checked by the runs
-/// themselves.
+/// line for what does not read as a sweep, for grids of more than kMostRuns, and for metrics of the test
+/// part; settings are checked by the runs themselves.
 SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>& tasks,
                           const SweepOverrides& overrides = {});
 

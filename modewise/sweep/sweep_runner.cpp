@@ -15,10 +15,12 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "modewise/core/claims.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
@@ -28,6 +30,22 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
+
+/// Holds the stop signals back from a fork until the child has the default actions: our handlers would only
+/// set its copy of the flag, and it would never be told to stop.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t stop;
+    sigemptyset(&stop);
+    for (const int signal : kStopSignals) sigaddset(&stop, signal);
+    pthread_sigmask(SIG_BLOCK, &stop, &before_);
+  }
+  void release() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
 
 /// Starts `arguments` with stdout and stderr going to the end of `log`. The child has a process group of its
 /// own, so that Ctrl-C on the terminal reaches it once, through us; if we are killed, it is asked to stop. It
@@ -46,13 +64,14 @@ pid_t start(const std::string& program, const std::vector<std::string>& argument
   const int output = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   require(output >= 0, ErrorKind::cannot_create, "cannot create {}: {}", log.string(), std::strerror(errno));
   const pid_t parent = ::getpid();
+  HeldSignals held;
   const pid_t child = ::fork();
   if (child == 0) {  // only calls that are safe after fork
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(143);
-    ::signal(SIGINT, SIG_DFL);
-    ::signal(SIGTERM, SIG_DFL);
+    remove_stop_handlers();
+    held.release();
     const int nothing = ::open("/dev/null", O_RDONLY);
     if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
     ::dup2(output, STDOUT_FILENO);
@@ -61,26 +80,28 @@ pid_t start(const std::string& program, const std::vector<std::string>& argument
     ::_exit(127);
   }
   const int reason = errno;
+  held.release();
   ::close(output);
   require(child > 0, ErrorKind::io, "cannot start a process: {}", std::strerror(reason));
   return child;
-}
-
-void make_folder(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  require(!error, ErrorKind::cannot_create, "cannot create {}: {}", path.string(), error.message());
 }
 
 struct Child {
   size_t run = 0;
   std::unique_ptr<Claim> claim;
   Clock::time_point begin;
+  Clock::time_point beaten;       // the last heartbeat that was written
+  Clock::time_point next_beat;    // when one is due
+  std::string beat_failure = {};  // of the last heartbeat; "" when it was written
   bool timed_out = false;
-  bool lost = false;  // its run was taken over
+  bool lost = false;     // its run was taken over
+  bool run_out = false;  // its lease ended without a heartbeat
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 };
+
+/// Of a lease, after which a heartbeat is due, and after which one that failed is tried again.
+constexpr int kBeats = 4, kAttempts = 16;
 
 /// How often runs that others are at are looked at again.
 constexpr std::chrono::seconds kLookAgain{1};
@@ -90,7 +111,7 @@ class Runner {
   Runner(const SweepPlan& plan, const SweepOptions& options)
       : plan_(plan), options_(options), claims_(options.out / "claims", options.lease) {
     if (options_.program.empty()) options_.program = fs::read_symlink("/proc/self/exe").string();
-    for (const char* name : {"runs", "logs", "done"}) make_folder(options_.out / name);
+    for (const char* name : {"runs", "logs", "done"}) make_folders(options_.out / name);
     outcome_.runs.resize(plan_.runs.size());
     again_.resize(plan_.runs.size());
     yield_until_.resize(plan_.runs.size());
@@ -108,26 +129,48 @@ class Runner {
     spdlog::info("{}: {} runs, {} finished earlier; {} at once with {} thread{} each; in {}", plan_.name,
                  plan_.runs.size(), done, options_.jobs, options_.threads, options_.threads == 1 ? "" : "s",
                  options_.out.string());
-    if (!claims_.guarded())
-      spdlog::warn(
-          "the file system of {} has no locks: start no second sweep in it, which might train the "
-          "same runs",
-          options_.out.string());
     Progress progress(plan_.name, std::ssize(plan_.runs), "runs", done);
-    while (true) {
-      forward_signal();
-      beat();
-      const bool more = outcome_.signal == 0 && start_runs(progress);
-      if (children_.empty() && !more) break;
-      if (!collect(progress)) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      if (options_.watch) options_.watch(outcome_);
-      progress.update(count(RunState::finished) + count(RunState::failed), note());
+    try {
+      while (step(progress)) {
+      }
+    } catch (...) {
+      end_children();
+      throw;
     }
     progress.finish();
     return std::move(outcome_);
   }
 
  private:
+  /// Starts, looks after and collects the runs once; false when none is left.
+  bool step(Progress& progress) {
+    warn_unguarded();
+    forward_signal();
+    beat();
+    const bool more = outcome_.signal == 0 && start_runs(progress);
+    if (children_.empty() && !more) return false;
+    if (!collect(progress)) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (options_.watch) options_.watch(outcome_);
+    progress.update(count(RunState::finished) + count(RunState::failed), note());
+    return true;
+  }
+
+  void warn_unguarded() {
+    if (claims_.guarded() || std::exchange(warned_unguarded_, true)) return;
+    spdlog::warn(
+        "the file system of {} has no locks ({}): start no second sweep in it, which might train the same "
+        "runs",
+        options_.out.string(), claims_.reason_unguarded());
+  }
+
+  /// Lets the children save and end, before their claims are given back.
+  void end_children() {
+    for (const auto& [pid, child] : children_) ::kill(pid, SIGTERM);
+    for (const auto& [pid, child] : children_)
+      while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+      }
+  }
+
   fs::path marker(size_t i) const { return options_.out / "done" / (plan_.runs[i].name + ".json"); }
   fs::path started(size_t i) const { return options_.out / "done" / (plan_.runs[i].name + ".started.json"); }
 
@@ -194,19 +237,40 @@ class Runner {
         start(options_.program, training_arguments(plan_, run, folder.string(), options_.threads, resume),
               outcome_.runs[i].log, claim->ticket());
     spdlog::info("{} {}", resume ? "resumed" : "started", run.name);
-    children_[pid] = {i, std::move(claim), Clock::now()};
+    const Clock::time_point now = Clock::now();
+    children_[pid] = {i, std::move(claim), now, now, now + options_.lease / kBeats};
   }
 
-  /// Signs of life for what is ours. A run that another has taken over is given up: its process is killed, as
-  /// it would save nothing anyway.
+  /// Signs of life for what is ours. A run that another has taken over, or may take over since no heartbeat
+  /// could be written for a lease, is given up: its process is killed, as it would save nothing anyway.
   void beat() {
-    if (Clock::now() - beaten_ < options_.lease / 4) return;
-    beaten_ = Clock::now();
-    for (auto& [pid, child] : children_)
-      if (!child.lost && !child.claim->beat()) {
-        child.lost = true;
-        ::kill(pid, SIGKILL);
-      }
+    for (auto& [pid, child] : children_) {
+      if (child.lost || child.run_out || Clock::now() < child.next_beat) continue;
+      if (!still_ours(child)) ::kill(pid, SIGKILL);
+    }
+  }
+
+  /// Writes a heartbeat.
+  bool still_ours(Child& child) {
+    const std::string& name = plan_.runs[child.run].name;
+    const Clock::time_point now = Clock::now();
+    try {
+      child.lost = !child.claim->beat();
+      if (!child.beat_failure.empty() && !child.lost)
+        spdlog::info("the heartbeat of {} is written again", name);
+      child.beaten = now;
+      child.next_beat = now + options_.lease / kBeats;
+      child.beat_failure.clear();
+      return !child.lost;
+    } catch (const Error& error) {
+      if (child.beat_failure.empty())
+        spdlog::warn("the heartbeat of {} was not written: {}; it is tried again until the lease ends", name,
+                     error.what());
+      child.beat_failure = error.what();
+      child.next_beat = now + options_.lease / kAttempts;
+      child.run_out = now - child.beaten >= options_.lease;
+      return !child.run_out;
+    }
   }
 
   /// Takes the children that have ended; whether there were any.
@@ -252,12 +316,19 @@ class Runner {
       spdlog::info("stopped {}", name);
     } else {
       run.state = RunState::failed;
-      run.failure = child.timed_out
-                        ? fmt::format("it took longer than {}", duration_text(options_.time_limit))
-                        : last_line(run.log);
+      run.failure = failure_of(child);
       spdlog::error("{} failed with exit code {}: {} (all of it in {})", name, exit_code, run.failure,
                     run.log.string());
     }
+  }
+
+  std::string failure_of(const Child& child) const {
+    if (child.timed_out) return fmt::format("it took longer than {}", duration_text(options_.time_limit));
+    if (child.run_out)
+      return fmt::format("it was ended, since no heartbeat of its claim was written for {}: {}",
+                         duration_text(std::chrono::duration<double>(options_.lease).count()),
+                         child.beat_failure);
+    return last_line(outcome_.runs[child.run].log);
   }
 
   void forward_signal() {
@@ -281,7 +352,7 @@ class Runner {
   SweepOptions options_;
   SweepOutcome outcome_;
   Claims claims_;
-  Clock::time_point beaten_;
+  bool warned_unguarded_ = false;
   std::vector<Clock::time_point> again_;        // when a run that was not free is looked at again
   std::vector<Clock::time_point> yield_until_;  // how long the owner before may still be in its folder
   std::map<pid_t, Child> children_;

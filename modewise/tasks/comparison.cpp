@@ -8,7 +8,9 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/name_index.h"
 #include "modewise/core/parse_json.h"
+#include "modewise/tasks/run_documents.h"
 #include "modewise/train/run_folder.h"
 #include "modewise/train/train_config.h"
 
@@ -133,27 +135,26 @@ std::vector<double> RunGroup::values(const std::string& pointer) const {
 
 std::vector<RunGroup> group_runs(std::vector<FinishedRun> runs) {
   struct Keyed {
-    std::string task_key, key;
+    std::string task_key;
     RunGroup group;
   };
   std::vector<Keyed> keyed;
+  NameIndex places;  // of keys in keyed
   for (FinishedRun& run : runs) {
     const std::string task_key = run.data_hash + "\n" + run.task;
     const std::string key = task_key + fmt::format("\n{}", fmt::join(run.settings, "\n"));
-    auto found = std::find_if(keyed.begin(), keyed.end(), [&](const Keyed& k) { return k.key == key; });
-    if (found == keyed.end()) {
-      keyed.push_back({task_key, key, {run.model, run.task, {}}});
-      found = std::prev(keyed.end());
-    }
-    found->group.runs.push_back(std::move(run));
+    const auto [at, is_new] = places.add(key);
+    if (is_new) keyed.push_back({task_key, {run.model, run.task, {}}});
+    keyed[at].group.runs.push_back(std::move(run));
   }
+  // The groups of one task together, in the order in which tasks come first.
+  NameIndex order;
+  for (const Keyed& one : keyed) order.add(one.task_key);
+  std::stable_sort(keyed.begin(), keyed.end(), [&](const Keyed& a, const Keyed& b) {
+    return *order.find(a.task_key) < *order.find(b.task_key);
+  });
   std::vector<RunGroup> groups;
-  std::set<std::string> taken;
-  for (const Keyed& first : keyed) {
-    if (!taken.insert(first.task_key).second) continue;
-    for (Keyed& other : keyed)
-      if (other.task_key == first.task_key) groups.push_back(other.group);
-  }
+  for (Keyed& one : keyed) groups.push_back(std::move(one.group));
   tell_apart(groups);
   return groups;
 }
@@ -177,7 +178,8 @@ report::BarChart group_bars(const std::string& title, std::span<const RunGroup> 
 std::vector<FinishedRun> read_finished_runs(const Comparison& comparison,
                                             const std::vector<std::string>& paths) {
   std::vector<FinishedRun> runs;
-  for (const std::string& path : paths) runs.push_back(comparison.read(path));
+  for (const std::string& path : paths)
+    runs.push_back(reading_run(path, [&] { return comparison.read(path); }));
   return runs;
 }
 

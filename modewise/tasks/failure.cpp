@@ -5,13 +5,17 @@
 
 #include <filesystem>
 #include <new>
+#include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/train/task.h"
 
 namespace modewise::tasks {
 namespace {
+
+constexpr int kNotUtf8 = 316;  // nlohmann's id of a text that is not UTF-8
 
 /// Torch reports failed allocations as plain errors with this text.
 bool is_allocation_failure(const std::string& message) {
@@ -19,8 +23,8 @@ bool is_allocation_failure(const std::string& message) {
          message.find("can't allocate memory") != std::string::npos;
 }
 
-Failure failure_of(int exit_code, std::string text) {
-  return {exit_code, 0, std::move(text)};
+Failure failure_of(int exit_code, std::string_view text, LineBreaks breaks = LineBreaks::escaped) {
+  return {exit_code, 0, escape_text(text, breaks)};
 }
 
 Failure stopped_by(int signal) {
@@ -42,13 +46,22 @@ Failure current_failure(bool with_backtrace) {
     if (is_allocation_failure(error.what_without_backtrace()))
       return failure_of(1, fmt::format("out of memory ({}); a smaller train.batch_size or model needs less",
                                        error.what_without_backtrace()));
-    return failure_of(70, with_backtrace ? error.what() : error.what_without_backtrace());
+    if (with_backtrace) return failure_of(70, error.what(), LineBreaks::kept);
+    return failure_of(70, error.what_without_backtrace());
   } catch (const std::bad_alloc&) {
     return failure_of(1, "out of memory; a smaller train.batch_size, model or file needs less");
+  } catch (const nlohmann::json::exception& error) {
+    return failure_of(65, fmt::format("a JSON document does not hold what was expected: {}", error.what()));
   } catch (const std::filesystem::filesystem_error& error) {
     const bool unreadable = error.code() == std::errc::permission_denied;
     return failure_of(unreadable ? 66 : 74,
                       fmt::format("cannot look at {}: {}", error.path1().string(), error.code().message()));
+  } catch (const nlohmann::json::type_error& error) {
+    if (error.id != kNotUtf8) return failure_of(70, error.what());
+    return failure_of(65,
+                      fmt::format("a name or text must be UTF-8 to be written as JSON ({}): rename the file, "
+                                  "folder or class",
+                                  error.what()));
   } catch (const std::exception& error) {
     return failure_of(70, error.what());
   }

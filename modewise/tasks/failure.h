@@ -8,7 +8,7 @@ namespace modewise::tasks {
 struct Failure {
   int exit_code = 1;     // sysexits, as ErrorKind; 128 + signal where one stopped the work
   int signal = 0;        // the one that stopped the work; `sentence` is empty then
-  std::string sentence;  // what was wanted, what came, and where
+  std::string sentence;  // what was wanted, what came, and where; escaped (core/escaped_text.h)
 };
 
 /// Of the exception that is being handled. `with_backtrace`: of internal errors, where they came from.

@@ -76,13 +76,25 @@ void load_inputs(Job& job, const std::string& config, std::vector<std::string> a
   job.load_data();
 }
 
-/// What the bits of the job depend on besides config and data, with the loops for `isa`.
-std::string bits_of(Job& job, const std::string& isa) {
+bool computes_bf16(Job& job) {
   const Fields fields = job.fields();
-  const bool bf16 = std::ranges::any_of(fields.list(), [](const Field& field) {
+  return std::ranges::any_of(fields.list(), [](const Field& field) {
     return field.path == "model.precision" && *std::get<std::string*>(field.value) == "bf16";
   });
-  return ops::bits_of(isa, bf16);
+}
+
+/// What the bits of the job depend on besides config and data, with the loops for `isa`.
+std::string bits_of(Job& job, const std::string& isa) {
+  return ops::bits_of(isa, computes_bf16(job));
+}
+
+/// Loops without instructions for bfloat16 multiply it as float32 and widen and round each number beside.
+void warn_of_slow_bf16(Job& job) {
+  const std::string isa = ops::active_isa();
+  if (computes_bf16(job) && ops::bits_of(isa, true) == ops::bits_of(isa, false))
+    spdlog::warn(
+        "model.precision = bf16: this CPU has no bf16 instructions; float32 is faster here, bf16 takes less "
+        "memory");
 }
 
 /// Data error unless all processes have the same config and data as the lead, and give the same bits.
@@ -107,6 +119,22 @@ void compare_instruction_sets(const train::RunFolder& folder, Job& job) {
         folder.path().string(), then, now, then);
 }
 
+/// The files and folders that the job's settings name.
+std::vector<std::string> paths_of(Job& job) {
+  std::vector<std::string> paths;
+  const auto add = [&](const Field& field, const std::string& text) {
+    if (!text.empty() && field.rule.is_path(text)) paths.push_back(text);
+  };
+  const Fields fields = job.fields();
+  for (const Field& field : fields.list()) {
+    if (field.rule.is_path == nullptr) continue;
+    if (auto* const* one = std::get_if<std::string*>(&field.value)) add(field, **one);
+    if (auto* const* list = std::get_if<std::vector<std::string>*>(&field.value))
+      for (const std::string& text : **list) add(field, text);
+  }
+  return paths;
+}
+
 /// The folder of an earlier run whose config the job has taken, or a new one that has become a run. Of
 /// several processes the lead makes it.
 train::RunFolder load(const Kind& kind, const JobRequest& request, Job& job) {
@@ -127,12 +155,33 @@ train::RunFolder load(const Kind& kind, const JobRequest& request, Job& job) {
     return train::RunFolder::open(request.out);
   }
   train::RunFolder folder = request.out.empty() ? train::RunFolder::create_numbered("runs", job.run_stem())
-                                                : train::RunFolder::create(request.out, request.exist_ok);
-  folder.begin(
-      {kind.name, request.command_line, job.seed(), at::get_num_threads(), job.data_hash(), job.reads_test()},
-      job.config_toml(), job.describe_data());
+                                                : train::RunFolder::create(request.out, request.exist_ok,
+                                                                           request.inputs, paths_of(job));
+  folder.begin({kind.name, request.command_line, job.seed(), at::get_num_threads(), job.data_hash(),
+                job.reads_test(), request.inputs},
+               job.config_toml(), job.describe_data());
   workers.largest(0);
   return folder;
+}
+
+/// Whether a run that was trained without its test part has been evaluated on it since.
+bool evaluated_on_test(const train::RunFolder& folder, const Job& job) {
+  if (job.reads_test() || !std::filesystem::exists(folder.file("metrics.json"))) return false;
+  try {
+    return folder.read_metrics().contains("test");
+  } catch (const Error&) {  // the training's end writes it anew
+    return false;
+  }
+}
+
+/// Evaluates it on the test part once more, since the end of the training has taken the place of the figures.
+void evaluate_again(const Kind& kind, const train::RunFolder& folder, TrainedRun& trained) {
+  train::Workers& workers = train::workers();
+  if (workers.size() > 1 && !kind.in_shares) return;
+  EvaluateRequest of_test;
+  of_test.run = folder.path().string();
+  kind.evaluate(of_test);
+  if (workers.leads()) trained.metrics = folder.read_metrics();
 }
 
 }  // namespace
@@ -153,11 +202,16 @@ Result run_job(const Kind& kind, const JobRequest& given) {
   const std::unique_ptr<Job> job = kind.job();
   const bool resume = !request.resume.empty();
   train::RunFolder folder = load(kind, request, *job);
-  if (train::workers().leads()) folder.start_log();
+  if (train::workers().leads()) {
+    folder.start_log();
+    warn_of_slow_bf16(*job);
+  }
   job->announce();
   spdlog::info("{}", cost_text(job->cost()));
+  const bool evaluated = train::workers().largest(resume && evaluated_on_test(folder, *job) ? 1 : 0) != 0;
   TrainedRun trained = job->train(folder, resume, request.accept_changes);
   if (trained.training.stopped_by_signal()) throw Stopped{trained.training.signal};
+  if (evaluated) evaluate_again(kind, folder, trained);
   if (!train::workers().leads()) return {};
   if (resume && request.accept_changes) folder.write_config(job->config_toml());
   if (job->wants_report()) job->write_report(folder);

@@ -71,11 +71,12 @@ class ConfiguredJob : public Job {
 
 /// Where a run goes, and whether it goes on with an earlier one.
 struct JobRequest {
-  std::string config;                     // TOML file; "" for none
-  std::vector<std::string> assignments;   // "a.b=c"
-  std::string out, resume;                // run folders; out "": runs/DATA-MODEL
-  bool exist_ok = false;                  // start anew in a folder that holds a run
-  bool accept_changes = false;            // with resume: changed settings
+  std::string config;                    // TOML file; "" for none
+  std::vector<std::string> assignments;  // "a.b=c"
+  std::string out, resume;               // run folders; out "": runs/DATA-MODEL
+  bool exist_ok = false;                 // start anew in a folder that holds a run
+  bool accept_changes = false;           // with resume: changed settings
+  std::string inputs;                    // a folder in `out` that holds data written for the run; "" for none
   std::vector<std::string> command_line;  // for the manifest
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/report/csv_cell.h"
 #include "modewise/tasks/attention_matrices.h"
 #include "modewise/tasks/comparison.h"
 #include "modewise/tasks/explanation.h"
@@ -53,6 +54,7 @@ struct PredictRequest {
   std::string future = {};  // a file with what forecasts are told ahead
   int64_t steps = 0;        // 0: not said
   bool force = false;
+  report::CsvReader csv_reader = report::CsvReader::program;
 };
 
 struct ExplainRequest {

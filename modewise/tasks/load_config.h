@@ -2,13 +2,21 @@
 // A task's config: from a file and assignments, in the order in which they act, or from the folder of a run.
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/models/saved_config.h"
 #include "modewise/train/run_folder.h"
 
 namespace modewise::tasks {
+
+/// Whether `file` is the config.toml of a run.
+inline bool is_run_config(const std::string& file) {
+  const std::filesystem::path path(file);
+  return path.filename() == "config.toml" && std::filesystem::exists(path.parent_path() / "manifest.json");
+}
 
 /// Defaults < `file` ("" for none) < `assignments` ("a.b=c"). Among the assignments the model's name and
 /// preset act first, since they set other fields; paths become absolute. Config has fields() and
@@ -17,7 +25,10 @@ template <class Config>
 Config load_config(const std::string& file, std::vector<std::string> assignments) {
   Config config;
   Fields fields = fields_of(config);
-  if (!file.empty()) fields.load_toml_file(file);
+  if (is_run_config(file))
+    models::load_saved_file(fields, file);
+  else if (!file.empty())
+    fields.load_toml_file(file);
   const auto first = [&](const std::string& prefix, auto begin) {
     return std::stable_partition(begin, assignments.end(),
                                  [&](const std::string& text) { return text.starts_with(prefix); });
@@ -36,7 +47,8 @@ template <class Config>
 Config read_run_config(const train::RunFolder& folder) {
   const std::string file = folder.file("config.toml").string();
   Config config;
-  fields_of(config).load_toml_file(file);
+  Fields fields = fields_of(config);
+  models::load_saved_file(fields, file);
   config.validate(file);
   return config;
 }

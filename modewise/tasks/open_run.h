@@ -11,7 +11,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/train/run_folder.h"
-#include "modewise/train/trainer.h"
+#include "modewise/train/run_weights.h"
 
 namespace modewise::tasks {
 

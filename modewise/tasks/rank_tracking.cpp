@@ -1,13 +1,21 @@
 #include "modewise/tasks/rank_tracking.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <map>
 #include <numeric>
 
+#include "modewise/core/error.h"
+#include "modewise/tasks/load_config.h"
+
 namespace modewise::tasks {
 
-void add_stable_ranks(train::Metrics& metrics, const std::vector<analysis::LayerRanks>& layers) {
+void RankTracker::add(train::Metrics& metrics, const std::vector<analysis::LayerRanks>& layers) {
+  if (layers.empty() && !warned_) {
+    spdlog::warn("train.track = stable_rank records nothing: this model forms no attention matrices");
+    warned_ = true;
+  }
   std::map<std::string, std::vector<double>> heads;
   const auto add = [&](const std::string& name, const std::vector<double>& values) {
     heads[name].insert(heads[name].end(), values.begin(), values.end());
@@ -23,6 +31,16 @@ void add_stable_ranks(train::Metrics& metrics, const std::vector<analysis::Layer
     if (!values.empty())
       metrics.set(name,
                   std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()));
+}
+
+void refuse_rank_tracking(const train::TrainConfig& train, const std::string& task, const std::string& file) {
+  if (!train.tracks("stable_rank")) return;
+  const std::string reason = fmt::format(
+      "train.track = stable_rank has no effect in 'train {}': no stable ranks are recorded there", task);
+  require(is_run_config(file), ErrorKind::config,
+          "{}: {}; leave it out (modewise decompose looks at a finished run)",
+          file.empty() ? "options" : file, reason);
+  spdlog::warn("{}", reason);
 }
 
 }  // namespace modewise::tasks

@@ -5,11 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "modewise/core/escaped_text.h"
+
 namespace modewise::tasks {
 
-/// JSON as it is printed.
+/// JSON as it is printed, its texts escaped.
 inline std::string json_text(const nlohmann::ordered_json& json) {
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return escape_json_text(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 /// The document for --json, and what is printed without it; "" prints nothing.

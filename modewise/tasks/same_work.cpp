@@ -1,7 +1,7 @@
 #include "modewise/tasks/same_work.h"
 
 #include "modewise/core/file.h"
-#include "modewise/train/checkpoint.h"
+#include "modewise/train/run_weights.h"
 #include "modewise/train/workers.h"
 
 namespace modewise::tasks {
@@ -9,7 +9,7 @@ namespace modewise::tasks {
 void require_same_work(const train::RunFolder& run, const std::string& request,
                        const std::string& data_hash) {
   if (train::workers().size() == 1) return;
-  const auto checkpoint = train::CheckpointStore(run.checkpoints()).newest();
+  const auto checkpoint = train::newest_checkpoint(run);
   const std::string settings = read_file(run.file("config.toml")) + "\n" + request;
   const train::Common common[] = {
       {"settings", settings},

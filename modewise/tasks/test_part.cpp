@@ -4,6 +4,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/parse_json.h"
 
 namespace modewise::tasks {
 
@@ -26,7 +27,7 @@ Json judged_metrics(const train::RunFolder& run) {
 
 void write_test_figures(const train::RunFolder& run, const Json& figures, const std::string& data_hash) {
   const std::filesystem::path file = run.file("data.json");
-  Json data = Json::parse(read_file(file), nullptr, false), metrics = run.read_metrics();
+  Json data = parse_json(read_file(file), file.string()), metrics = run.read_metrics();
   require(data.is_object(), ErrorKind::data, "{} is not a JSON object", file.string());
   data["hash"] = data_hash;
   run.write_data(data);

@@ -64,10 +64,12 @@ void append_words(std::string_view token, std::vector<std::string>& words) {
 }
 
 std::string without_soft_hyphens(std::string_view text) {
-  std::string kept(text);
-  for (size_t at = kept.find(kSoftHyphen); at != std::string::npos; at = kept.find(kSoftHyphen, at))
-    kept.erase(at, kSoftHyphen.size());
-  return kept;
+  std::string kept;
+  for (size_t at = text.find(kSoftHyphen); at != std::string_view::npos; at = text.find(kSoftHyphen)) {
+    kept += text.substr(0, at);
+    text.remove_prefix(at + kSoftHyphen.size());
+  }
+  return kept += text;
 }
 
 }  // namespace

@@ -84,11 +84,42 @@ std::string file_damage(const fs::path& path, const Json& entry) {
   return "";
 }
 
-/// Reads it into `state`; what is wrong with it, "" for nothing.
-std::string read_state(const fs::path& path, Json& state) {
+/// Compares the files in `folder` with its manifest, whose names it gives to `files`; what is wrong, "" for
+/// nothing.
+std::string manifest_damage(const fs::path& folder, std::vector<std::string>& files) {
+  const fs::path path = folder / kManifest;
   try {
-    state = parse_json(read_file(path), path.string());
+    const std::string text = read_file(path);
+    Json manifest = parse_json(text, path.string());
+    Json hashed = manifest;
+    hashed.erase("hash");
+    if (manifest_text(hashed) != text) return fmt::format("{} does not fit its own hash", path.string());
+    const int64_t format = manifest.at("format").get<int64_t>();
+    if (format != 1)
+      return fmt::format("{} has format {}, this program knows format 1", path.string(), format);
+    for (const auto& [name, entry] : manifest.at("files").items()) {
+      if (std::string damage = file_damage(folder / name, entry); !damage.empty()) return damage;
+      files.push_back(name);
+    }
     return "";
+  } catch (const nlohmann::json::exception&) {
+    return fmt::format("{} is not a manifest", path.string());
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+/// Reads the state of a checkpoint whose files are whole; what is wrong with it, "" for nothing.
+std::string read_state(Checkpoint& checkpoint, const CheckpointStore::Check& check) {
+  const fs::path path = checkpoint.folder / kState;
+  if (!checkpoint.has(kState))
+    return fmt::format("{} lists no {}", (checkpoint.folder / kManifest).string(), kState);
+  try {
+    checkpoint.state = parse_json(read_file(path), path.string());
+    if (!checkpoint.state.is_object()) return fmt::format("{} is not a JSON object", path.string());
+    return check ? check(checkpoint.state) : "";
+  } catch (const nlohmann::json::exception& error) {
+    return fmt::format("{}: {}", path.string(), error.what());
   } catch (const Error& error) {
     return error.what();
   }
@@ -105,24 +136,8 @@ CheckpointFile weight_file(std::string name, std::span<const NamedTensor> tensor
 }
 
 std::string checkpoint_damage(const fs::path& folder) {
-  const fs::path path = folder / kManifest;
-  try {
-    const std::string text = read_file(path);
-    Json manifest = parse_json(text, path.string());
-    Json hashed = manifest;
-    hashed.erase("hash");
-    if (manifest_text(hashed) != text) return fmt::format("{} does not fit its own hash", path.string());
-    const int64_t format = manifest.at("format").get<int64_t>();
-    if (format != 1)
-      return fmt::format("{} has format {}, this program knows format 1", path.string(), format);
-    for (const auto& [name, entry] : manifest.at("files").items())
-      if (std::string damage = file_damage(folder / name, entry); !damage.empty()) return damage;
-    return "";
-  } catch (const nlohmann::json::exception&) {
-    return fmt::format("{} is not a manifest", path.string());
-  } catch (const Error& error) {
-    return error.what();
-  }
+  std::vector<std::string> files;
+  return manifest_damage(folder, files);
 }
 
 std::vector<CheckpointStore::Name> CheckpointStore::list() const {
@@ -189,16 +204,13 @@ void CheckpointStore::prune(int64_t keep) const {
 std::optional<Checkpoint> CheckpointStore::newest(const Check& check) const {
   std::vector<std::string> damages;
   for (const Name& name : list()) {
-    std::string damage = checkpoint_damage(name.path);
+    Checkpoint checkpoint{name.step, name.path, Json(), {}};
+    std::string damage = manifest_damage(name.path, checkpoint.files);
+    if (damage.empty()) damage = read_state(checkpoint, check);
     if (damage.empty()) {
-      Checkpoint checkpoint{name.step, name.path, Json()};
-      damage = read_state(name.path / kState, checkpoint.state);
-      if (damage.empty() && check) damage = check(checkpoint.state);
-      if (damage.empty()) {
-        for (const std::string& text : damages)
-          spdlog::warn("damaged checkpoint: {}; falling back to {}", text, name.path.filename().string());
-        return checkpoint;
-      }
+      for (const std::string& text : damages)  // an error: quiet commands say it too
+        spdlog::error("damaged checkpoint: {}; falling back to {}", text, name.path.filename().string());
+      return checkpoint;
     }
     damages.push_back(damage);
   }

@@ -7,6 +7,7 @@
 // evaluation was still to come the first time) becomes step_N.1. Damaged checkpoints are noticed by the
 // manifest.
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "modewise/core/byte_sink.h"
@@ -34,9 +36,10 @@ CheckpointFile weight_file(std::string name, std::span<const NamedTensor> tensor
 struct Checkpoint {
   int64_t step = 0;
   std::filesystem::path folder;
-  nlohmann::ordered_json state;
+  nlohmann::ordered_json state;    // an object
+  std::vector<std::string> files;  // those that the manifest lists, whose content was compared with it
 
-  bool has(const std::string& name) const { return std::filesystem::exists(folder / name); }
+  bool has(std::string_view name) const { return std::ranges::find(files, name) != files.end(); }
 };
 
 class CheckpointStore {

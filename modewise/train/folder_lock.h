@@ -9,7 +9,8 @@ namespace modewise::train {
 
 class FolderLock {
  public:
-  /// Throws cannot_create when another process holds it. File systems without locks are let through.
+  /// Errors: cannot_create when another process holds it; those of FileLock::of_folder. On a file system
+  /// without locks nothing is held, and a warning says so.
   explicit FolderLock(const std::filesystem::path& folder);
 
  private:

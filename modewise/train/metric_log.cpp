@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "modewise/core/claims.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/system_call.h"
@@ -10,6 +11,7 @@
 namespace modewise::train {
 
 MetricLog::MetricLog(const std::filesystem::path& path, int64_t length) : path_(path), length_(length) {
+  require_own_claim();
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   require_call(descriptor_ >= 0, ErrorKind::io, "cannot open", path_.native());
   try {
@@ -29,13 +31,14 @@ MetricLog::~MetricLog() {
 }
 
 void MetricLog::append(const nlohmann::ordered_json& line) {
+  require_own_claim();
   const std::string text = line.dump() + "\n";
   write_all(descriptor_, as_bytes(text), path_.native());
   length_ += static_cast<int64_t>(text.size());
 }
 
 void MetricLog::sync() {
-  require_call(::fsync(descriptor_) == 0, ErrorKind::io, "cannot sync", path_.native());
+  sync_file(descriptor_, path_.native());
 }
 
 }  // namespace modewise::train

@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "modewise/train/folder_lock.h"
-
 namespace modewise::train {
+
+class FolderLock;
 
 /// What a run was started with. Build, machine, torch version and start time are added when it is written.
 struct RunManifest {
@@ -26,15 +26,19 @@ struct RunManifest {
   int64_t seed = 0;
   int threads = 1;
   std::string data_hash;
-  bool test_read = true;  // false: the training left the test part unread
+  bool test_read = true;    // false: the training left the test part unread
+  std::string inputs = {};  // the folder in the run that holds data written for it; "" for none
 };
 
 class RunFolder {
  public:
   /// Makes `path` (and its parents), locked. A folder that holds anything is a cannot_create error that names
   /// --resume and --exist-ok; with `exist_ok` what the manifest of an earlier run lists is removed and other
-  /// things are left alone, unless one has a name that the new run needs (cannot_create).
-  static RunFolder create(const std::filesystem::path& path, bool exist_ok = false);
+  /// things are left alone, unless one has a name that the new run needs (cannot_create). `inputs`: a folder
+  /// in `path` ("data", "data2", …) that the caller has filled for the new run; it may be there and is kept.
+  /// `read`: absolute paths that the new run reads; a usage error for one that would be removed.
+  static RunFolder create(const std::filesystem::path& path, bool exist_ok = false,
+                          const std::string& inputs = "", const std::vector<std::string>& read = {});
   /// Makes the first free one of parent/stem, parent/stem2, parent/stem3, …, locked.
   static RunFolder create_numbered(const std::filesystem::path& parent, const std::string& stem);
   /// An existing run; no_input when it is not one (no folder, or no config.toml in it).
@@ -43,10 +47,11 @@ class RunFolder {
   /// Keeps other processes from training in it as long as this object or a copy lives; cannot_create when one
   /// does. Nothing happens where it is locked already.
   void lock();
-  /// Makes the folder a run: manifest, data.json, and config.toml last.
+  /// Makes the folder a run: manifest, data.json, and config.toml last. The manifest gets the run's identity,
+  /// a hash of task, config and data.json: runs with the same identity train to the same bits.
   void begin(const RunManifest& manifest, std::string_view config_toml,
              const nlohmann::ordered_json& data) const;
-  /// Removes what a write that was cut off left of the run's files.
+  /// Removes what a write that was cut off left of the run's files, or of a search that never began.
   void remove_leftovers() const;
 
   const std::filesystem::path& path() const { return path_; }
@@ -60,6 +65,9 @@ class RunFolder {
   void write_data(const nlohmann::ordered_json& data) const;
   void write_manifest(const RunManifest& manifest) const;
   nlohmann::json read_manifest() const;
+  /// The run's identity in the manifest, which its checkpoints carry too; "" where there is none (older
+  /// runs).
+  std::string identity() const;
   /// The task in the manifest; "forecast" where there is none.
   std::string task() const;
   /// Throws a usage error that names both when the run is of another task.
@@ -77,11 +85,14 @@ class RunFolder {
 
  private:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
-  void remove_earlier_run() const;
+  void remove_earlier_run(const std::string& kept, const std::vector<std::string>& read) const;
   /// What the folder holds of a name that a manifest may list.
   std::vector<std::filesystem::path> files_named(std::string_view name) const;
   /// The names that the manifest lists; none where there is no manifest of a run.
   std::vector<std::string> listed_names() const;
+  /// A text of the manifest, `usual` where it or the manifest is missing. Data error for a value of another
+  /// type.
+  std::string manifest_text(const char* key, const std::string& usual) const;
 
   std::filesystem::path path_;
   std::shared_ptr<const FolderLock> lock_;

@@ -18,6 +18,7 @@
 #include "modewise/train/metric_log.h"
 #include "modewise/train/optimizer.h"
 #include "modewise/train/prefetcher.h"
+#include "modewise/train/run_weights.h"
 #include "modewise/train/sample_order.h"
 #include "modewise/train/schedule.h"
 #include "modewise/train/shards.h"
@@ -75,7 +76,7 @@ class Trainer {
   /// The stop signal that any of the workers saw, 0 for none.
   int agreed_signal();
   void save();
-  TrainingParts parts() { return {task_, config_, optimizer_, average_, best_weights_, state_}; }
+  TrainingParts parts() { return {task_, config_, optimizer_, average_, best_weights_, state_, identity_}; }
   void announce_evaluation() const;
   TrainResult result(StopReason reason, int signal) const;
   [[noreturn]] void diverged(const std::string& what) const;
@@ -89,6 +90,7 @@ class Trainer {
   Task& task_;
   const TrainConfig config_;
   RunFolder& run_;
+  const std::string identity_;
   Workers& workers_;
   const CheckpointStore store_;
   Optimizer optimizer_;
@@ -124,6 +126,7 @@ Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run, Workers&
     : task_(task),
       config_(validated(config, task, workers)),
       run_(run),
+      identity_(run.identity()),
       workers_(workers),
       store_(run.checkpoints()),
       optimizer_(task.trained(), config.optimizer, rate_factors(task)),
@@ -154,7 +157,7 @@ TrainResult Trainer::train(bool resume, bool accept_changes) {
       return fmt::format("{} is shorter than the checkpoint of step {} recorded", lines.string(),
                          state.value("step", int64_t{0}));
     };
-    if (const auto checkpoint = store_.newest(check))
+    if (const auto checkpoint = newest_checkpoint(run_, check))
       resume_from(*checkpoint, accept_changes);
     else
       spdlog::info("no checkpoint in {} yet: starting from the first step", run_.path().string());
@@ -422,18 +425,6 @@ TrainResult Trainer::result(StopReason reason, int signal) const {
 TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume, bool accept_changes,
                   Workers& workers) {
   return Trainer(task, config, run, workers).train(resume, accept_changes);
-}
-
-int64_t load_weights(const torch::nn::Module& module, const RunFolder& run, bool best) {
-  const auto checkpoint = CheckpointStore(run.checkpoints()).newest();
-  require(checkpoint.has_value(), ErrorKind::no_input, "{} has no checkpoint yet", run.path().string());
-  const bool use_best = best && checkpoint->has("best.safetensors");
-  if (best && !use_best)
-    spdlog::warn("{} was not evaluated yet: using the weights of step {}", run.path().string(),
-                 checkpoint->step);
-  load_tensors(checkpoint->folder / (use_best ? "best.safetensors" : "model.safetensors"),
-               module_tensors(module));
-  return use_best ? checkpoint->state.value("best_step", checkpoint->step) : checkpoint->step;
 }
 
 }  // namespace modewise::train

@@ -3,8 +3,6 @@
 // checkpoint keeps everything else, so a run that was stopped or killed anywhere and resumed ends with the
 // same bits as one that was not, for any number of threads.
 
-#include <torch/nn/module.h>
-
 #include <cstdint>
 
 #include "modewise/train/run_folder.h"
@@ -41,9 +39,5 @@ struct TrainResult {
 /// alone writes; signals and saves by the clock are theirs together.
 TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume,
                   bool accept_changes = false, Workers& workers = train::workers());
-
-/// Loads the best weights (or, with `best` false, the latest) of a run's newest whole checkpoint into
-/// `module`. Returns the step they are from. Throws no_input when the run has no checkpoint.
-int64_t load_weights(const torch::nn::Module& module, const RunFolder& run, bool best = true);
 
 }  // namespace modewise::train

@@ -11,10 +11,27 @@ namespace modewise::train {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+constexpr const char* kRun = "run_id";
+
+/// The value of a key in state.json, `usual` where it is missing. Data error for a value of another type.
+template <class Value>
+Value state_value(const Checkpoint& checkpoint, const char* key, const Value& usual) {
+  try {
+    return checkpoint.state.value(key, usual);
+  } catch (const nlohmann::json::exception& error) {
+    fail(ErrorKind::data, "{}/state.json: {}", checkpoint.folder.string(), error.what());
+  }
+}
+
+}  // namespace
+
 void save_training(const CheckpointStore& store, const TrainingParts& parts) {
   Task& task = parts.task;
   Json json = parts.state.to_json();
   json["format"] = 1;
+  if (!parts.run.empty()) json[kRun] = parts.run;
   json["seed"] = parts.config.seed;
   json["training_samples"] = task.training_samples();
   json["data_hash"] = task.data_hash();
@@ -63,6 +80,14 @@ void load_training(const Checkpoint& checkpoint, const TrainingParts& parts, boo
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::data, "{}/state.json: {}", name, error.what());
   }
+}
+
+std::string run_of(const Checkpoint& checkpoint) {
+  return state_value(checkpoint, kRun, std::string());
+}
+
+int64_t best_step_of(const Checkpoint& checkpoint) {
+  return state_value(checkpoint, "best_step", checkpoint.step);
 }
 
 }  // namespace modewise::train

@@ -14,9 +14,10 @@
 namespace modewise::python {
 namespace {
 
-/// A request as JSON -> {"result", "text"}, or {"exit_code", "signal", "sentence"} where it failed.
+/// A request as JSON -> {"result", "text"}, or {"exit_code", "signal", "sentence"} where it failed; and the
+/// stop signals that "arrived" meanwhile.
 std::string call(const std::string& request) {
-  const TakenSignals signals;
+  TakenSignals signals;
   nlohmann::ordered_json reply;
   try {
     const auto asked = nlohmann::json::parse(request);
@@ -28,6 +29,7 @@ std::string call(const std::string& request) {
     reply = {{"exit_code", failure.exit_code}, {"signal", failure.signal}, {"sentence", failure.sentence}};
   }
   log_to_file("");
+  reply["arrived"] = signals.give_back();
   return tasks::json_text(reply);
 }
 

@@ -13,9 +13,11 @@
 #include "modewise/tasks/forecast/predict.h"
 #include "modewise/tasks/forecast/run.h"
 #include "modewise/tasks/kinds.h"
+#include "modewise/tasks/run_documents.h"
 #include "modewise/tasks/run_tokenizer.h"
 #include "modewise/text/tokenizer.h"
 #include "modewise/train/run_folder.h"
+#include "modewise/train/run_weights.h"
 
 namespace modewise::python {
 namespace {
@@ -25,7 +27,13 @@ using tasks::Result;
 
 template <class Value>
 void take(const json& request, const char* name, Value& value) {
-  if (const auto found = request.find(name); found != request.end()) value = found->get<Value>();
+  const auto found = request.find(name);
+  if (found == request.end()) return;
+  try {
+    found->get_to(value);
+  } catch (const json::exception&) {
+    fail(ErrorKind::usage, "{} cannot be a value of type {}", name, found->type_name());
+  }
 }
 
 std::string string_of(const json& request, const char* name) {
@@ -53,7 +61,8 @@ Result train(const json& request) {
   take(request, "exist_ok", job.exist_ok);
   take(request, "accept_changes", job.accept_changes);
   take(request, "command_line", job.command_line);
-  return tasks::run_job(kind_in(request), job);
+  take(request, "inputs", job.inputs);
+  return tasks::run_job(job.resume.empty() ? kind_in(request) : tasks::kind_of_run(job.resume), job);
 }
 
 Result evaluate(const json& request) {
@@ -102,6 +111,13 @@ Result backtest(const json& request) {
   return Result(tasks::backtest(run, tasks::load_run_data(run, string_of(request, "data")), stride));
 }
 
+Result weights(const json& request) {
+  const auto run = train::RunFolder::open(string_of(request, "run"));
+  const train::RunWeights found = train::run_weights(run);
+  nlohmann::ordered_json reply = {{"file", found.file.string()}, {"step", found.step}};
+  return Result(std::move(reply));
+}
+
 Result show(const json& request) {
   const tasks::Kind& kind = kind_in(request);
   require(kind.describe_data != nullptr, ErrorKind::usage, "data of the task '{}' cannot be shown",
@@ -141,13 +157,15 @@ Result decode(const json& request) {
 
 Result answer(const json& request) {
   static const std::map<std::string, Result (*)(const json&)> commands = {
-      {"train", train},     {"evaluate", evaluate}, {"predict", predict},
-      {"explain", explain}, {"backtest", backtest}, {"show", show},
-      {"config", config},   {"encode", encode},     {"decode", decode}};
+      {"train", train},       {"evaluate", evaluate}, {"predict", predict}, {"explain", explain},
+      {"backtest", backtest}, {"show", show},         {"config", config},   {"encode", encode},
+      {"decode", decode},     {"weights", weights}};
   const auto found = commands.find(string_of(request, "command"));
   require(found != commands.end(), ErrorKind::usage, "there is no command '{}'",
           string_of(request, "command"));
-  return found->second(request);
+  const std::string run = string_of(request, request.contains("run") ? "run" : "resume");
+  if (run.empty()) return found->second(request);
+  return tasks::reading_run(run, [&] { return found->second(request); });
 }
 
 }  // namespace modewise::python

@@ -10,7 +10,7 @@
 namespace modewise::python {
 
 /// Commands: train, evaluate, predict, backtest, show (what data hold), config (all settings as TOML), encode
-/// and decode (by a run's tokenizer).
+/// and decode (by a run's tokenizer), weights (the verified file of a run's best weights).
 /// Throws as the tasks do; a usage error for a command that is none of these.
 tasks::Result answer(const nlohmann::json& request);
 

@@ -4,6 +4,7 @@
 import datetime
 import os
 import pathlib
+import signal
 import sys
 
 import torch
@@ -20,6 +21,7 @@ def replace_process() -> None:
     program = str(NATIVE / "bin" / "modewise")
     paths = [str(pathlib.Path(torch.__file__).parent / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
     os.environ["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and the program would go on ignoring it
     os.execv(program, [program, *sys.argv[1:]])
 
 

@@ -1,7 +1,6 @@
 """What the estimators that tell classes share: labels, a training that leaves nothing where it did not begin, answers."""
 
 import os
-import pathlib
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -10,6 +9,7 @@ import numpy as np
 from modewise import tasks
 from modewise.errors import DataError, UsageError
 from modewise.estimator import Array, Estimator
+from modewise.new_run import NewRun
 from modewise.run_folder import RunFolder, setting
 
 
@@ -37,9 +37,9 @@ class Classifier(Estimator):
     settings: Mapping[str, Any] | None
     classes_: Array
 
-    def _train_classes(self, folder: pathlib.Path, settings: dict[str, Any], files: list[pathlib.Path]) -> None:
+    def _train_classes(self, settings: dict[str, Any], run: NewRun) -> None:
         common = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed}
-        self._train(self.TASK, common | settings | dict(self.settings or {}), folder, files)
+        self._train(self.TASK, common | settings | dict(self.settings or {}), run)
 
     @classmethod
     def _of_run(cls, run: str | os.PathLike[str], own: Mapping[str, str]) -> Self:
@@ -49,7 +49,8 @@ class Classifier(Estimator):
             raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of '{cls.TASK}'")
         config = folder.config()
         made = cls(**{name: setting(config, key) for name, key in own.items()}, run=run)  # type: ignore[call-arg]
-        made.run_, made.classes_ = os.path.abspath(run), np.array(folder.read_json("data.json")["classes"])
+        with folder.reading("data.json"):
+            made.run_, made.classes_ = os.path.abspath(run), np.array(folder.read_json("data.json")["classes"])
         return made
 
     def predict_proba(self, X: Any) -> Array:

@@ -50,7 +50,8 @@ class ConfigError(ModewiseError, ValueError):
 
 
 class Stopped(KeyboardInterrupt):
-    """SIGINT (130) or SIGTERM (143) stopped the work; a training saved a checkpoint before."""
+    """SIGINT (130) stopped the work, or SIGTERM (143) or SIGHUP (129), whose handler in Python ran before and returned; a
+    training saved a checkpoint before."""
 
     def __init__(self, signal: int, sentence: str) -> None:
         super().__init__(sentence)

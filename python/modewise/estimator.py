@@ -2,9 +2,8 @@
 
 import inspect
 import os
-import pathlib
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,8 @@ import numpy.typing as npt
 import torch
 
 from modewise import tasks
-from modewise.errors import CannotCreateError, DataError, ModewiseError, UsageError
+from modewise.errors import DataError, UsageError
+from modewise.new_run import NewRun, new_run
 
 Array = npt.NDArray[Any]
 
@@ -41,29 +41,6 @@ def checked_array(data: Any, wanted: str) -> Array:
     if array.ndim == 0 or array.size == 0:
         raise DataError(f"array: it must be {wanted}, got {list(array.shape)}")
     return array
-
-
-def require_free(folder: pathlib.Path, exist_ok: bool) -> None:
-    """CannotCreateError where a folder holds anything, before data beside it are overwritten."""
-    if not exist_ok and folder.is_dir() and any(folder.iterdir()):
-        raise CannotCreateError(f"{folder} is there already: take another run, or exist_ok=True to replace the run in it")
-
-
-def free_folder(stem: str) -> pathlib.Path:
-    """Makes the first free one of runs/STEM, runs/STEM2, …"""
-    for number in range(1, 1_000_000):
-        folder = pathlib.Path("runs") / (stem if number == 1 else f"{stem}{number}")
-        try:
-            folder.mkdir(parents=True)
-            return folder
-        except FileExistsError:
-            continue
-    raise UsageError(f"runs/{stem} and all of its numbers are taken")
-
-
-def remove_if_empty(folder: pathlib.Path) -> None:
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
 
 
 class Estimator:
@@ -113,22 +90,13 @@ class Estimator:
         """What a folder under runs/ is named by."""
         return self.model
 
-    def _new_folder(self) -> pathlib.Path:
-        folder = free_folder(self._stem()) if self.run is None else pathlib.Path(self.run)
-        require_free(folder, self.exist_ok)
-        return folder
+    def _new_run(self) -> AbstractContextManager[NewRun]:
+        return new_run(self.run, self._stem(), bool(self.exist_ok))
 
-    def _train(self, task: str, settings: Mapping[str, Any], folder: pathlib.Path, written: Sequence[pathlib.Path]) -> None:
-        """Trains a run in `folder`. Where it does not begin, nothing stays of it, nor of what was `written` for it."""
-        self.run_ = str(folder.absolute())
-        try:
-            self.metrics_ = tasks.train(task, settings, out=folder, exist_ok=self.exist_ok, verbosity=self.verbosity)
-        except ModewiseError:
-            if not (folder / "config.toml").is_file():
-                for path in written:
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
-                remove_if_empty(folder)
-            raise
+    def _train(self, task: str, settings: Mapping[str, Any], run: NewRun) -> None:
+        self.run_ = str(run.folder.absolute())
+        inputs = "" if run.inputs is None else run.inputs.name
+        self.metrics_ = tasks.train(task, settings, out=run.folder, exist_ok=self.exist_ok, inputs=inputs, verbosity=self.verbosity)
 
     def _run(self) -> str:
         if not hasattr(self, "run_"):

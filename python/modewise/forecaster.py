@@ -3,7 +3,6 @@
 import math
 import os
 import pathlib
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modewise import tasks
-from modewise.errors import DataError, ModewiseError, UsageError
+from modewise.errors import DataError, UsageError
 from modewise.estimator import Array, Estimator, checked_array
 from modewise.frames import Table, forecast_frame, forecast_times, future_table, table_of, write_table
 from modewise.labelled_arrays import Grid, grid_of, is_labelled
@@ -67,14 +66,6 @@ def require_all_series(run: str, table: Table) -> None:
                         "parts of dates (index, no, year, month, …)")  # fmt: skip
 
 
-def remove_written(path: str, folder: pathlib.Path, data: Checked) -> None:
-    """The data that `written_data` wrote, and the folder where it is empty."""
-    if not isinstance(data, str):
-        shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
-
-
 class Forecaster(Estimator):
     """Trains and asks one run of the program's task forecast, in this process.
 
@@ -86,7 +77,7 @@ class Forecaster(Estimator):
     is then replaced. verbosity: −1 quiet, 0 notes and progress on stderr, 1, 2 more.
 
     After `fit`: `run_` is the folder (its whole path), which the program and `modewise.load` open too, and `metrics_` its metrics.json.
-    A frame or array that was fitted lies beside the folder, as RUN.csv, RUN.npy or RUN.data/.
+    A frame or array that was fitted lies in the folder, as data/RUN.csv, data/RUN.npy or data/RUN.data/.
     """
 
     def __init__(
@@ -124,18 +115,12 @@ class Forecaster(Estimator):
         if y is not None:
             raise UsageError("Forecaster.fit takes one frame that holds the past of all series: y must be None")
         checked = checked_data(data)
-        folder = self._new_folder()
         if isinstance(checked, Grid) and self.known:
             raise UsageError("known names columns, which a DataArray does not have: give a frame, or a path")
         self.given_ = checked if isinstance(checked, (Table, Grid)) else None
-        path = written_data(checked, folder)
-        settings, self.run_ = self._all_settings(path), str(folder.absolute())
-        try:
-            self.metrics_ = tasks.train("forecast", settings, out=folder, exist_ok=self.exist_ok, verbosity=self.verbosity)
-        except ModewiseError:
-            if not (folder / "config.toml").is_file():  # the run did not begin: nothing stays of it
-                remove_written(path, folder, checked)
-            raise
+        with self._new_run() as run:
+            path = checked if isinstance(checked, str) else written_data(checked, run.stem())
+            self._train("forecast", self._all_settings(path), run)
         if isinstance(self.given_, Table):
             self.given_ = self.given_.targets(self.known)
             require_all_series(self.run_, self.given_)

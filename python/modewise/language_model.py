@@ -9,30 +9,35 @@ from typing import Any
 
 from modewise import tasks
 from modewise.errors import DataError, UsageError
-from modewise.estimator import Estimator, remove_if_empty
+from modewise.estimator import Estimator
 from modewise.loading import LoadedLanguageModel
 from modewise.run_folder import RunFolder
 
 
-def written_texts(texts: Any, stem: pathlib.Path) -> tuple[str, bool]:
-    """The path that the program reads, and whether it was written: stem.jsonl of a list of texts. DataError for what is
-    neither a path nor texts."""
+def checked_texts(texts: Any) -> str | list[str]:
+    """A path, or documents that a file can hold. DataError for what is neither."""
     if isinstance(texts, (str, os.PathLike)):
-        return os.path.abspath(texts), False
+        return os.path.abspath(texts)
     documents = list(texts) if hasattr(texts, "__iter__") else []
     if not documents:
         raise DataError(f"texts must be a path or a list of texts, got {type(texts).__name__}{' without any' if hasattr(texts, '__iter__') else ''}")
     for place, text in enumerate(documents):
         if not isinstance(text, str) or not text:
             raise DataError(f"texts: document {place} must be a text that is not empty, got {text!r:.40}")
-    path = stem.with_name(stem.name + ".jsonl")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        path.write_text("".join(json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in documents), encoding="utf-8")
-    except UnicodeEncodeError as error:
-        path.unlink()
-        raise DataError(f"texts: {error.object[error.start]!r} is half of a character, which no file holds") from None
-    return str(path.absolute()), True
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise DataError(f"texts: {error.object[error.start]!r} is half of a character, which no file holds") from None
+    return documents
+
+
+def written_texts(texts: str | list[str], stem: pathlib.Path) -> str:
+    """The path that the program reads: stem.jsonl of a list of texts, or the path that was given."""
+    if isinstance(texts, str):
+        return texts
+    path = stem.with_name(stem.name + ".jsonl").absolute()
+    path.write_text("".join(json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in texts), encoding="utf-8")
+    return str(path)
 
 
 class LanguageModel(Estimator):
@@ -44,7 +49,7 @@ class LanguageModel(Estimator):
     weights, order and dropout. settings: any other option of the program by its name, {"model.width": 128}. run, exist_ok,
     verbosity: as for Forecaster. A tenth of the texts chooses the best weights and a tenth judges them (`data.split_ratios`).
 
-    After `fit`: `run_` and `metrics_`. Texts that were fitted as a list lie beside the folder, as RUN.jsonl.
+    After `fit`: `run_` and `metrics_`. Texts that were fitted as a list lie in the folder, as data/RUN.jsonl.
     """
 
     def __init__(
@@ -89,13 +94,10 @@ class LanguageModel(Estimator):
         DataError, ConfigError, … say what is wrong; Ctrl-C saves and raises Stopped, and `resume` goes on."""
         if y is not None:
             raise UsageError("LanguageModel.fit takes texts alone: y must be None")
-        folder = self._new_folder()
-        try:
-            path, written = written_texts(texts, folder)
-        except DataError:
-            remove_if_empty(folder)
-            raise
-        self._train("language", self._settings(path), folder, [pathlib.Path(path)] if written else [])
+        checked = checked_texts(texts)
+        with self._new_run() as run:
+            path = checked if isinstance(checked, str) else written_texts(checked, run.stem())
+            self._train("language", self._settings(path), run)
         return self
 
     @classmethod
@@ -124,7 +126,7 @@ class LanguageModel(Estimator):
         if texts is None:
             return dict(tasks.evaluate(self._run())["own"]["scores"])
         with tempfile.TemporaryDirectory() as folder:
-            path, _ = written_texts(texts, pathlib.Path(folder) / "texts")
+            path = written_texts(checked_texts(texts), pathlib.Path(folder) / "texts")
             return dict(tasks.evaluate(self._run(), data=path, split="all")["own"]["scores"])
 
     def score(self, texts: Any = None, y: None = None) -> float:

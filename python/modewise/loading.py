@@ -40,7 +40,19 @@ class LoadedForecaster:
     def __init__(self, folder: RunFolder) -> None:
         self.path = folder.path
         self.config = folder.config()
-        data = folder.read_json("data.json")
+        with folder.reading("data.json"):
+            self._read_data(folder.read_json("data.json"))
+        with folder.reading("config.toml"):
+            self.module: Forecaster = make_forecaster(self.config["model"], self.shape)
+        folder.load_weights(self.module)
+        file = folder.path / "calibration.npz"
+        with folder.reading(file.name):
+            self.calibration = Calibration(file) if file.is_file() else None
+        self.levels: list[float] = self.config["forecast"]["quantiles"] if self.shape.quantiles > 0 else []
+        if self.calibration is not None:
+            self.levels = self.calibration.levels()
+
+    def _read_data(self, data: dict[str, Any]) -> None:
         labels = [mode["labels"] for mode in data["modes"]]
         sizes = [len(mode) for mode in labels]
         self.names = [" / ".join(labels[axis][place] for axis, place in enumerate(np.unravel_index(i, sizes)))
@@ -49,19 +61,11 @@ class LoadedForecaster:
         self.deviation = np.array(data["scaler"]["deviation"], dtype=np.float64).reshape(sizes)
         self.rows: int = data["rows"]
         forecast = self.config["forecast"]
-        probabilistic = forecast["loss"] == "quantile"
         self.shape = ForecastShape(
             series=sizes, ordered=[mode["ordered"] for mode in data["modes"]], lookback=forecast["lookback"],
             horizon=max(forecast["horizons"] or [forecast["horizon"]]),
-            quantiles=len(forecast["quantiles"]) if probabilistic else 0, missing=data["missing"],
+            quantiles=len(forecast["quantiles"]) if forecast["loss"] == "quantile" else 0, missing=data["missing"],
             known=data.get("ahead", {}).get("features", 0), known_modes=data.get("ahead", {}).get("modes", 0))  # fmt: skip
-        self.module: Forecaster = make_forecaster(self.config["model"], self.shape)
-        folder.load_weights(self.module)
-        file = folder.path / "calibration.npz"
-        self.calibration = Calibration(file) if file.is_file() else None
-        self.levels: list[float] = forecast["quantiles"] if probabilistic else []
-        if self.calibration is not None:
-            self.levels = self.calibration.levels()
 
     def scaled(self, values: Array) -> tuple[Tensor, Tensor | None]:
         """The last `lookback` rows of values [T, N_1 … N_j], NaN where missing, as past [1, N_1 … N_j, L] and observed."""
@@ -122,9 +126,11 @@ class LoadedClassifier:
         self.path = folder.path
         self.config = folder.config()
         data = folder.read_json("data.json")
-        self.classes: list[str] = data["classes"]
-        self.shape = GridShape(data["size"], data["channels"], len(self.classes), data["missing"])
-        self.module = make_classifier(self.config["model"], self.shape)
+        with folder.reading("data.json"):
+            self.classes: list[str] = data["classes"]
+            self.shape = GridShape(data["size"], data["channels"], len(self.classes), data["missing"])
+        with folder.reading("config.toml"):
+            self.module = make_classifier(self.config["model"], self.shape)
         folder.load_weights(self.module)
 
     def scaled(self, volumes: Array) -> Tensor:
@@ -177,7 +183,8 @@ class LoadedLanguageModel:
     def __init__(self, folder: RunFolder) -> None:
         self.path = folder.path
         self.config = folder.config()
-        self.module = LanguageModel(self.config["model"])
+        with folder.reading("config.toml"):
+            self.module = LanguageModel(self.config["model"])
         folder.load_weights(self.module)
 
     def encode(self, text: str) -> Tensor:
@@ -222,7 +229,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     """The model of a run folder, built of modewise.nn with the run's best weights, in evaluation mode: a
     LoadedForecaster, a LoadedClassifier or a LoadedLanguageModel.
 
-    NoInputError where there is no run or no checkpoint, DataError where its files are damaged or of a newer modewise,
+    NoInputError where there is no run or no checkpoint, DataError or ConfigError where its files are damaged, of a newer
+    modewise or of another run,
     NotImplementedError for a task or model that has no module in Python yet.
     """
     folder = RunFolder(path)

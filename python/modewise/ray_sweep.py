@@ -107,13 +107,14 @@ def main(arguments: list[str]) -> int:
     names = [run["name"] for run in json.loads(found.stdout)["runs"] if run["state"] == "waiting"]
     only = [*PROGRAM, *same, "--jobs", "1", "--threads", str(options.threads), "--only"]
     kept = {name: os.environ[name] for name in ("PYTHONPATH", "MODEWISE_BUILD") if name in os.environ}
+    stopping = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
     try:
         ray.init(log_to_driver=False, logging_level=logging.WARNING, runtime_env={"env_vars": kept})
     except (ConnectionError, RuntimeError) as error:
         say(f"error: Ray cannot be reached: {str(error).splitlines()[0]}")
         return 69
     signals: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):  # Ray's own handlers, set until here, end the process
+    for number in stopping:  # Ray's own handlers, set until here, end the process
         signal.signal(number, lambda received, _: signals.append(received))
     say(f"{len(names)} runs to train, on {ray.cluster_resources().get('CPU', 0):.0f} cores of Ray, {options.threads} each")
     commands = {name: [*only, name] for name in names}

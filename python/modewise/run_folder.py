@@ -1,20 +1,36 @@
 """Reads a run folder: its task, config, data.json and the best weights of its newest checkpoint."""
 
+import contextlib
 import json
 import os
 import pathlib
 import tomllib
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import safetensors
 import safetensors.torch
 from torch import Tensor, nn
 
+from modewise import tasks
 from modewise._native import BUILD
-from modewise.errors import DataError, NoInputError
+from modewise.errors import DataError, ModewiseError, NoInputError
 
-CHECKPOINT_FORMAT = 1
+
+@contextlib.contextmanager
+def reading(file: pathlib.Path) -> Iterator[None]:
+    """The block that uses what `file` holds: whatever goes wrong there, for the file may hold anything, is a DataError that names it."""
+    try:
+        yield
+    except (ModewiseError, NotImplementedError):
+        raise
+    except KeyError as error:
+        raise DataError(f"{file}: there is no key {error}") from None
+    except RecursionError:
+        raise DataError(f"{file}: nested too deeply") from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"{file}: {(str(error) or type(error).__name__).splitlines()[0]}") from None
 
 
 def setting(config: Mapping[str, Any], key: str) -> Any:
@@ -22,6 +38,14 @@ def setting(config: Mapping[str, Any], key: str) -> Any:
     value: Any = config
     for part in key.split("."):
         value = value[part]
+    return value
+
+
+def text_of(document: Mapping[str, Any], key: str, usual: str) -> str:
+    """A text of a JSON object, `usual` where the key is missing."""
+    value = document.get(key, usual)
+    if not isinstance(value, str):
+        raise TypeError(f"'{key}' must be a text, got {value!r:.40}")
     return value
 
 
@@ -38,45 +62,41 @@ class RunFolder:
         if not (self.path / "config.toml").is_file():
             raise NoInputError(f"{self.path} is no run: there is no {self.path / 'config.toml'}")
         self.manifest = self.read_json("manifest.json")
-        self.task: str = self.manifest.get("task", "forecast")
-        written_by: str = self.manifest.get("build", {}).get("version", "0")
-        if version_numbers(written_by) > version_numbers(BUILD["version"]):
+        with reading(self.path / "manifest.json"):
+            self.task: str = text_of(self.manifest, "task", "forecast")
+            written_by = text_of(self.manifest.get("build", {}), "version", "0")
+            newer = version_numbers(written_by) > version_numbers(BUILD["version"])
+        if newer:
             raise DataError(f"{self.path} was written by modewise {written_by}, and this is {BUILD['version']}: "
                             f"install modewise {written_by} or later")  # fmt: skip
 
     def read_json(self, name: str) -> dict[str, Any]:
         """A file of the run that holds one JSON object."""
         file = self.path / name
-        try:
+        if not file.exists():
+            raise NoInputError(f"{file} is not there")
+        with reading(file):
             document = json.loads(file.read_bytes())
-        except FileNotFoundError:
-            raise NoInputError(f"{file} is not there") from None
-        except ValueError as error:
-            raise DataError(f"{file}: {error}") from None
         if not isinstance(document, dict):
             raise DataError(f"{file}: not a JSON object")
         return document
 
     def config(self) -> dict[str, Any]:
-        """The resolved config.toml: every key is there."""
+        """The config.toml as the program reads it: checked, and with a value for every key, also for those that are younger than the
+        run."""
         file = self.path / "config.toml"
-        try:
-            return tomllib.loads(file.read_text())
-        except ValueError as error:
-            raise DataError(f"{file}: {error}") from None
+        toml = tasks.config_toml(self.task, config=file)
+        with reading(file):
+            return tomllib.loads(toml)
+
+    def reading(self, name: str) -> contextlib.AbstractContextManager[None]:
+        """`reading` of a file of the run."""
+        return reading(self.path / name)
 
     def weights_file(self) -> pathlib.Path:
-        """The best weights of the newest checkpoint, or its latest where it was not evaluated yet."""
-        checkpoints = self.path / "checkpoints"
-        try:
-            newest = checkpoints / (checkpoints / "latest").read_text().strip()
-        except FileNotFoundError:
-            raise NoInputError(f"{self.path} has no checkpoint yet") from None
-        version = self.read_json(str(newest.relative_to(self.path) / "manifest.json")).get("format")
-        if version != CHECKPOINT_FORMAT:
-            raise DataError(f"{newest}: a checkpoint of format {version}, and this modewise reads {CHECKPOINT_FORMAT}")
-        best = newest / "best.safetensors"
-        return best if best.is_file() else newest / "model.safetensors"
+        """The best weights of the newest checkpoint that is whole, or its latest where it was not evaluated yet. The program's own code
+        finds and verifies it; what it says of a damaged one goes to stderr."""
+        return pathlib.Path(tasks.call("weights", run=os.fspath(self.path), verbosity=0)["result"]["file"])
 
     def load_weights(self, module: nn.Module) -> None:
         """Copies the weights into `module`, whose state must have their names, types and shapes; puts it into

@@ -24,8 +24,8 @@ class Segmenter(Estimator):
     Forecaster. The scene is cut into blocks, of which some are held back to choose the best weights and some to judge
     them (docs/scenes.md).
 
-    After `fit`: `run_`, `metrics_`, `classes_` (ids [K] int64) and `class_names_`. What was fitted lies beside the folder,
-    as RUN.npy, RUN_mask.npy.
+    After `fit`: `run_`, `metrics_`, `classes_` (ids [K] int64) and `class_names_`. Arrays that were fitted lie in the
+    folder, as data/RUN.npy and data/RUN_mask.npy.
     """
 
     def __init__(
@@ -55,15 +55,11 @@ class Segmenter(Estimator):
         if is_path(X) != is_path(y):
             raise UsageError("fit: a scene and its mask are both arrays or both paths")
         arrays = [] if is_path(X) else [checked_scene(X), checked_mask(y)]
-        folder = self._new_folder()
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        files = [folder.with_name(folder.name + ending) for ending in (".npy", "_mask.npy")][: len(arrays)]
-        for file, array in zip(files, arrays, strict=True):
-            np.save(file, array, allow_pickle=False)
-        paths = [str(file.absolute()) for file in files] or [os.path.abspath(X), os.path.abspath(y)]
-        settings = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed, "data.path": paths[0],
-                    "data.masks": paths[1]}  # fmt: skip
-        self._train("segment", settings | dict(self.settings or {}), folder, files)
+        with self._new_run() as run:
+            paths = self._written(arrays, run.stem().absolute()) if arrays else [os.path.abspath(X), os.path.abspath(y)]
+            settings = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed, "data.path": paths[0],
+                        "data.masks": paths[1]}  # fmt: skip
+            self._train("segment", settings | dict(self.settings or {}), run)
         self._know_classes()
         return self
 
@@ -108,10 +104,19 @@ class Segmenter(Estimator):
         """Accuracy, IoU, … over a part of what was fitted -> the program's `evaluate --json`."""
         return tasks.evaluate(self._run(), split=split, detail=detail)
 
+    @staticmethod
+    def _written(arrays: list[Array], stem: pathlib.Path) -> list[str]:
+        paths = [f"{stem}{ending}" for ending in (".npy", "_mask.npy")]
+        for path, array in zip(paths, arrays, strict=True):
+            np.save(path, array, allow_pickle=False)
+        return paths
+
     def _know_classes(self) -> None:
-        legend = RunFolder(self._run()).read_json("data.json")["classes"]["classes"]
-        self.classes_ = np.array([one["id"] for one in legend], np.int64)
-        self.class_names_ = [str(one["name"]) for one in legend]
+        folder = RunFolder(self._run())
+        with folder.reading("data.json"):
+            legend = folder.read_json("data.json")["classes"]["classes"]
+            self.classes_ = np.array([one["id"] for one in legend], np.int64)
+            self.class_names_ = [str(one["name"]) for one in legend]
 
     def _map_of(self, scene: str) -> Array:
         with tempfile.TemporaryDirectory() as folder:

@@ -56,7 +56,7 @@ class SeriesClassifier(Classifier):
     order and dropout. settings: any other option of the program by its name, {"model.width": 32}. run, exist_ok, verbosity: as
     for Forecaster. A tenth of each class is held back to choose the best weights and a tenth to judge them.
 
-    After `fit`: `run_`, `metrics_` and `classes_`. What was fitted lies beside the folder, as RUN.ts.
+    After `fit`: `run_`, `metrics_` and `classes_`. What was fitted lies in the folder, as data/RUN.ts.
     """
 
     TASK = "series"
@@ -86,11 +86,11 @@ class SeriesClassifier(Classifier):
         cases = checked_series(X)
         names, places = checked_labels(y, len(cases))
         words = all(re.fullmatch(r"[\w.+-]+", name) for name in names)  # that a .ts file can hold
-        folder = self._new_folder()
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        file = folder.with_name(folder.name + ".ts")
-        write_cases(file, cases, names if words else [f"c{place}" for place in range(len(names))], places)
-        self._train_classes(folder, {"data.train": file.absolute(), "data.protocol": "paper"}, [file])
+        with self._new_run() as run:
+            stem = run.stem().absolute()
+            file = stem.with_name(stem.name + ".ts")
+            write_cases(file, cases, names if words else [f"c{place}" for place in range(len(names))], places)
+            self._train_classes({"data.train": file, "data.protocol": "paper"}, run)
         self.classes_ = np.unique(np.asarray(y).reshape(-1))
         return self
 

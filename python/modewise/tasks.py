@@ -1,11 +1,15 @@
 """The program's tasks in this process: training, evaluation, prediction. Python's lock is free meanwhile, Ctrl-C saves
 a checkpoint and raises `Stopped`, and what goes wrong is an exception with the program's sentence and exit code.
 
+SIGINT, SIGTERM and SIGHUP that arrive during a call are raised after it: Python's handlers run, and where Python has none
+for SIGTERM or SIGHUP, it ends by that signal, with the checkpoint saved.
+
 Notes and progress go to the process's stderr as the program writes them; `verbosity` −1 keeps all but errors back, 0
 is the program's, 1 and 2 say more.
 """
 
 import json
+import numbers
 import os
 import sys
 import threading
@@ -16,11 +20,12 @@ from typing import Any
 import torch
 
 from modewise import _native
-from modewise.errors import InternalError, Stopped, error_of
-from modewise.run_folder import RunFolder
+from modewise._signals import deliver
+from modewise.errors import InternalError, Stopped, UsageError, error_of
 
 Result = dict[str, Any]
 PathLike = str | os.PathLike[str]
+TEXTS = (str, bytes, os.PathLike)
 
 _native.load_library("modewise_python")
 _one_at_a_time = threading.Lock()  # the log and the signals belong to the process
@@ -38,11 +43,32 @@ def torch_as_it_starts() -> Iterator[None]:
         torch.set_default_dtype(dtype)
 
 
+def plain(value: Any) -> Any:
+    """A number, text or array of numpy or torch as Python has it, for json."""
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
+        return float(value)
+    if not hasattr(value, "tolist"):
+        raise TypeError(f"a {type(value).__name__} cannot be sent: {value!r:.80}")
+    return value.tolist()
+
+
+def request_text(command: str, request: Mapping[str, Any]) -> str:
+    """A request as JSON. UsageError for a text that is not UTF-8, as names of files may be."""
+    asked = json.dumps({"command": command, **request}, ensure_ascii=False, default=plain)
+    try:
+        asked.encode()
+    except UnicodeEncodeError as error:
+        around = asked[max(0, error.start - 30) : error.end + 10]
+        raise UsageError(f"{command}: texts and paths must be UTF-8, got {around!r}") from None
+    return asked
+
+
 def call(command: str, **request: Any) -> Result:
     """A request of the binding -> {"result": the document of --json, "text": what is printed without it}."""
-    asked = json.dumps({"command": command, **request})
+    asked = request_text(command, request)
     with _one_at_a_time, torch_as_it_starts():
         reply: Result = json.loads(torch.ops.modewise_tasks.call(asked))
+    deliver(reply.pop("arrived"), stopped=reply.get("signal", 0))
     if "exit_code" not in reply:
         return reply
     if reply["signal"] != 0:
@@ -51,12 +77,20 @@ def call(command: str, **request: Any) -> Result:
 
 
 def value_text(value: Any) -> str:
-    """A setting as the program's --set reads it: 24, 0.5, true, text, [1, 2], ["a", "b"]."""
+    """A setting as the program's --set reads it: 24, 0.5, true, text, [1, 2], ["a", "b"]. Scalars and arrays of numpy and torch
+    are numbers, texts and lists too. UsageError for a value of another type."""
+    value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, numbers.Integral):
+        return repr(int(value))
+    if isinstance(value, numbers.Real):
+        return repr(float(value))
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(json.dumps(item, ensure_ascii=False) if isinstance(item, str) else value_text(item) for item in value) + "]"
-    return repr(value) if isinstance(value, (int, float)) else os.fspath(value)
+        return "[" + ", ".join(json.dumps(os.fsdecode(item), ensure_ascii=False) if isinstance(item, TEXTS) else value_text(item) for item in value) + "]"
+    if isinstance(value, TEXTS):
+        return os.fsdecode(value)
+    raise UsageError(f"a setting must be a number, a text, a path or a list of these, got {value!r:.80} of type {type(value).__name__}")
 
 
 def assignments(settings: Mapping[str, Any]) -> list[str]:
@@ -71,20 +105,22 @@ def train(
     config: PathLike = "",
     out: PathLike = "",
     exist_ok: bool = False,
+    inputs: str = "",
     verbosity: int = 0,
 ) -> Result:
     """Trains a run of the task `kind` ("forecast", "classify", …): defaults < `config` (a TOML file) < `settings`
-    ("model.name": "hot"). `out`: the run folder; runs/DATA-MODEL where empty; with `exist_ok` it may hold a run ->
+    ("model.name": "hot"). `out`: the run folder; runs/DATA-MODEL where empty; with `exist_ok` it may hold a run.
+    `inputs`: a folder in `out` ("data", "data2", …) that holds data written for this run, which belong to it from then on ->
     metrics.json with "run", the folder. Same as the program's `train`."""
     reply = call("train", kind=kind, config=os.fspath(config), assignments=assignments(settings or {}), out=os.fspath(out),
-                 exist_ok=exist_ok, verbosity=verbosity, command_line=sys.argv)  # fmt: skip
+                 exist_ok=exist_ok, inputs=inputs, verbosity=verbosity, command_line=sys.argv)  # fmt: skip
     return dict(reply["result"])
 
 
 def resume(run: PathLike, settings: Mapping[str, Any] | None = None, *, accept_changes: bool = False, verbosity: int = 0) -> Result:
     """Goes on with a run that was stopped, to the bits of one that was not. Same as the program's `train --resume`;
     changed `settings` need `accept_changes`."""
-    reply = call("train", kind=RunFolder(run).task, assignments=assignments(settings or {}), resume=os.fspath(run),
+    reply = call("train", assignments=assignments(settings or {}), resume=os.fspath(run),
                  accept_changes=accept_changes, verbosity=verbosity, command_line=sys.argv)  # fmt: skip
     return dict(reply["result"])
 

@@ -18,13 +18,13 @@ WANTED = "[n, N_1 … N_k] or [n, N_1 … N_k, C] with at least one sample"
 class VolumeClassifier(Classifier):
     """Trains and asks one run of the program's task classify, in this process.
 
-    model: hot, transformer, timesformer, mvit, vit, resnet18, resnet50, cnn. epochs: None: the program's. seed: of
+    model: hot, transformer, divided, pooling-attention, vit, resnet18, resnet50, cnn. epochs: None: the program's. seed: of
     weights, order, dropout and augmentation. channels: whether the last axis of samples holds channels: "auto", "none",
     "last". settings: any other option of the program by its name, {"model.width": 32}. run, exist_ok, verbosity: as for
     Forecaster. A tenth of each class is held back to choose the best weights and a fifth to judge them
     (`data.split_ratios`).
 
-    After `fit`: `run_`, `metrics_` and `classes_`. What was fitted lies beside the folder, as RUN.npy, RUN_labels.npy.
+    After `fit`: `run_`, `metrics_` and `classes_`. What was fitted lies in the folder, as data/RUN.npy and data/RUN_labels.npy.
     """
 
     TASK = "classify"
@@ -55,12 +55,12 @@ class VolumeClassifier(Classifier):
         ConfigError, … say what is wrong; Ctrl-C saves and raises Stopped, and `resume` goes on."""
         samples = checked_array(X, WANTED)
         names, places = checked_labels(y, len(samples))
-        folder = self._new_folder()
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        files = [folder.with_name(folder.name + ending) for ending in (".npy", "_labels.npy")]
-        for file, array in zip(files, (samples, places), strict=True):
-            np.save(file, array, allow_pickle=False)
-        self._train_classes(folder, {"data.path": files[0].absolute(), "data.channels": self.channels, "data.classes": names}, files)
+        with self._new_run() as run:
+            stem = run.stem().absolute()
+            files = [stem.with_name(stem.name + ending) for ending in (".npy", "_labels.npy")]
+            for file, array in zip(files, (samples, places), strict=True):
+                np.save(file, array, allow_pickle=False)
+            self._train_classes({"data.path": files[0], "data.channels": self.channels, "data.classes": names}, run)
         self.classes_ = np.unique(np.asarray(y).reshape(-1))
         return self
 

@@ -146,7 +146,7 @@ TEST(ZooCost, CountsProducts) {
 
 INSTANTIATE_TEST_SUITE_P(
     Forms, EncoderParameters,
-    testing::Combine(testing::Values("hot", "transformer", "spatial", "temporal", "divided", "mvit"),
+    testing::Combine(testing::Values("hot", "transformer", "spatial", "temporal", "divided", "pooling"),
                      testing::Values(std::vector<std::string>{},
                                      std::vector<std::string>{"feed_forward=none"},
                                      std::vector<std::string>{"attention.kernel=none", "feed_forward=gelu"},

@@ -7,6 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "tests/analysis/matrices.h"
+#include "tests/error_of.h"
 
 namespace modewise::analysis {
 namespace {
@@ -89,11 +90,23 @@ TEST(DecompositionStudy, OfVectorSpaceIsTheSingularValues) {
 
 TEST(DecompositionStudy, RefusesWhatDoesNotFit) {
   const at::Tensor matrix = random_attention({12, 12}, 5, 3);
-  EXPECT_THROW(study_decomposition(matrix, {3, 5}), Error);
-  EXPECT_THROW(study_decomposition(matrix / 0.0 * 0.0, {3, 4}), Error);
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] {
+                       study_decomposition(matrix, {3, 5});
+                     }),
+            "a matrix of 15 × 15 is needed for modes 3 × 5, got 12 × 12");
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] {
+                       study_decomposition(matrix / 0.0 * 0.0, {3, 4});
+                     }),
+            "the matrix has values that are not finite");
   StudyOptions options;
   options.spaces = {{5, 2}};
-  EXPECT_THROW(study_decomposition(matrix, {3, 4}, options), Error);
+  EXPECT_EQ(error_of(ErrorKind::usage,
+                     [&] {
+                       study_decomposition(matrix, {3, 4}, options);
+                     }),
+            "the space 5 × 2 does not fold 12 rows");
 }
 
 }  // namespace

@@ -56,17 +56,17 @@ TEST_P(VolumeParameters, AreThoseOfTheBuiltModel) {
             parameters_of(*models::make_grid_classifier(config, shape, 1)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, VolumeParameters,
-                         testing::Values(std::vector<std::string>{"name=hot"},
-                                         std::vector<std::string>{"name=hot", "patch.embedding=relu_norm",
-                                                                  "patch.size=[4, 3, 5]",
-                                                                  "head.pooling=flatten"},
-                                         std::vector<std::string>{"name=transformer", "patch.size=8"},
-                                         std::vector<std::string>{"name=timesformer", "head.pooling=mean"},
-                                         std::vector<std::string>{"name=mvit", "patch.embedding=linear"},
-                                         std::vector<std::string>{"name=vit", "patch.size=5"},
-                                         std::vector<std::string>{"name=resnet18"},
-                                         std::vector<std::string>{"name=resnet50"}));
+INSTANTIATE_TEST_SUITE_P(
+    Every, VolumeParameters,
+    testing::Values(std::vector<std::string>{"name=hot"},
+                    std::vector<std::string>{"name=hot", "patch.embedding=relu_norm", "patch.size=[4, 3, 5]",
+                                             "head.pooling=flatten"},
+                    std::vector<std::string>{"name=transformer", "patch.size=8"},
+                    std::vector<std::string>{"name=divided", "head.pooling=mean"},
+                    std::vector<std::string>{"name=pooling-attention", "patch.embedding=linear"},
+                    std::vector<std::string>{"preset=paper"},
+                    std::vector<std::string>{"name=vit", "patch.size=5"},
+                    std::vector<std::string>{"name=resnet18"}, std::vector<std::string>{"name=resnet50"}));
 
 TEST(VolumeCost, OfViTIsThePapers) {
   // ViT-B/16 on 224² with 1000 classes, without the layer before the head: "86M"; by hand 86,567,656.

@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/file_lock.h"
+#include "modewise/core/folder.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise {
@@ -21,11 +24,19 @@ namespace {
 
 using std::chrono::milliseconds;
 
+void expect_error(ErrorKind kind, const std::string& message, const std::function<void()>& call) {
+  EXPECT_EQ(error_of(kind, call), message);
+}
+
 class ClaimTest : public testing::Test {
  protected:
   ~ClaimTest() override { ::unsetenv(kClaimVariable); }
 
   nlohmann::json content() const { return nlohmann::json::parse(read_file(folder / "claims/work.json")); }
+  /// The claims of the folder by a clock that stands where the test puts it.
+  Claims claims_by_clock(milliseconds lease) {
+    return Claims(folder / "claims", lease, [this] { return now; });
+  }
   /// A claim of a machine that is not this one.
   void write_elsewhere(int64_t beats, const std::string& token = "theirs") const {
     const nlohmann::json json = {{"token", token},  {"host", "far"}, {"machine", "another"},
@@ -34,6 +45,7 @@ class ClaimTest : public testing::Test {
   }
 
   ScratchFolder folder;
+  Claims::Clock::time_point now = Claims::Clock::now();
 };
 
 TEST_F(ClaimTest, OneOwnerAtATimeUntilItIsGivenBack) {
@@ -54,16 +66,18 @@ TEST_F(ClaimTest, OneOwnerAtATimeUntilItIsGivenBack) {
 }
 
 TEST_F(ClaimTest, ADeadOneIsTakenOverAfterItsLeaseByTheClockOfWhoLooks) {
-  Claims claims(folder / "claims", milliseconds(150));
+  Claims claims = claims_by_clock(milliseconds(150));
   write_elsewhere(1);
   EXPECT_EQ(claims.take("work"), nullptr);
   EXPECT_EQ(claims.owner("work"), "far, process 4711");
-  std::this_thread::sleep_for(milliseconds(100));
-  write_elsewhere(2);  // a heartbeat: the lease begins anew
+  now += milliseconds(149);
   EXPECT_EQ(claims.take("work"), nullptr);
-  std::this_thread::sleep_for(milliseconds(100));
+  write_elsewhere(2);  // a heartbeat: the lease begins anew when it is seen
+  now += milliseconds(100);
   EXPECT_EQ(claims.take("work"), nullptr);
-  std::this_thread::sleep_for(milliseconds(100));
+  now += milliseconds(149);
+  EXPECT_EQ(claims.take("work"), nullptr);
+  now += milliseconds(1);
   const auto claim = claims.take("work");
   ASSERT_NE(claim, nullptr);
   EXPECT_TRUE(claim->taken_over());
@@ -110,11 +124,13 @@ TEST_F(ClaimTest, ANumberThatAnotherProcessHasGotIsDead) {
 
 TEST_F(ClaimTest, ADamagedFileIsAClaimUntilItsLeaseEnds) {
   for (const std::string text : {"", "{", "[1]", R"({"token": 3, "process": "x"})", "\xff\xfe"}) {
-    Claims claims(folder / "claims", milliseconds(50));
+    Claims claims = claims_by_clock(milliseconds(50));
     folder.write("claims/work.json", text);
     EXPECT_EQ(claims.take("work"), nullptr) << text;
     EXPECT_EQ(claims.owner("work"), "unknown, process 0") << text;
-    std::this_thread::sleep_for(milliseconds(80));
+    now += milliseconds(49);
+    EXPECT_EQ(claims.take("work"), nullptr) << text;
+    now += milliseconds(1);
     EXPECT_NE(claims.take("work"), nullptr) << text;
   }
 }
@@ -136,6 +152,27 @@ TEST_F(ClaimTest, OfManyThatTakeAtOnceOneGetsIt) {
   }
 }
 
+TEST_F(ClaimTest, AHeartbeatThatCannotBeWrittenIsAnErrorAndTheNextOneIsWritten) {
+  Claims claims(folder / "claims", milliseconds(60'000));
+  auto claim = claims.take("work");
+  const std::filesystem::path lock = folder / "claims/lock", file = folder / "claims/work.json";
+  std::filesystem::remove(lock);
+  std::filesystem::create_directory(lock);
+  expect_error(ErrorKind::cannot_create, "cannot create " + lock.string() + ": Is a directory",
+               [&] { claim->beat(); });
+  std::filesystem::remove(lock);
+  std::filesystem::rename(file, folder / "aside");
+  std::filesystem::create_directory(file);
+  expect_error(ErrorKind::no_input, file.string() + " is a folder, not a file", [&] { claim->beat(); });
+  std::filesystem::remove(file);
+  std::filesystem::rename(folder / "aside", file);
+  EXPECT_EQ(content()["beats"], 0);
+  EXPECT_TRUE(claim->beat());
+  std::filesystem::remove(file);
+  EXPECT_FALSE(claim->beat());  // nobody's now: another may take it
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
 TEST_F(ClaimTest, WorkUnderATicketAsksWhetherItIsStillItsOwn) {
   require_own_claim();  // no ticket: nothing to ask
   Claims claims(folder / "claims", milliseconds(60'000));
@@ -144,19 +181,38 @@ TEST_F(ClaimTest, WorkUnderATicketAsksWhetherItIsStillItsOwn) {
   require_own_claim();
   claim->beat();
   require_own_claim();
+  const std::string file = (folder / "claims/work.json").string();
   write_elsewhere(1);
-  try {
-    require_own_claim();
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::cannot_create);
-    EXPECT_THAT(error.what(), testing::HasSubstr("taken over by another process"));
-    EXPECT_THAT(error.what(), testing::HasSubstr((folder / "claims/work.json").string()));
-  }
-  std::filesystem::remove(folder / "claims/work.json");
-  EXPECT_THROW(require_own_claim(), Error);
+  expect_error(ErrorKind::cannot_create,
+               "this work was taken over by another process, since its owner gave no sign of life: " + file +
+                   " is no longer ours, so nothing is saved",
+               require_own_claim);
+  std::filesystem::remove(file);
+  expect_error(ErrorKind::cannot_create,
+               "the claim on this work was given back by the program that started it: there is no " + file +
+                   ", so nothing is saved",
+               require_own_claim);
+  std::filesystem::create_directory(file);  // cannot be read
+  expect_error(ErrorKind::no_input, file + " is a folder, not a file", require_own_claim);
   ::setenv(kClaimVariable, "nothing", 1);
-  EXPECT_THROW(require_own_claim(), Error);
+  expect_error(ErrorKind::usage, "MODEWISE_CLAIM must be \"TOKEN FILE\", got \"nothing\"", require_own_claim);
+}
+
+TEST_F(ClaimTest, NothingIsWrittenUnderAClaimThatIsLost) {
+  Claims claims(folder / "claims", milliseconds(60'000));
+  const auto claim = claims.take("work");
+  ::setenv(kClaimVariable, claim->ticket().c_str(), 1);
+  const std::string file = folder.write("run/metrics.json", "old");
+  write_file_atomically(file, "ours");
+  write_elsewhere(1);
+  const std::string lost =
+      "this work was taken over by another process, since its owner gave no sign of life: " +
+      (folder / "claims/work.json").string() + " is no longer ours, so nothing is saved";
+  expect_error(ErrorKind::cannot_create, lost, [&] { write_file_atomically(file, "theirs"); });
+  expect_error(ErrorKind::cannot_create, lost,
+               [&] { write_file_synced(folder / "run/new.json", as_bytes("theirs")); });
+  EXPECT_EQ(read_file(file), "ours");
+  EXPECT_THAT(entries_of(folder / "run"), testing::ElementsAre(std::filesystem::path(file)));
 }
 
 TEST(FileLock, IsHeldByOneAndFreeAfterIt) {
@@ -175,9 +231,47 @@ TEST(FileLock, IsHeldByOneAndFreeAfterIt) {
   }
   EXPECT_EQ(file_state(), State::held);
   EXPECT_EQ(folder_state(), State::held);
-  EXPECT_THROW(FileLock::of_file(folder / "none/lock", Mode::attempt), Error);
-  EXPECT_THROW(FileLock::of_folder(folder / "none", Mode::attempt), Error);
-  EXPECT_FALSE(std::filesystem::exists(folder / "none"));
+  const std::string none = (folder / "none").string();
+  expect_error(ErrorKind::cannot_create, "cannot create " + none + "/lock: No such file or directory",
+               [&] { FileLock::of_file(none + "/lock", Mode::attempt); });
+  expect_error(ErrorKind::no_input, "cannot open folder " + none + ": No such file or directory",
+               [&] { FileLock::of_folder(none, Mode::attempt); });
+  EXPECT_FALSE(std::filesystem::exists(none));
+}
+
+TEST(FileLock, OfAFolderGoesWithItsHolder) {
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder / ".lock";
+  {
+    const FileLock held = FileLock::of_folder(folder.path(), FileLock::Mode::attempt);
+    EXPECT_TRUE(std::filesystem::exists(file));
+    const FileLock second = FileLock::of_folder(folder.path(), FileLock::Mode::attempt);
+    EXPECT_EQ(second.state(), FileLock::State::taken);
+  }
+  EXPECT_FALSE(std::filesystem::exists(file));
+  folder.write(".lock", "");  // of a holder that was killed
+  EXPECT_EQ(FileLock::of_folder(folder.path(), FileLock::Mode::attempt).state(), FileLock::State::held);
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+// Whoever opened the file before its holder removed it must not take that lock for one on the folder.
+TEST(FileLock, OfAFolderIsHeldByOneOfManyThatComeAndGo) {
+  const ScratchFolder folder;
+  std::atomic<int> inside = 0, most = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i)
+      threads.emplace_back([&] {
+        for (int round = 0; round < 200; ++round) {
+          const FileLock lock = FileLock::of_folder(folder.path(), FileLock::Mode::wait);
+          const int here = ++inside;
+          if (here > most) most = here;
+          std::this_thread::yield();
+          --inside;
+        }
+      });
+  }
+  EXPECT_EQ(most, 1);
 }
 
 }  // namespace

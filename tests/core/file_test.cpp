@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 
 #include "modewise/core/error.h"
 #include "modewise/core/folder.h"
@@ -14,6 +15,8 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/progress.h"
+#include "tests/error_of.h"
+#include "tests/scratch_folder.h"
 
 namespace modewise {
 namespace {
@@ -46,7 +49,8 @@ TEST_F(File, FailedWriteKeepsTheOldFileAndNamesTheReason) {
     EXPECT_THAT(error.what(), HasSubstr("No such file or directory"));
   }
   fs::create_directory(folder_ / "taken");
-  EXPECT_THROW(write_file_atomically(folder_ / "taken", std::string_view("x")), Error);
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { write_file_atomically(folder_ / "taken", std::string_view("x")); }),
+            "cannot rename a temporary to " + (folder_ / "taken").string() + ": Is a directory");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 
@@ -133,8 +137,10 @@ TEST_F(File, AFileThatAppearsAtOnceGoesWhenItIsNotFinished) {
 TEST_F(File, WhatIsWrittenInANewFolderTakesNobodysPlace) {
   std::ofstream(folder_ / "victim") << "mine";
   fs::create_symlink(folder_ / "victim", folder_ / "planted");
-  EXPECT_THROW(write_file_synced(folder_ / "planted", as_bytes("x")), Error);
-  EXPECT_THROW(write_file_synced(folder_ / "victim", as_bytes("x")), Error);
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { write_file_synced(folder_ / "planted", as_bytes("x")); }),
+            "cannot create " + (folder_ / "planted").string() + ": File exists");
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { write_file_synced(folder_ / "victim", as_bytes("x")); }),
+            "cannot create " + (folder_ / "victim").string() + ": File exists");
   EXPECT_EQ(read_file(folder_ / "victim"), "mine");
 }
 
@@ -179,6 +185,34 @@ TEST_F(File, ReadingAFolderOrNothingIsNoInput) {
 }
 
 // Reference values of the xxHash project for XXH3 128 bits, seed 0.
+TEST(CopyDurably, AFolderIsCopiedWithAllInItToANewPlace) {
+  const ScratchFolder folder;
+  const std::string large(3'000'000, 'x');
+  folder.write("from/a.txt", "a");
+  folder.write("from/deep/er/b.bin", large);
+  fs::create_directories(folder / "from/empty");
+  copy_durably(folder / "from", folder / "to");
+  std::vector<std::string> copied;
+  for (const auto& entry : fs::recursive_directory_iterator(folder / "to"))
+    copied.push_back(fs::relative(entry.path(), folder / "to").string());
+  EXPECT_THAT(copied, testing::UnorderedElementsAre("a.txt", "deep", "deep/er", "deep/er/b.bin", "empty"));
+  EXPECT_EQ(read_file(folder / "to/a.txt"), "a");
+  EXPECT_EQ(read_file(folder / "to/deep/er/b.bin"), large);
+  const std::string from = folder.path("from/a.txt"), to = folder.path("to/a.txt");
+  const auto message = [](const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::io);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message([&] { copy_durably(from, to); }), "cannot copy " + from + " to " + to + ": File exists");
+  EXPECT_EQ(message([&] { copy_durably(folder / "none", folder / "x"); }),
+            "cannot copy " + folder.path("none") + " to " + folder.path("x") + ": No such file or directory");
+}
+
 TEST(ContentHash, MatchesXxh3OfTheEmptyInput) {
   EXPECT_EQ(content_hash({}), "99aa06d3014798d86001c324468d497f");
   EXPECT_NE(content_hash(as_bytes("a")), content_hash(as_bytes("b")));

@@ -32,5 +32,18 @@ TEST(ParseJson, BoundsTheLevels) {
   EXPECT_THAT(json_error(""), HasSubstr("a.json: not JSON: "));
 }
 
+TEST(ParseJson, BoundsTheMembersOfOrderedObjects) {
+  const auto object = [](size_t members) {
+    std::string text;
+    for (size_t i = 0; i < members; ++i) text += (i == 0 ? "{\"" : ",\"") + std::to_string(i) + "\":0";
+    return text + "}";
+  };
+  EXPECT_EQ(parse_json("[" + object(16384) + "," + object(16384) + "]", "a.json").size(), 2U);
+  EXPECT_EQ(json_error(object(16385)), "a.json: an object has more than 16384 members");
+  EXPECT_EQ(json_error("{\"x\":[" + object(1'000'000) + "]}"),
+            "a.json: an object has more than 16384 members");
+  EXPECT_EQ(parse_json<nlohmann::json>(object(1'000'000), "a.json").size(), 1'000'000U);
+}
+
 }  // namespace
 }  // namespace modewise

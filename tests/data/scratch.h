@@ -10,23 +10,11 @@
 #include <functional>
 #include <string>
 
-#include "modewise/core/error.h"
 #include "modewise/data/forecast/series.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::data {
-
-/// The message of the Error that `action` throws; its kind must be `kind`.
-inline std::string error_of(ErrorKind kind, const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(static_cast<int>(error.kind()), static_cast<int>(kind)) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "expected an error";
-  return "";
-}
 
 /// A series of `shape` [T, N_1…] without dates, filled by `value(cell)`.
 inline Series make_series(const std::vector<int64_t>& shape, const std::function<double(int64_t)>& value) {

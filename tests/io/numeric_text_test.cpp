@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "tests/data_folder.h"
 #include "tests/io/damage.h"
 
 namespace modewise::io {
@@ -72,8 +73,8 @@ TEST(NumericText, ReadsManyTabsWithoutRecursion) {
 }
 
 TEST(NumericText, ReadsTheExchangeRates) {
-  const std::string path = std::string(MODEWISE_SOURCE_DIR) + "/../shared/data/forecasting/exchange_rate.txt";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "the real data of ../shared/data is not here";
+  const std::string path = (data_folder() / "forecasting" / "exchange_rate.txt").string();
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
   const NumericText matrix = read_numeric_text(path);
   EXPECT_EQ(matrix.rows, 7588);
   EXPECT_EQ(matrix.columns, 8);

@@ -1,10 +1,12 @@
 #pragma once
-// Frozen vectors of this folder.
+// Frozen vectors of this folder, and the folder with data sets.
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/data_folder.h"
 
 namespace modewise::io {
 

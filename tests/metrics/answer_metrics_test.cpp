@@ -8,6 +8,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/metrics/answer_metrics.h"
+#include "tests/error_of.h"
 
 namespace modewise::metrics {
 namespace {
@@ -44,7 +45,8 @@ TEST(AnswerMetrics, ClassesAndNumbersAsLongBench) {
   for (const auto& json : answers()["retrieval"])
     EXPECT_DOUBLE_EQ(retrieval_score(Case(json).prediction, Case(json).answer), json["score"].get<double>())
         << json;
-  EXPECT_THROW(retrieval_score("1", "Paragraph one"), Error);
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { retrieval_score("1", "Paragraph one"); }),
+            "an answer of retrieval must hold 'Paragraph NUMBER', got 'Paragraph one'");
 }
 
 TEST(AnswerMetrics, CodeAsDifflib) {
@@ -59,7 +61,9 @@ TEST(AnswerMetrics, CodeAsDifflib) {
 TEST(AnswerMetrics, TheBestAnswerCounts) {
   EXPECT_DOUBLE_EQ(answer_score("exact", "The Cat!", {"dog", "cat"}, {}), 1);
   EXPECT_DOUBLE_EQ(answer_score("qa_f1", "a dog", {"cat", "dog house"}, {}), 2.0 / 3);
-  EXPECT_THROW(answer_score("qa_f2", "a", {"b"}, {}), Error);
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { answer_score("qa_f2", "a", {"b"}, {}); }),
+            "there is no metric 'qa_f2' (there are qa_f1, rouge_l, classification, count, retrieval, "
+            "code_sim, exact) (did you mean 'qa_f1'?)");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
+#include "tests/error_of.h"
 
 namespace modewise::metrics {
 namespace {
@@ -155,7 +156,8 @@ TEST(Conformal, LeavesMissingTargetsOut) {
   const Calibration calibration = calibrate(half, {});
   EXPECT_NEAR(coverage(calibration, sample_of(4000, 5, even), 0), 0.80, 0.02);
   for (float& score : half.below) score = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THROW(calibrate(half, {}), Error);
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { calibrate(half, {}); }),
+            "calibration needs validation targets, but all of them are missing");
 }
 
 TEST(Conformal, CorrectsQuantilesThatAreTooNarrow) {

@@ -130,16 +130,15 @@ TEST_P(Oracle, GradientOfEveryParameterAgrees) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Oracle,
-                         testing::Values("hot_release", "hot_release_order3", "hot_paper", "hot_default",
-                                         "hot_missing_order3", "hot_missing_sum", "transformer_missing",
-                                         "spatial_missing", "temporal_missing", "dlinear",
-                                         "dlinear_individual", "nlinear", "rlinear", "patchtst",
-                                         "patchtst_training", "itransformer", "itransformer_missing",
-                                         "dlinear_cycle", "nlinear_cycle", "rlinear_cycle", "patchtst_cycle",
-                                         "itransformer_cycle", "tide", "tide_known", "tide_known_missing",
-                                         "hot_known", "hot_known_missing"),
-                         [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Models, Oracle,
+    testing::Values("hot_release", "hot_release_order3", "hot_paper", "hot_paper_product", "hot_default",
+                    "hot_missing_order3", "hot_missing_sum", "transformer_missing", "spatial_missing",
+                    "temporal_missing", "dlinear", "dlinear_individual", "nlinear", "rlinear", "patchtst",
+                    "patchtst_training", "itransformer", "itransformer_missing", "dlinear_cycle",
+                    "nlinear_cycle", "rlinear_cycle", "patchtst_cycle", "itransformer_cycle", "tide",
+                    "tide_known", "tide_known_missing", "hot_known", "hot_known_missing"),
+    [](const auto& param) { return std::string(param.param); });
 
 }  // namespace
 }  // namespace modewise::models

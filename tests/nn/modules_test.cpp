@@ -258,6 +258,17 @@ TEST(TimeHead, MeanCountsValidTokensAlone) {
   EXPECT_GT(difference(head.forward(tokens, {}), out), 1e-3);
 }
 
+TEST(TimeHead, WithoutANormIsOneLinearMapOfTheMean) {
+  Initializer init(1);
+  TimeHead head(init, TimePooling::mean, 4, 6, 2, 3, 0.0, false);
+  head.to(at::kDouble);
+  EXPECT_EQ(head.parameters().size(), 2);
+  const at::Tensor tokens = at::randn({2, 3, 4, 6}, at::kDouble);
+  const at::Tensor wanted =
+      at::linear(tokens.mean(2), parameter(head, "2.weight"), parameter(head, "2.bias"));
+  EXPECT_LT(difference(head.forward(tokens, {}), wanted), 1e-14);
+}
+
 TEST(TimeHead, AttentionWeighsValidTokensHeadByHead) {
   Initializer init(1);
   TimeHead head(init, TimePooling::attention, 4, 6, 2, 3, 0.0);

@@ -9,22 +9,45 @@
 #include <numbers>
 
 #include "modewise/core/error.h"
+#include "tests/error_of.h"
 
 namespace modewise::nn {
 namespace {
 
-TEST(RotaryScaling, StretchesTheChosenLevelAlone) {
-  const RotaryScaling scaling{.base = 10000, .kind = "linear", .factor = 4};
-  for (const int64_t scaled : {-1, 0, 1, 2}) {
-    const ops::RotaryCode code = rotary_code(scaling, 4, 3, scaled);
-    ASSERT_EQ(code.frequencies.sizes().vec(), (std::vector<int64_t>{3, 2}));
-    for (int64_t level = 0; level < 3; ++level) {
-      const double factor = scaled == -1 || scaled == level ? 4 : 1;
-      EXPECT_EQ(code.frequencies[level][0].item<double>(), 1 / factor) << scaled << " " << level;
-      EXPECT_DOUBLE_EQ(code.frequencies[level][1].item<double>(), 0.01 / factor) << scaled << " " << level;
-    }
-    EXPECT_EQ(code.gains, (std::vector<double>{1, 1, 1}));
+TEST(RotaryScaling, EachLevelHasItsOwnRow) {
+  const RotaryScaling linear{.base = 10000, .kind = "linear", .factor = 4};
+  const RotaryScaling none{.base = 10000, .kind = "none", .factor = 4};
+  const ops::RotaryCode code = rotary_code({none, linear, none}, 4);
+  ASSERT_EQ(code.frequencies.sizes().vec(), (std::vector<int64_t>{3, 2}));
+  for (int64_t level = 0; level < 3; ++level) {
+    const double factor = level == 1 ? 4 : 1;
+    EXPECT_EQ(code.frequencies[level][0].item<double>(), 1 / factor) << level;
+    EXPECT_DOUBLE_EQ(code.frequencies[level][1].item<double>(), 0.01 / factor) << level;
   }
+  EXPECT_EQ(code.gains, (std::vector<double>{1, 1, 1}));
+}
+
+TEST(RotaryScaling, ALevelHasItsOwnLengthAndFactor) {
+  for (const char* kind : {"yarn", "llama3"}) {
+    const RotaryScaling scaling{.base = 10, .kind = kind, .factor = 4, .original_length = 2048};
+    const RotaryScaling grown = level_scaling(scaling, 8, 24);
+    EXPECT_EQ(grown.kind, kind);
+    EXPECT_EQ(grown.original_length, 8);
+    EXPECT_EQ(grown.factor, 3);
+    EXPECT_EQ(level_scaling(scaling, 8, 8).kind, "none");
+  }
+  const RotaryScaling linear{.base = 10, .kind = "linear", .factor = 4};
+  EXPECT_EQ(level_scaling(linear, 8, 8).kind, "linear");
+  EXPECT_EQ(level_scaling(linear, 8, 8).factor, 4);
+}
+
+// Of 6 positions no pair turns once, the fastest 6 / 2π = 0.95 times: all are interpolated (YaRN, Eq. 20).
+TEST(RotaryScaling, YarnInterpolatesAllPairsOfFewPositions) {
+  const RotaryScaling scaling{.base = 10, .kind = "yarn", .factor = 4, .original_length = 2048};
+  const std::vector<double> frequencies = rotary_frequencies(level_scaling(scaling, 6, 24), 8);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_DOUBLE_EQ(frequencies[static_cast<size_t>(i)], std::pow(10.0, -i / 4.0) / 4) << i;
+  EXPECT_FALSE(level_scaling(scaling, 7, 28).divide_all);  // 7 / 2π is above 1
 }
 
 // base · factor^(d / (d − 2)): 100 · 4² for d = 4.
@@ -93,7 +116,8 @@ TEST(RotaryScaling, OnlyYarnHasAGain) {
   EXPECT_EQ(rotary_gain({.base = 10, .kind = "yarn", .factor = 1}), 1);
   EXPECT_EQ(rotary_gain({.base = 10, .kind = "yarn", .factor = 4, .gain = 1.5}), 1.5);
   EXPECT_NO_THROW(rotary_frequencies({.base = 10, .kind = "none"}, 4));
-  EXPECT_THROW(rotary_frequencies({.base = 10, .kind = "other"}, 4), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { rotary_frequencies({.base = 10, .kind = "other"}, 4); }),
+            "there is no rotary scaling 'other'");
 }
 
 }  // namespace

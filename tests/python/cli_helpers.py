@@ -6,8 +6,9 @@ import subprocess
 import numpy as np
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "modewise"
+from programs import ROOT, built
+
+PROGRAM = built("modewise")
 DATA = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data"))
 
 SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "output.report=false"]

@@ -88,17 +88,16 @@ def same_as_on_cpu(got, wanted):
 
 def test_reading_the_devices_memory_ends_the_process():
     code = (f"import sys; sys.path[:] = {sys.path!r}\nimport ctypes, torch, on_a_device; on_a_device.load_device()\n"
-            "x = torch.ones(3).to('guarded'); print(x.sum().item())\n")  # fmt: skip
-    safe = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (safe.returncode, safe.stdout.strip()) == (0, "3.0"), safe.stderr
-    read = subprocess.run([sys.executable, "-c", code + "ctypes.string_at(x.data_ptr(), 4)"], capture_output=True)
-    assert read.returncode == -11
+            "x = torch.ones(3).to('guarded'); print(x.sum().item(), flush=True)\n"
+            "ctypes.string_at(x.data_ptr(), 4); print('read')\n")  # fmt: skip
+    read = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (read.returncode, read.stdout) == (-11, "3.0\n"), read.stderr
 
 
 @ALL
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_values_and_gradients_are_the_references(record, dtype):
-    for sample in record.samples(drawer(dtype)):
+    for sample in record.samples(drawer(dtype))[:: 1 if dtype == torch.float32 else 3]:  # a copy of a tensor costs system calls
         ops.use_reference(True)
         wanted = results_and_gradients(record, sample)
         ops.use_reference(False)

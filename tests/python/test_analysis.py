@@ -11,7 +11,6 @@ import pytest
 
 from cli_helpers import PROGRAM, fails, modewise, ok, write_csv
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "output.report=false",
          "--set", "model.patch.length=8", "--set", "model.patch.stride=8", "--set", "model.width=16",

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from cli_helpers import PROGRAM, fails, ok
+from cli_helpers import fails, ok
 from test_series import SMALL as SERIES
 from test_series import write_ts
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 LANGUAGE = ["model.width=32", "model.layers=2", "model.heads=4", "model.kv_heads=2", "model.context=64", "train.batch_size=4",
             "train.max_steps=12", "train.optimizer.learning_rate=0.01", "train.schedule.warmup_steps=2", "output.report=false"]  # fmt: skip

@@ -14,7 +14,6 @@ from safetensors.numpy import load_file
 from test_classify import volumes, write_npz
 from test_series import write_ts
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "train.epochs=2", "--threads", "1"]
 
 
@@ -182,6 +181,7 @@ def test_other_commands_take_the_run(chosen):
     assert judged == result["test"]
 
 
+@pytest.mark.long  # test_auto_kill.py kills a shorter search
 def test_a_killed_search_ends_with_the_same_bits(chosen, tmp_path):
     _, table, whole, _ = chosen
     run = tmp_path / "run"
@@ -261,7 +261,7 @@ def test_the_chosen_classifier_has_room_for_longer_test_cases(tmp_path):
               "--set", "train.epochs=2", "--threads", "1", "--json")  # fmt: skip
     assert sum(map(sum, json.loads(told.stdout)["test"]["confusion"])) == 21
     assert tomllib.loads((tmp_path / "run" / "config.toml").read_text())["data"]["length"] == 23
-    ok("train", "series", "--data", tmp_path, "--model", "auto", "--budget", "10s", "--out", tmp_path / "unseen",
+    ok("train", "series", "--data", tmp_path, "--model", "auto", "--budget", "3s", "--out", tmp_path / "unseen",
        "--set", "train.epochs=2", "--threads", "1", "--no-test")  # fmt: skip
     assert tomllib.loads((tmp_path / "unseen" / "config.toml").read_text())["data"]["length"] == 0
     assert "test cases stay unread: any of more than 20 steps will need a larger data.length" in (tmp_path / "unseen" / "log.txt").read_text()

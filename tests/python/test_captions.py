@@ -7,10 +7,9 @@ import shutil
 import numpy as np
 import pytest
 
-from cli_helpers import DATA, PROGRAM, fails, ok
+from cli_helpers import DATA, fails, ok
 
 Image = pytest.importorskip("PIL.Image")
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 COLORS = {"red": (220, 40, 40), "green": (40, 200, 60), "blue": (50, 60, 230)}
 SMALL = ["--size", "16", "--set", "model.encoder.widths=[8,16]", "--set", "model.encoder.heads=2", "--set", "model.encoder.dropout=0",

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from cli_helpers import PROGRAM, ROOT, fails, modewise, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 CLASSES = ("up", "down", "flat")
 EPOCHS = {"dlinear": 40, "minirocket": 0, "resnet": 10}
 
@@ -234,6 +233,7 @@ def test_auto_ends_with_the_trainings_of_all_splits(chosen):
     assert scores(run).shape == (30, 3)
 
 
+@pytest.mark.long
 def test_killed_while_it_puts_runs_together(chosen, tmp_path):
     whole, _ = chosen
     run = tmp_path / "auto"

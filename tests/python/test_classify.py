@@ -6,9 +6,8 @@ import struct
 import numpy as np
 import pytest
 
-from cli_helpers import PROGRAM, fails, modewise, ok
+from cli_helpers import fails, modewise, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.blocks=1",
          "--set", "train.epochs=4", "--set", "train.batch_size=16", "--set", "output.report=false",
@@ -164,7 +163,7 @@ def test_stopping_and_resuming_ends_with_the_same_bits(run, tmp_path):
         assert bits[0] == bits[1], kept
 
 
-@pytest.mark.parametrize("model", ["transformer", "timesformer", "mvit", "resnet18"])
+@pytest.mark.parametrize("model", ["transformer", "divided", "pooling-attention", "resnet18"])
 def test_every_model_trains(run, tmp_path, model):
     sizes = ["--set", "model.resnet.width=4"] if model == "resnet18" else SMALL[:8]
     result = ok("train", "classify", "--data", run.parent / "boxes.npz", "--out", tmp_path / model, "--model", model,

@@ -12,7 +12,6 @@ import pytest
 
 from cli_helpers import DATA, PROGRAM, QUICK, SMALL, fails, hourly, modewise, ok, small_run, train, write_csv
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 
 # Nothing is overwritten.
@@ -114,7 +113,7 @@ def slow_training(tmp_path, out):
             "train.epochs=25", "--set", "train.patience=0", "--threads", "1"]
 
 
-@pytest.mark.parametrize("number,code,more", [(signal.SIGINT, 130, []), (signal.SIGTERM, 143, []),
+@pytest.mark.parametrize("number,code,more", [(signal.SIGINT, 130, []), (signal.SIGTERM, 143, []), (signal.SIGHUP, 129, []),
                                               (signal.SIGTERM, 143, ["--set", "model.window.cycle=24"])])
 def test_a_signal_saves_and_resume_ends_with_the_same_bits(tmp_path, number, code, more):
     whole, cut = tmp_path / "whole", tmp_path / "cut"

@@ -11,7 +11,6 @@ import pytest
 
 from cli_helpers import PROGRAM, QUICK, fails, modewise, ok, write_csv
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 LARGEST = 2**63 - 1
 
 

@@ -15,9 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cli_helpers import PROGRAM, fails, ok
-
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+from cli_helpers import fails, ok
 
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 FIRST_DAY = datetime.date(2020, 1, 1)
@@ -65,7 +63,7 @@ TABLES = {
 }
 
 
-WHOLE = ["wide, ISO dates", "long, unequal lengths", "30 rows"]  # trained as long as the first command does
+WHOLE = ["wide, ISO dates", "30 rows"]  # trained as long as the first command does
 SHORT = ["--set", "train.max_steps=30"]
 
 
@@ -77,12 +75,13 @@ def train_predict_backtest(path, run, *options):
     return list(csv.DictReader(out.open()))
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_a_table_is_forecast_by_the_first_command(tmp_path, name):
+@pytest.mark.parametrize("name, whole", [*((name, name in WHOLE) for name in TABLES),
+                                         pytest.param("long, unequal lengths", True, marks=pytest.mark.long)])  # fmt: skip
+def test_a_table_is_forecast_by_the_first_command(tmp_path, name, whole):
     content, first = TABLES[name]
     path = tmp_path / "table.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    rows = train_predict_backtest(path, tmp_path / "run", *([] if name in WHOLE else SHORT))
+    rows = train_predict_backtest(path, tmp_path / "run", *([] if whole else SHORT))
     assert {key: rows[0][key] for key in first} == first and list(rows[0])[:len(first)] == list(first)
     assert "row" not in rows[0] and any(key.endswith("_q0.975") for key in rows[0])
 
@@ -201,7 +200,8 @@ def write_png(folder):
     return "pictures", folder
 
 
-@pytest.mark.parametrize("write", [write_tsv, write_csv, write_arff, write_arrays, write_nifti, write_png])
+@pytest.mark.parametrize("write", [write_tsv, write_arrays, write_png,
+                                   *(pytest.param(write, marks=pytest.mark.long) for write in (write_csv, write_arff, write_nifti))])  # fmt: skip
 def test_thirty_easy_samples_are_learnt_by_the_first_command(tmp_path, write):
     (tmp_path / "data").mkdir()
     task, path = write(tmp_path / "data")

@@ -4,9 +4,8 @@ import json
 import numpy as np
 import pytest
 
-from cli_helpers import PROGRAM, QUICK, SMALL, fails, hourly, ok
+from cli_helpers import QUICK, SMALL, fails, hourly, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 IDS = ("773869", "767541", "767542")
 # A model that squares its window, as most do: float32 ends at 3.4e38.

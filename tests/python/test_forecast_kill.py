@@ -11,9 +11,9 @@ import time
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "modewise"
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+from programs import built
+
+PROGRAM = built("modewise")
 ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}
 OPTIONS = [
     "data.simulate=lorenz96", "data.simulate_rows=800", "data.knock_out=0.02", "forecast.lookback=48",
@@ -45,7 +45,7 @@ def reference(folder):
     return result, time.monotonic() - began
 
 
-@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("threads", [2, *(pytest.param(threads, marks=pytest.mark.long) for threads in (1, 4))])
 def test_killed_runs_end_with_the_same_bytes(tmp_path, tmp_path_factory, threads):
     wanted, seconds = reference(tmp_path_factory.getbasetemp())
     rng = random.Random(threads)

@@ -5,9 +5,8 @@ import math
 
 import pytest
 
-from cli_helpers import PROGRAM, fails, ok
+from cli_helpers import fails, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 QUICK = ["--model", "dlinear", "--set", "output.report=false", "--set", "train.max_steps=20", "--threads", "1"]
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()

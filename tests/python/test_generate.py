@@ -7,7 +7,6 @@ import pytest
 
 from cli_helpers import DATA, PROGRAM, fails, modewise, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 STORIES = DATA / "language" / "stories260K.bin"
 needs_stories = pytest.mark.skipif(not STORIES.exists(), reason=f"{STORIES} is not there")
 
@@ -165,3 +164,14 @@ def test_transformers_reads_what_is_exported_and_writes_the_same_text(tmp_path, 
 def test_names_of_task_files_may_hold_commas(tmp_path):
     small_folder(tmp_path / "model")
     fails(66, "no, such.toml", arguments=["evaluate", tmp_path / "model", "--tokenizer", "bytes", "--tasks", tmp_path / "no, such.toml"])
+
+
+def test_a_scaling_by_one_is_refused_where_it_is_asked_for_and_opens_from_a_file(tmp_path):
+    plain = small_folder(tmp_path / "plain")
+    for command in (["generate", plain, "--tokenizer", "bytes", "--tokens", 2], ["convert", plain, tmp_path / "out"]):
+        for kind in ("linear", "ntk", "yarn", "llama3"):
+            fails(78, f'rope.scaling = "{kind}" with rope.factor = 1', "set rope.factor", arguments=[*command, "--set", f"rope.scaling={kind}"])
+    fails(2, "--factor 2 has no effect without --rope",
+          arguments=["evaluate", plain, "--tokenizer", "bytes", "--data", plain / "config.json", "--factor", 2])  # fmt: skip
+    by_one = small_folder(tmp_path / "one", rope_scaling={"type": "linear", "factor": 1.0})
+    ok("generate", by_one, "--tokenizer", "bytes", "--tokens", 2)

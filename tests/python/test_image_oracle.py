@@ -14,19 +14,17 @@ import tarfile
 
 import pytest
 
+from programs import ROOT, built
+
 np = pytest.importorskip("numpy")
 nibabel = pytest.importorskip("nibabel")
 rasterio = pytest.importorskip("rasterio")
 tifffile = pytest.importorskip("tifffile")
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "io_dump"
+PROGRAM = built("io_dump")
 DATA = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data")) / "multispectral"
 
-pytestmark = [
-    pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built"),
-    pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
 real_files = pytest.mark.skipif(not DATA.exists(), reason=f"{DATA} is not there")
 
 

@@ -3,11 +3,7 @@
 import json
 import math
 
-import pytest
-
-from cli_helpers import PROGRAM, fails, ok
-
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+from cli_helpers import fails, ok
 
 
 def test_the_task_is_that_of_the_data(tmp_path):

@@ -14,14 +14,13 @@ import subprocess
 
 import pytest
 
+from programs import ROOT, built
+
 np = pytest.importorskip("numpy")
 safetensors_numpy = pytest.importorskip("safetensors.numpy")
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "io_dump"
+PROGRAM = built("io_dump")
 FILES = int(os.environ.get("MODEWISE_ORACLE_FILES", "300"))
-
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 
 @pytest.fixture
@@ -250,7 +249,7 @@ def test_arff_values_agree_with_scipy(ours):
 
 
 def test_ts_reads_the_archive_as_plain_python_does(ours):
-    folder = ROOT.parent / "shared" / "data" / "uea"
+    folder = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data")) / "uea"
     if not folder.exists():
         pytest.skip("the real data of ../shared/data is not here")
     paths = sorted(folder.glob("*/*.ts"))

@@ -10,10 +10,9 @@ import pytest
 import torch
 
 import modewise
-from cli_helpers import PROGRAM, fails, hourly, ok
+from cli_helpers import fails, hourly, ok
 from modewise import errors
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 SIZES = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=6", "--set", "output.report=false", "--threads", "1"]
 QUICK = [*SIZES, "--set", "train.max_steps=5"]

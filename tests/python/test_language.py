@@ -4,7 +4,6 @@ bytes as one that was left alone; token files, evaluations and continued models 
 import functools
 import json
 import os
-import pathlib
 import random
 import shutil
 import signal
@@ -15,9 +14,9 @@ import numpy
 import pytest
 import safetensors.numpy
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "modewise"
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+from programs import built
+
+PROGRAM = built("modewise")
 ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}
 SMALL = ["model.width=32", "model.layers=2", "model.heads=2", "model.context=64", "model.attention.fold=0,4,8",
          "model.attention.slots=2", "model.dropout=0.1", "train.batch_size=4", "output.report=false"]  # fmt: skip
@@ -69,7 +68,7 @@ def reference(folder, text):
     return result, time.monotonic() - began
 
 
-@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("threads", [2, *(pytest.param(threads, marks=pytest.mark.long) for threads in (1, 4))])
 def test_killed_runs_end_with_the_same_bytes(tmp_path, tmp_path_factory, text, threads):
     wanted, seconds = reference(tmp_path_factory.getbasetemp(), text)
     rng = random.Random(threads)

@@ -276,11 +276,12 @@ def test_features_are_blocks_of_orthogonal_rows_with_gaussian_lengths():
     assert not torch.equal(rows[:48], ops.orthogonal_projection(like, 16, 48, 4, 1))
 
 
-@pytest.mark.parametrize("sizes", [(0, 3), (3, 0), (-1, 2)])
+@pytest.mark.parametrize("sizes", [(0, 3), (3, 0), (-1, 2), (2**16, 2**15)])
 def test_a_projection_has_rows_and_columns(sizes):
     with pytest.raises(ValueError) as error:
         ops.orthogonal_projection(torch.ones(1), *sizes, 0, 0)
-    assert str(error.value) == f"orthogonal_projection: width and features must be positive, got {sizes[0]} and {sizes[1]}"
+    assert str(error.value) == (f"orthogonal_projection: width and features must be positive, and their product at most {2**31 - 1}, "
+                                f"got {sizes[0]} and {sizes[1]}")
 
 
 def test_linear_form_has_no_weights_to_drop():

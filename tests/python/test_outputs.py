@@ -4,7 +4,6 @@ started without stdin, stdout or stderr. The tests that make system calls fail n
 import json
 import os
 import pathlib
-import shutil
 import stat
 import subprocess
 import threading
@@ -12,16 +11,9 @@ import threading
 import pytest
 
 from cli_helpers import PROGRAM, QUICK, fails, ok, write_csv
+from faults.inject import needs_strace
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 SHORT = [*QUICK, "--set", "train.epochs=1"]
-
-
-def traceable():
-    return shutil.which("strace") and subprocess.run(["strace", "-o", "/dev/null", "true"]).returncode == 0
-
-
-needs_strace = pytest.mark.skipif(not traceable(), reason="strace is not installed, or may not trace")
 
 
 def train(data, out, *more):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -113,8 +114,9 @@ def test_long_frames_wide_frames_and_arrays_are_one(wide):
         rows = fitted(data).predict()
         assert list(rows.index) == list(range(300, 308))
         assert np.array_equal(rows[["0", "1", "2"]].to_numpy(), wanted)
-    assert sorted(os.listdir("runs")) == ["dlinear", "dlinear.csv", "dlinear2", "dlinear2.npy", "dlinear3", "dlinear3.npy", "dlinear4",
-                                          "dlinear4.npy"]  # fmt: skip
+    assert sorted(os.listdir("runs")) == ["dlinear", "dlinear2", "dlinear3", "dlinear4"]
+    assert [os.listdir(f"runs/{run}/data") for run in sorted(os.listdir("runs"))] == [["dlinear.csv"], ["dlinear2.npy"], ["dlinear3.npy"],
+                                                                                      ["dlinear4.npy"]]  # fmt: skip
 
 
 def test_a_long_frame_with_several_values_is_a_tensor(wide):
@@ -190,7 +192,7 @@ def test_training_here_is_training_in_the_program(wide, tmp_path):
     """The same weights, byte by byte, whatever torch was told before."""
     made, frame = wide
     settings = [part for key, value in QUICK.items() for part in ("--set", f"{key}={str(value).lower()}")]
-    ok("train", "forecast", "--data", made.run_ + ".csv", "--model", "dlinear", "--out", tmp_path / "theirs", *settings,
+    ok("train", "forecast", "--data", made.run_ + "/data/run.csv", "--model", "dlinear", "--out", tmp_path / "theirs", *settings,
        "--set", "forecast.lookback=24", "--set", "forecast.horizon=8")  # fmt: skip
     theirs = (tmp_path / "theirs/checkpoints/step_4/best.safetensors").read_bytes()
     torch.set_default_dtype(torch.float64)
@@ -300,11 +302,11 @@ def test_the_programs_errors_are_exceptions(wide, settings, kind, code, sentence
         fitted(frame, settings=settings)
     assert error.value.exit_code == code
     assert str(error.value) == sentence
-    assert os.listdir("runs") == []
+    assert os.listdir() == []
     long = long_frame(frame).assign(z=1.0)
     with pytest.raises(kind):
         fitted(long, settings=settings, run="here")
-    assert os.listdir() == ["runs"]
+    assert os.listdir() == []
 
 
 @pytest.mark.parametrize("key, value, line", [
@@ -326,14 +328,59 @@ def test_settings_reach_the_program_as_they_are(key, value, line):
     assert (os.path.basename(read) if key == "data.path" else read) == (list(value) if isinstance(value, tuple) else value)
 
 
+@pytest.mark.parametrize("value, text", [
+    (np.float64(1e-3), "0.001"),
+    (np.float32(0.1), "0.10000000149011612"),
+    (np.longdouble(0.5), "0.5"),
+    (np.float64("inf"), "inf"),
+    (np.int64(4), "4"),
+    (np.uint64(2**64 - 1), "18446744073709551615"),
+    (np.bool_(True), "true"),
+    (np.str_("a b"), "a b"),
+    (np.bytes_(b"a"), "a"),
+    (torch.tensor(3), "3"),
+    (np.array([1, 2]), "[1, 2]"),
+    (np.array(["x", "y, z"]), '["x", "y, z"]'),
+    ([np.float64(0.5), np.int8(-1), np.bool_(False), np.str_("q")], '[0.5, -1, false, "q"]'),
+    (["a/b", pathlib.Path("c d")], '["a/b", "c d"]'),
+])  # fmt: skip
+def test_scalars_of_numpy_are_settings(value, text):
+    assert modewise.tasks.assignments({"x": value}) == [f"x={text}"]
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, 1j, np.complex64(1), object(), [None], [[{}]]])
+def test_other_types_of_settings_are_a_sentence(value):
+    with pytest.raises(errors.UsageError, match=r"^a setting must be a number, a text, a path or a list of these, got "):
+        modewise.tasks.config_toml("forecast", {"data.path": value})
+
+
+def test_an_estimator_of_numpys_scalars_is_one_of_pythons(wide, tmp_path):
+    _, frame = wide
+    one = fitted(frame, run=tmp_path / "run", epochs=1, seed=3, settings={**QUICK, "train.optimizer.learning_rate": 1e-3})
+    before = (tmp_path / "run/config.toml").read_text()
+    other = fitted(frame, run=tmp_path / "run", model=np.str_("dlinear"), horizon=np.int64(8), lookback=np.int32(24), epochs=np.int64(1),
+                   seed=np.uint8(3), exist_ok=np.bool_(True), verbosity=np.int64(-1), loss=np.str_("mae"),
+                   settings={"train.max_steps": np.int64(4), "output.report": np.bool_(False),
+                             "train.optimizer.learning_rate": np.float64(1e-3)})  # fmt: skip
+    assert (tmp_path / "run/config.toml").read_text() == before.replace("/run/data/", "/run/data2/")
+    assert other.predict(np.int64(2)).equals(one.predict(2))
+    assert other.evaluate(detail=np.bool_(True)) == one.evaluate(detail=True)
+    assert other.backtest(np.int16(4)) == one.backtest(4)
+
+
+def test_a_path_that_is_not_utf_8_is_a_sentence():
+    with pytest.raises(errors.UsageError, match="^predict: texts and paths must be UTF-8, got "):
+        modewise.tasks.predict("run\udcff")
+
+
 def test_nothing_is_overwritten_unasked(wide, tmp_path):
     made, frame = wide
-    before = open(made.run_ + ".csv").read()
+    before = open(made.run_ + "/data/run.csv").read()
     with pytest.raises(errors.CannotCreateError) as error:
         fitted(frame * 2, run=made.run_)
     assert str(error.value) == f"{made.run_} is there already: take another run, or exist_ok=True to replace the run in it"
     assert error.value.exit_code == 73
-    assert open(made.run_ + ".csv").read() == before
+    assert open(made.run_ + "/data/run.csv").read() == before
     first = fitted(frame, run=tmp_path / "again")
     second = fitted(frame * 2, run=tmp_path / "again", exist_ok=True)
     np.testing.assert_allclose(second.load().mean, 2 * made.load().mean, rtol=1e-14)
@@ -343,7 +390,7 @@ def test_nothing_is_overwritten_unasked(wide, tmp_path):
 def test_what_is_no_run_says_so(tmp_path):
     with pytest.raises(errors.NoInputError) as error:
         modewise.tasks.resume(tmp_path)
-    assert str(error.value) == f"{tmp_path} is no run: there is no {tmp_path}/config.toml"
+    assert str(error.value) == f"{tmp_path} is not a run folder: it has no config.toml"
     with pytest.raises(errors.NoInputError) as error:
         modewise.tasks.predict(tmp_path / "none")
     assert str(error.value) == f"there is no run folder {tmp_path}/none"

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -10,17 +11,21 @@ import safetensors.torch
 import torch
 
 import modewise
-from cli_helpers import ok, write_csv
+from cli_helpers import PROGRAM, ok, write_csv
 from modewise import errors, nn
 from modewise.nn.synthesizers import CAUSAL, FORMS
+from modewise.run_folder import require_same
 
 SIZES = {"forecast.lookback": 24, "forecast.horizon": 8, "output.report": False, "train.max_steps": 3}
 CASES = {name: {"model.name": name} for name in ("hot", "transformer", "spatial", "temporal", "patchtst", "itransformer", "tide", "dlinear",
                                                 "nlinear", "rlinear", "seasonal", "repeat")}  # fmt: skip
 CASES |= {
     "release": {"model.preset": "release"},
-    "paper": {"model.preset": "paper", "model.attention.combine": "mean"},
+    "paper": {"model.preset": "paper"},
+    "paper sum": {"model.preset": "paper", "model.attention.combine": "sum"},
     "linear": {"model.attention.kernel": "linear"},
+    "fixed features": {"model.attention.kernel": "linear", "model.attention.feature_draw": "fixed"},
+    "redrawn features": {"model.attention.kernel": "linear", "model.attention.features_redraw_every": 2},
     "shared": {"model.attention.share_modes": True, "model.attention.attend_modes": [1], "model.attention.query_key_norm": False},
     "learned": {"model.position.code": "learned", "model.position.rotary": "none", "model.head.time": "attention"},
     "sincos": {"model.position.code": "sincos", "model.layer_scale": 0.1, "model.head.skip": "individual"},
@@ -226,10 +231,13 @@ def test_a_run_of_a_newer_modewise_is_a_sentence(copied):
                                           "install modewise 99.0.1 or later")  # fmt: skip
 
 
-def test_a_checkpoint_of_a_newer_format_is_a_sentence(copied):
+def test_a_manifest_that_is_damaged_is_a_sentence(copied):
     step = newest(copied)
+    for other in (copied / "checkpoints").glob("step_*"):
+        if other != step:
+            shutil.rmtree(other)
     (step / "manifest.json").write_text('{"format": 2}')
-    refused(copied, errors.DataError, 65, f"{step}: a checkpoint of format 2, and this modewise reads 1")
+    refused(copied, errors.DataError, 65, f"no checkpoint in {copied}/checkpoints is whole: {step}/manifest.json does not fit its own hash")
 
 
 def test_a_run_without_a_checkpoint_is_a_sentence(copied):
@@ -240,7 +248,9 @@ def test_a_run_without_a_checkpoint_is_a_sentence(copied):
 @pytest.mark.parametrize("name, text, sentence", [
     ("data.json", "[]", "{}/data.json: not a JSON object"),
     ("data.json", "{", "{}/data.json: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
-    ("config.toml", "[model", "{}/config.toml: Expected ']' at the end of a table declaration (at end of document)"),
+    ("manifest.json", "[" * 100_000, "{}/manifest.json: nested too deeply"),
+    ("data.json", '{"modes": 7}', "{}/data.json: 'int' object is not iterable"),
+    ("data.json", '{"mode": []}', "{}/data.json: there is no key 'modes'"),
 ])  # fmt: skip
 def test_damaged_files_are_sentences(copied, name, text, sentence):
     (copied / name).write_text(text)
@@ -256,11 +266,29 @@ def test_weights_of_another_model_are_a_sentence(copied):
 
 
 def test_tensors_that_are_not_there_are_a_sentence(copied):
-    file = newest(copied) / "best.safetensors"
-    tensors = safetensors.torch.load_file(file)
-    del tensors["head.2.bias"]
-    safetensors.torch.save_file(tensors, file)
-    refused(copied, errors.DataError, 65, f"{file}: tensor head.2.bias: the file has none of that name")
+    tensors = safetensors.torch.load_file(newest(copied) / "best.safetensors")
+    state = {**tensors, "head.3.bias": tensors["head.2.bias"]}
+    for others, kind in ((tensors, "file"), ({**state, "x": state["head.2.bias"]}, "model")):
+        name = "head.3.bias" if kind == "file" else "x"
+        with pytest.raises(errors.DataError, match=f"^best: tensor {name}: the {kind} has none of that name$"):
+            require_same("best", others, state)
+
+
+def test_a_config_that_is_damaged_is_the_programs_sentence(copied):
+    (copied / "config.toml").write_text("[model")
+    refused(copied, errors.ConfigError, 78, f"{copied}/config.toml:1:7: Error while parsing table header: encountered end-of-file")
+    said = subprocess.run([PROGRAM, "predict", copied], capture_output=True, text=True)
+    assert said.returncode == 78 and said.stderr.endswith(f"{copied}/config.toml:1:7: Error while parsing table header: encountered end-of-file\n")
+
+
+def test_a_config_without_the_younger_keys_opens(copied, data):
+    """They have their defaults, as the program reads it."""
+    before = modewise.load(copied).predict(rows_of(data["gaps"])).values
+    lines = (copied / "config.toml").read_text().splitlines()
+    kept = [line for line in lines if not line.startswith(("recompute = ", "validation_stride = ", "affine = "))]
+    assert len(kept) < len(lines)
+    (copied / "config.toml").write_text("\n".join(kept))
+    assert np.array_equal(modewise.load(copied).predict(rows_of(data["gaps"])).values, before)
 
 
 def test_a_model_that_python_has_not_is_a_sentence(data, tmp_path):

@@ -33,6 +33,8 @@ RUNS = {
     "linear": {**FOLD, "model.rope.scaling": "linear", "model.rope.factor": 3.0, "model.rope.scaled_level": 1},
     "ntk": {**FOLD, "model.rope.scaling": "ntk", "model.rope.factor": 3.0},
     "yarn": {**FOLD, "model.rope.scaling": "yarn", "model.rope.factor": 4.0, "model.rope.original_length": 16},
+    "yarn, lengths in tokens": {**FOLD, "model.rope.scaling": "yarn", "model.rope.factor": 4.0, "model.rope.original_length": 16,
+                                "model.rope.level_lengths": False},
     "llama3": {**FOLD, "model.rope.scaling": "llama3", "model.rope.factor": 4.0, "model.rope.original_length": 40},
     "head width": {**FOLD, "model.head_width": 6, "model.hidden": 40},
 }

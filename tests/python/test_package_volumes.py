@@ -15,9 +15,12 @@ SMALL = {"model.width": 16, "model.hidden": 16, "model.heads": 2, "model.blocks"
 CASES = {
     "hot": {},
     "transformer": {"model.name": "transformer"},
-    "timesformer": {"model.name": "timesformer"},
-    "timesformer by mode": {"model.name": "timesformer", "model.position.rotary_modes": [1], "model.attention.query_key_norm": False},
+    "divided": {"model.name": "divided"},
+    "divided by mode": {"model.name": "divided", "model.position.rotary_modes": [1], "model.attention.query_key_norm": False},
     "release": {"model.preset": "release", "model.width": 16, "model.hidden": 16, "model.heads": 2, "model.blocks": 1},
+    "paper sum": {"model.preset": "paper", "model.attention.combine": "sum", "model.width": 16, "model.hidden": 16, "model.heads": 2,
+                  "model.blocks": 1},
+    "linear": {"model.attention.kernel": "linear"},
     "uneven patches": {"model.patch.embedding": "relu", "model.patch.size": [2, 3, 5], "model.head.pooling": "attention"},
     "flat": {"model.head.pooling": "flatten", "model.position.code": "learned", "model.layer_scale": 0.1},
     "zoo": {"model.attention.form": "mixture"},
@@ -75,8 +78,8 @@ def test_scores_have_the_programs_bits(data, tmp_path, name):
 
 
 def test_an_ensemble_has_the_programs_bits(data, tmp_path):
-    runs = [tmp_path / name for name in ("hot", "timesformer", "by-mode")]
-    for run, settings in zip(runs, (CASES["mirrors"], {"model.name": "timesformer"}, CASES["timesformer by mode"])):
+    runs = [tmp_path / name for name in ("hot", "divided", "by-mode")]
+    for run, settings in zip(runs, (CASES["mirrors"], {"model.name": "divided"}, CASES["divided by mode"])):
         trained(data, run, {"classify.mirrors": [0, 2], **settings})
     modewise.tasks.train("classify", {"data.path": data, "model.name": "ensemble", "model.ensemble.runs": list(map(str, runs))},
                          out=tmp_path / "run", verbosity=-1)  # fmt: skip
@@ -105,7 +108,7 @@ def test_voxels_that_are_missing_are_masked(data, tmp_path):
 
 
 def test_the_state_loads_both_ways_and_trains(data, tmp_path):
-    loaded = trained(data, tmp_path / "run", {"model.name": "timesformer"})
+    loaded = trained(data, tmp_path / "run", {"model.name": "divided"})
     module = loaded.module.train()
     x, labels = torch.rand(6, 8, 8, 8, 1), torch.tensor([0, 1, 2, 0, 1, 2])
     optimizer = torch.optim.Adam(module.parameters(), lr=0.01)
@@ -146,8 +149,8 @@ def test_wrong_volumes_are_sentences(data, tmp_path):
     with pytest.raises(ValueError, match=r"^classifier: valid was given, but the model was built for complete volumes$"):
         loaded.module(torch.zeros(1, 8, 8, 8, 1), torch.ones(1, 8, 8, 8, dtype=torch.bool))
     with pytest.raises(NotImplementedError) as error:
-        trained(data, tmp_path / "other", {"model.name": "mvit"})
-    assert str(error.value) == 'model.name = "mvit" has no module in Python yet; the program and modewise.tasks run it'
+        trained(data, tmp_path / "other", {"model.name": "pooling-attention"})
+    assert str(error.value) == 'model.name = "pooling-attention" has no module in Python yet; the program and modewise.tasks run it'
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +177,7 @@ def test_an_estimator_gives_the_programs_scores(labelled, tmp_path, monkeypatch)
     assert list(made.predict(X[:7])) == [["ash", "elm", "oak"][place] for place in proba.argmax(-1)]
     assert made.score(X, y) == (made.predict(X) == y).mean()
     assert made.evaluate() == modewise.tasks.evaluate(made.run_)
-    assert sorted(os.listdir("runs")) == ["hot", "hot.npy", "hot_labels.npy"]
+    assert os.listdir("runs") == ["hot"] and sorted(os.listdir("runs/hot/data")) == ["hot.npy", "hot_labels.npy"]
     again = modewise.VolumeClassifier.from_run(made.run_)
     assert np.array_equal(again.predict_proba(X[:7]), proba)
     assert list(again.predict(X[:7])) == list(made.predict(X[:7]))
@@ -207,7 +210,7 @@ def test_a_fit_that_did_not_begin_leaves_nothing(labelled, tmp_path, monkeypatch
     with pytest.raises(errors.UsageError) as error:
         fitted(*labelled, model="nothing")
     assert error.value.exit_code == 2
-    assert os.listdir("runs") == []
+    assert os.listdir() == []
     with pytest.raises(errors.UsageError) as error:
         modewise.VolumeClassifier().predict(labelled[0])
     assert str(error.value) == "this VolumeClassifier is not fitted yet: call fit, or open a run with VolumeClassifier.from_run"

@@ -5,22 +5,19 @@ Needs the test program `io_dump` as test_io_oracle.py does.
 
 import io
 import json
-import os
-import pathlib
 import subprocess
 
 import pytest
+
+from programs import built
 
 np = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
 ImageOps = pytest.importorskip("PIL.ImageOps")
 features = pytest.importorskip("PIL.features")
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "io_dump"
+PROGRAM = built("io_dump")
 SIZES = [(1, 1), (1, 7), (17, 1), (3, 5), (31, 33), (65, 127)]
-
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from cli_helpers import PROGRAM, fails, ok
+from cli_helpers import fails, ok
 
 Image = pytest.importorskip("PIL.Image")
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 CLASSES = ["bars", "dots", "rows"]
 SMALL = ["--set", "model.cnn.widths=[4,8]", "--set", "train.epochs=4", "--set", "train.batch_size=12",

@@ -13,10 +13,9 @@ import time
 import pytest
 
 from cli_helpers import PROGRAM, fails, ok, write_csv
+from faults.inject import needs_strace
 from modewise.ops import kernels
-from test_outputs import needs_strace, train
-
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+from test_outputs import train
 
 
 def traced(*arguments, log="/dev/null", options=()):

@@ -13,11 +13,10 @@ import pytest
 rasterio = pytest.importorskip("rasterio")
 from rasterio.transform import Affine, from_origin  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "modewise"
-DATA = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data"))
+from programs import ROOT, built
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+PROGRAM = built("modewise")
+DATA = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data"))
 
 QUICK = ["--set", "data.window=32", "--set", "train.epochs=3", "--set", "train.batch_size=4", "--set", "model.blocks=1",
          "--set", "output.report=false"]
@@ -101,6 +100,39 @@ def test_a_run_is_judged_and_compared(trained):
     assert [c["id"] for c in shown["classes"]] == [11, 41, 90]
     assert json.loads(ok("data", "show", path, "--json").stdout)["crs"] == "EPSG:32633"
     assert "classes = 'auto'" in ok("config", "show", "segment").stdout
+
+
+@pytest.mark.parametrize("options, names", [
+    ([], ["rank_mode0", "rank_mode1", "rank_product", "rank_sum"]),
+    (["--model", "transformer"], ["rank_full"]),
+    (["--model", "unet", "--set", "model.unet.width=4"], []),
+])  # fmt: skip
+def test_stable_ranks_are_recorded_at_each_evaluation(trained, tmp_path, options, names):
+    _, path, mask = trained
+    tokens = [] if "unet" in options else ["--set", "model.blocks=1"]
+    result = ok("train", "segment", "--data", path, "--masks", mask, "--set", "data.classes=nlcd", "--set", "data.window=32",
+                "--set", "train.epochs=2", "--set", "train.batch_size=4", "--set", "output.report=false", *tokens, *options,
+                "--track", "stable_rank", "--out", tmp_path / "run")  # fmt: skip
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    evaluations = [line for line in lines if "val_loss" in line]
+    assert len(evaluations) == 2
+    for line in evaluations:
+        assert sorted(name for name in line if name.startswith("rank_")) == names
+        assert all(1 <= line[name] <= 64 + 1e-6 for name in names)  # 8 × 8 tokens
+    warning = "train.track = stable_rank records nothing: this model forms no attention matrices"
+    assert result.stderr.count(warning) == (0 if names else 1)
+
+
+def test_tracked_stable_ranks_are_those_of_the_matrices(trained, tmp_path):
+    """Of the weights after the last evaluation, which are the last ones: explain shows the matrices of the same windows."""
+    _, path, mask = trained
+    ok("train", "segment", "--data", path, "--masks", mask, "--set", "data.classes=nlcd", *QUICK, "--set", "train.epochs=1",
+       "--track", "stable_rank", "--out", tmp_path / "run")  # fmt: skip
+    line = [json.loads(one) for one in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()][-1]
+    said = json.loads(ok("explain", tmp_path / "run", "--split", "validation", "--samples", 8, "--out", tmp_path / "why", "--json").stdout)
+    layer = said["stable_rank"][0]
+    assert line["rank_mode0"] == pytest.approx(np.mean(layer["modes"]["row"]), rel=1e-5)
+    assert line["rank_product"] == pytest.approx(np.mean(layer["product"]), rel=1e-5)
 
 
 def test_explain_shows_rows_columns_and_bands(trained, tmp_path):

@@ -5,9 +5,8 @@ import json
 
 import pytest
 
-from cli_helpers import DATA, PROGRAM, fails, modewise, ok
+from cli_helpers import DATA, fails, modewise, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 CAPTIONS = DATA / "captions" / "captions_val2017.json"
 # BLEU-1 to 4, METEOR with exact and stem matches, ROUGE-L, CIDEr

@@ -10,7 +10,6 @@ import pytest
 
 from cli_helpers import PROGRAM, fails, modewise, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 SMALL = ["--set", "model.width=16", "--set", "model.hidden=16", "--set", "model.heads=2", "--set", "model.blocks=1",
          "--set", "model.patch.length=4", "--set", "model.patch.stride=2", "--set", "train.epochs=25",

@@ -15,7 +15,8 @@ import urllib.request
 import numpy as np
 import pytest
 
-from cli_helpers import PROGRAM, QUICK, hourly, ok
+from cli_helpers import QUICK, hourly, ok
+from programs import built
 
 pytest.importorskip("tensorboard", reason="tensorboard is not installed (./dev test installs it)")
 
@@ -23,7 +24,7 @@ from PIL import Image  # noqa: E402
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: E402
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader  # noqa: E402
 
-TOY = PROGRAM.parent / "train_toy"
+TOY = built("train_toy")
 SILENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}
 
 

@@ -5,8 +5,6 @@ Needs the test program `text_model_dump`: MODEWISE_BUILD names the build folder 
 """
 
 import json
-import os
-import pathlib
 import shutil
 import subprocess
 
@@ -15,11 +13,11 @@ import pytest
 import safetensors.numpy
 import torch
 
+from programs import built
+
 transformers = pytest.importorskip("transformers")
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "text_model_dump"
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+PROGRAM = built("text_model_dump")
 
 SIZES = dict(vocab_size=97, hidden_size=24, num_hidden_layers=3, num_attention_heads=3, intermediate_size=40)
 KINDS = {"bert": ("Bert", dict(max_position_embeddings=33, type_vocab_size=2, pad_token_id=0)),

@@ -8,9 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from cli_helpers import PROGRAM, fails, modewise, ok
+from cli_helpers import PROGRAM, ROOT, fails, modewise, ok
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 
 TINY = ["--tokenizer", "bytes", "--set", "model.width=16", "--set", "model.layers=2", "--set", "model.heads=2",
         "--set", "model.positions=48", "--set", "model.dropout=0", "--set", "train.batch_size=16",
@@ -273,3 +272,27 @@ def test_data_show_knows_glue(folder):
     assert shown["layout"] == "sst2" and shown["classes"] == ["0", "1"]
     assert shown["splits"]["train"]["by_class"] == [72, 72]
     assert modewise("data", "show", "--task", "text", folder / "SST-2").returncode == 0
+
+
+def tensor_settings(order):
+    """Those of Tens-k in the shipped sweep."""
+    for run in json.loads(ok("sweep", ROOT / "experiments/text/forms.toml", "--dry-run", "--json", "--seeds", "1").stdout):
+        pairs = list(zip(run["arguments"], run["arguments"][1:], strict=False))
+        sets = [word for flag, word in pairs if flag == "--set"]
+        if "model.attention.form=axial" in sets and f"model.attention.order={order}" in sets:
+            config = next(word for flag, word in pairs if flag == "--config")
+            return ["--config", config, *(word for one in sets if not one.startswith("data.path") for word in ("--set", one))]
+    raise AssertionError(f"no Tens-{order} in the sweep")
+
+
+@pytest.mark.parametrize(("order", "seen"), [(1, 32), (2, 182), (3, 182)])
+def test_the_text_sweeps_tensor_forms_see_the_whole_text(tmp_path, order, seen):
+    """Tens-1 is blocks of 2⌈√256⌉ tokens; Tens-2 and Tens-3 fold the whole text, so that its first token sees every other in one layer."""
+    for part, count in (("train", 8), ("validation", 4), ("test", 4)):
+        lines = [json.dumps({"text": ("xy"[i % 2] + " ") * 90, "label": "ab"[i % 2]}) + "\n" for i in range(count)]
+        (tmp_path / f"{part}.jsonl").write_text("".join(lines))
+    ok("train", "text", "--data", tmp_path, "--out", tmp_path / "run", *tensor_settings(order), *QUICK, "--set", "model.positions=256",
+       "--set", "train.max_steps=1")
+    ok("explain", tmp_path / "run", "--out", tmp_path / "why", "--singles", 1)
+    arrays = np.load(tmp_path / "why" / "explain.npz")
+    assert ((arrays["layer1_full"][0, 0, 0] > 0) == (np.arange(182) < seen)).all()

@@ -7,21 +7,20 @@ that stop at single system calls need strace and the right to trace.
 import functools
 import json
 import os
-import pathlib
 import random
-import re
 import shutil
 import signal
 import subprocess
 import time
 
 import pytest
+from faults.inject import KILL, KILLED, Run, list_calls, needs_strace
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOY = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "train_toy"
-pytestmark = pytest.mark.skipif(not TOY.exists(), reason=f"{TOY} is not built")
+from programs import built
+
+TOY = built("train_toy")
 ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive"}  # threads that wait do not spin: the machine may be busy
-CALLS = "write,fsync,rename,unlink,unlinkat,mkdir,ftruncate,openat"
+CALLS = ("write", "fsync", "rename", "unlink", "unlinkat", "mkdir", "ftruncate", "openat")
 
 
 def toy(command, *arguments):
@@ -52,7 +51,7 @@ def reference(folder, *options):
 # Kill -9 at random moments of training.
 
 
-@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("threads", [2, *(pytest.param(threads, marks=pytest.mark.long) for threads in (1, 4))])
 def test_killed_twenty_times_at_random(tmp_path, tmp_path_factory, threads):
     options = ("epochs=16", "checkpoint_every_steps=5")  # 240 steps
     wanted = reference(tmp_path_factory.getbasetemp(), *options)
@@ -147,40 +146,21 @@ def test_two_processes_do_not_share_a_run(tmp_path):
 # A kill or a failure at each system call of a checkpoint's save.
 
 
-def strace(run, *arguments, log):
-    """Runs the small training of the tests below under strace; keep=1 makes every save prune too."""
-    return subprocess.run(
-        ["strace", "-o", log, "-e", f"trace={CALLS}", *arguments, TOY, "run", run, *SMALL],
-        capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
-
-
 SMALL = ("epochs=1", "checkpoint_every_steps=5", "keep_checkpoints=1")  # saves at 5, 10 and 15
 
 
+def small_training(run):
+    return [TOY, "run", run, *SMALL]
+
+
 @pytest.fixture(scope="module")
-def traced(tmp_path_factory):
-    """Per call: which of its occurrences belong to the second save, from its folder's mkdir to the removal's end."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
-    folder = tmp_path_factory.mktemp("traced")
-    done = strace(folder / "run", log=folder / "log")
-    if done.returncode != 0:
-        pytest.skip(f"strace cannot trace here: {done.stderr.strip()[:200]}")
-    counts, points, inside = {}, {}, False
-    for line in (folder / "log").read_text().splitlines():
-        match = re.match(r"(\w+)\((.*)", line)
-        if match is None or match[1] not in CALLS.split(","):
-            continue
-        call, rest = match[1], match[2]
-        counts[call] = counts.get(call, 0) + 1
-        if call == "mkdir" and "step_10.tmp-" in rest:
-            inside = True
-        if call == "mkdir" and "step_15.tmp-" in rest:
-            inside = False
-        if inside:
-            points.setdefault(call, []).append(counts[call])
-    assert {"mkdir", "write", "fsync", "rename", "unlinkat", "openat"} <= set(points), points
-    return points
+def points(tmp_path_factory):
+    """The calls of the second save, from its folder's mkdir to the removal of the checkpoint before."""
+    run = tmp_path_factory.mktemp("traced") / "run"
+    calls = list_calls(small_training(run), run, CALLS, env=ENVIRONMENT)
+    first, last = (next(i for i, call in enumerate(calls) if str(call) == f"mkdir checkpoints/step_{step}.tmp-*") for step in (10, 15))
+    assert {"mkdir", "write", "fsync", "rename", "unlinkat", "openat"} <= {call.name for call in calls[first:last]}
+    return calls[first:last]
 
 
 def check_after(runs, wanted):
@@ -202,44 +182,33 @@ def inject(folder, points, fault, expected):
     runs, pending = [], []
 
     def finish(one):
-        run, process = one
-        _, errors = process.communicate(timeout=120)
-        assert expected(process.returncode, errors), (run.name, process.returncode, errors[-500:])
+        done = one.finish()
+        assert expected(done.returncode, done.stderr), (str(one.call), done.returncode, done.stderr[-500:])
 
-    for call, numbers in points.items():
-        for number in numbers:
-            run = folder / f"{call}-{number}"
-            runs.append(run)
-            process = subprocess.Popen(
-                ["strace", "-o", "/dev/null", "-e", f"trace={call}", "-e",
-                 f"inject={call}:{fault}:when={number}", TOY, "run", run, *SMALL],
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
-            pending.append((run, process))
-            if len(pending) == 4:
-                finish(pending.pop(0))
+    for call in points:
+        run = folder / f"{call.name}-{call.number}"
+        runs.append(run)
+        pending.append(Run(small_training(run), run, call, fault, ENVIRONMENT))
+        if len(pending) == 4:
+            finish(pending.pop(0))
     for one in pending:
         finish(one)
     return runs
 
 
-def test_killed_at_each_system_call_of_a_save(tmp_path, tmp_path_factory, traced):
+@needs_strace
+def test_killed_at_each_system_call_of_a_save(tmp_path, tmp_path_factory, points):
     wanted = reference(tmp_path_factory.getbasetemp(), *SMALL)
-    runs = inject(tmp_path, traced, "signal=KILL", lambda code, _: code in (-signal.SIGKILL, 128 + signal.SIGKILL))
+    runs = inject(tmp_path, points, KILL, lambda code, _: code in KILLED)
     assert len(runs) >= 30
     check_after(runs, wanted)
 
 
+@needs_strace
 @pytest.mark.parametrize("error, calls", [("ENOSPC", ["write", "mkdir", "openat"]), ("EIO", ["fsync", "write", "rename"]),
                                           ("EROFS", ["openat", "mkdir", "rename", "unlinkat"])])
-def test_failing_system_calls_are_io_errors(tmp_path, tmp_path_factory, traced, error, calls):
+def test_failing_system_calls_are_io_errors(tmp_path, tmp_path_factory, points, error, calls):
     wanted = reference(tmp_path_factory.getbasetemp(), *SMALL)
-    points = {call: traced[call] for call in calls}
-    codes = []
-
-    def expected(code, text):
-        codes.append(code)
-        return code == 0 or (code == 74 and "error: " in text)
-
-    runs = inject(tmp_path, points, f"error={error}", expected)
-    assert codes.count(0) <= 1  # a line of the log on stderr may be lost; nothing else may
+    selected = [call for call in points if call.name in calls]
+    runs = inject(tmp_path, selected, f"error={error}", lambda code, text: code == 74 and "error: " in text)
     check_after(runs, wanted)

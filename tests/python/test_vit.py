@@ -4,8 +4,6 @@ Needs the test program `vit_dump`: MODEWISE_BUILD names the build folder (build/
 """
 
 import json
-import os
-import pathlib
 import subprocess
 
 import numpy as np
@@ -13,11 +11,11 @@ import pytest
 import safetensors.numpy
 import torch
 
+from programs import built
+
 transformers = pytest.importorskip("transformers")
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "bin" / "vit_dump"
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
+PROGRAM = built("vit_dump")
 
 
 def random_model(folder, labels=5, head=True, **options):
@@ -94,10 +92,8 @@ def test_pictures_of_another_size_are_refused(tmp_path):
 
 def test_a_vit_is_tuned_on_pictures_and_explained(tmp_path):
     """By the program: from a folder, whose sizes count, to a run that reads its own weights again."""
-    from test_pictures import PROGRAM as MODEWISE, ok, write_folder
+    from test_pictures import ok, write_folder
 
-    if not MODEWISE.exists():
-        pytest.skip(f"{MODEWISE} is not built")
     data = write_folder(tmp_path / "shapes", {"train": 8, "val": 4, "test": 5})
     random_model(tmp_path / "vit", labels=3)
     ok("train", "pictures", "--data", data, "--out", tmp_path / "run", "--set", "model.name=vit", "--set", f"model.vit.from={tmp_path / 'vit'}",

@@ -19,9 +19,9 @@ import numpy
 import pytest
 from safetensors.torch import load_file
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build"))
-PROGRAM = BUILD / "bin" / "modewise"
+from programs import BUILD, ROOT, built
+
+PROGRAM = built("modewise")
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "MODEWISE_BUILD": str(BUILD), "OMP_NUM_THREADS": "1",
                "OMP_WAIT_POLICY": "passive"}
@@ -92,12 +92,18 @@ def language_training(folder):
 TRAININGS = {"forecast": lambda folder: FORECAST, "classify": volumes_training, "language": language_training}
 
 
-@pytest.mark.parametrize("kind", TRAININGS)
-def test_same_bytes_for_any_number_of_processes(tmp_path, kind):
+@pytest.mark.parametrize("kind, numbers", [
+    ("forecast", (2, 4)),
+    ("classify", (2,)),
+    ("language", (2,)),
+    pytest.param("classify", (2, 4), marks=pytest.mark.long),
+    pytest.param("language", (2, 4), marks=pytest.mark.long),
+])  # fmt: skip
+def test_same_bytes_for_any_number_of_processes(tmp_path, kind, numbers):
     arguments = TRAININGS[kind](tmp_path)
     run_alone([*arguments, "--out", tmp_path / "one"])
     wanted = outcome(tmp_path / "one")
-    for processes in (2, 4):
+    for processes in numbers:
         run = tmp_path / f"of{processes}"
         done = run_together(processes, [*arguments, "--out", run, "--set", "train.shards=4"])
         assert done.returncode == 0, done.stderr
@@ -134,7 +140,11 @@ def kill_one(launcher, run, rng):
     return True
 
 
-@pytest.mark.parametrize("kind, epochs", [("forecast", 6), ("classify", 16), ("language", 2)])  # epochs for each kill
+@pytest.mark.parametrize("kind, epochs", [  # epochs for each kill
+    ("forecast", 6),
+    pytest.param("classify", 16, marks=pytest.mark.long),
+    pytest.param("language", 2, marks=pytest.mark.long),
+])  # fmt: skip
 def test_killed_processes_are_started_again(tmp_path, kind, epochs):
     arguments = [*TRAININGS[kind](tmp_path), "--set", f"train.epochs={epochs * KILLS}", "--set", "train.patience=0",
                  "--set", "train.checkpoint_every_steps=3"]  # fmt: skip

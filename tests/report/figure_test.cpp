@@ -9,6 +9,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/report/plot.h"
+#include "tests/error_of.h"
 
 namespace modewise::report {
 namespace {
@@ -114,13 +115,16 @@ TEST(LineChart, ManyPointsAndWideBandsStaySmall) {
 TEST(LineChart, RefusesLengthsThatDisagree) {
   LineChart chart = line_of({1, 2});
   chart.series[0].x = {1};
-  EXPECT_THROW(inline_svg(chart), Error);
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { inline_svg(chart); }),
+            "the series \"\" of the chart \"\" has 1 x and 2 y");
   chart = line_of({1, 2});
   chart.series[0].bands = {{{1}, {2}, ""}};
-  EXPECT_THROW(inline_svg(chart), Error);
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { inline_svg(chart); }),
+            "the band \"\" of the series \"\" must have 2 values on each side, got 1 and 1");
   chart = line_of({1, 2});
   chart.y.min = 3, chart.y.max = 3;
-  EXPECT_THROW(inline_svg(chart), Error);
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { inline_svg(chart); }),
+            "the axis \"\" must run from a smaller to a larger number, got 3 and 3");
 }
 
 TEST(Figure, TextFromAFileCannotBecomeMarkup) {
@@ -182,7 +186,8 @@ TEST(BarChart, EmptyHugeAndBadInput) {
   EXPECT_THAT(svg, HasSubstr("many (first 200 of 5000)"));
   EXPECT_EQ(count(svg, "</title></rect>"), 200u);
   many.series[0].values.pop_back();
-  EXPECT_THROW(inline_svg(many), Error);
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { inline_svg(many); }),
+            "the bars \"\" of the chart \"many\" must have one value for each of 5000 categories, got 4999");
 }
 
 TEST(HeatMap, CellsTakeTheColoursOfTheirValues) {
@@ -220,10 +225,15 @@ TEST(HeatMap, EmptyConstantAndBadInput) {
     const std::string svg = inline_svg(HeatMap{.rows = 2, .columns = 1, .values = {value, value}});
     EXPECT_THAT(svg, Not(HasSubstr("nan")));
   }
-  EXPECT_THROW(inline_svg(HeatMap{.rows = 2, .columns = 2, .values = {1, 2, 3}}), Error);
+  EXPECT_EQ(error_of(ErrorKind::usage,
+                     [&] {
+                       inline_svg(HeatMap{.rows = 2, .columns = 2, .values = {1, 2, 3}});
+                     }),
+            "the heat map \"\" of 2 x 2 cells has 3 values");
   HeatMap labelled{.rows = 1, .columns = 2, .values = {1, 2}};
   labelled.column_labels = {"only one"};
-  EXPECT_THROW(inline_svg(labelled), Error);
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { inline_svg(labelled); }),
+            "the heat map \"\" has 2 columns and 1 column labels");
 }
 
 TEST(Panels, ShareTheLegendAndTheRangeWhenAsked) {

@@ -8,6 +8,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "tests/error_of.h"
 
 namespace modewise::report {
 namespace {
@@ -58,7 +59,8 @@ TEST(HtmlPage, ContentsLinkToHeadingsWithIdsOfTheirOwn) {
     EXPECT_THAT(html, HasSubstr(std::string("id=\"") + id + "\""));
     EXPECT_THAT(html, HasSubstr(std::string("href=\"#") + id + "\""));
   }
-  EXPECT_THROW(page.add_section("x", 4), Error);
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { page.add_section("x", 4); }),
+            "a section's level must be 2 or 3, got 4");
 }
 
 TEST(HtmlPage, IdsAreUnique) {
@@ -81,7 +83,10 @@ TEST(HtmlPage, WritesTheFile) {
   page.write(path);
   EXPECT_EQ(read_file(path), page.html());
   std::filesystem::remove(path);
-  EXPECT_THROW(page.write("/nonexistent/folder/page.html"), Error);
+  EXPECT_THAT(
+      error_of(ErrorKind::cannot_create, [&] { page.write("/nonexistent/folder/page.html"); }),
+      testing::MatchesRegex(
+          "^cannot create /nonexistent/folder/page\\.html\\.tmp-[0-9a-f]{16}: No such file or directory$"));
 }
 
 }  // namespace

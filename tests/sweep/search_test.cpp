@@ -13,6 +13,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::sweep {
@@ -101,7 +102,8 @@ TEST(SearchPlan, GoesThroughItsFile) {
   EXPECT_EQ(message(json), "plan.json: a training of 'b' has no steps");
   json.erase("seconds");
   EXPECT_EQ(message(json), "plan.json: \"seconds\" is missing or no such value as a search writes");
-  EXPECT_THROW(plan.cost_of("c"), Error);
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { plan.cost_of("c"); }),
+            "the search's plan has no measured times of 'c'");
 }
 
 TEST(SearchPlan, CountsStartsAndEvaluations) {
@@ -251,6 +253,49 @@ class Searching : public testing::Test {
   SearchRequest request;
   std::vector<size_t> looks;
 };
+
+/// Every file below `folder` with its text.
+std::map<std::string, std::string> files_of(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) files[fs::relative(entry.path(), folder).string()] = read_file(entry.path());
+  return files;
+}
+
+TEST(SearchFolder, BecomesARunAndEndsOnceItIsReported) {
+  const ScratchFolder folder;
+  const fs::path out = folder / "out", chosen = out / "auto/round1/runs/a";
+  EXPECT_FALSE(holds_search(out));
+  folder.write("out/auto/request.json", "{}");
+  EXPECT_TRUE(holds_search(out));
+  folder.write("out/auto/round1/runs/a/config.toml", "x = 1");
+  folder.write("out/auto/round1/runs/a/checkpoints/step_1/model", "weights");
+  folder.write("out/auto/round1/runs/a/manifest.json", "{}");
+  folder.write("out/auto/round1/runs/a/.lock", "");
+  const std::map<std::string, std::string> run = {
+      {"config.toml", "x = 1"}, {"checkpoints/step_1/model", "weights"}, {"manifest.json", "{}"}};
+  // What a start left that was cut off.
+  folder.write("out/auto/chosen/checkpoints/step_1/model", "wei");
+  folder.write("out/checkpoints/step_1/state", "old");
+  folder.write("out/notes.txt", "mine");
+  const auto before = files_of(chosen);
+  become_run(out, chosen);
+  EXPECT_EQ(files_of(chosen), before);
+  EXPECT_TRUE(holds_search(out));  // not evaluated yet
+  become_run(out, chosen);         // as it is
+  end_search(out);
+  EXPECT_FALSE(holds_search(out));
+  auto files = files_of(out);
+  std::erase_if(files, [](const auto& file) { return file.first.starts_with("auto/"); });
+  auto expected = run;
+  expected["notes.txt"] = "mine";
+  EXPECT_EQ(files, expected);
+  fs::remove(out / "config.toml");
+  EXPECT_TRUE(holds_search(out));
+  remove_search(out);
+  EXPECT_FALSE(fs::exists(out / "auto"));
+  remove_search(out);
+}
 
 TEST_F(Searching, FindsTheBestOfAllRounds) {
   const SearchOutcome outcome = run();
@@ -507,6 +552,25 @@ TEST_F(Searching, KeepsItsRequest) {
     EXPECT_THAT(error.what(),
                 HasSubstr("auto/request.json: \"metric\" is missing or no such value as a search writes"));
   }
+}
+
+TEST_F(Searching, RefusesARequestThatNobodyMakes) {
+  const auto message = [&](const char* key, const nlohmann::ordered_json& value) {
+    nlohmann::ordered_json json = request.to_json();
+    json[nlohmann::ordered_json::json_pointer(key)] = value;
+    try {
+      SearchRequest::from_json(json, "request.json");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::data);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message("/metric/decimals", 2'000'000'000),
+            "request.json: decimals must be from 0 to 17, got 2000000000");
+  EXPECT_THAT(message("/metric/path", "/a~b"), HasSubstr("expected a path into metrics.json"));
+  EXPECT_EQ(message("/jobs", 0), "request.json: budget_seconds, jobs and threads must be positive, got " +
+                                     fmt::format("{}, 0 and {}", request.budget, request.threads));
 }
 
 TEST_F(Searching, NothingThatEndsWellIsNoBest) {

@@ -80,6 +80,49 @@ TEST_F(Slurm, ErrorsAreSentences) {
   EXPECT_THAT(message(), HasSubstr("there is no sbatch in PATH"));
 }
 
+TEST_F(Slurm, RefusesFoldersAndNamesThatNoCommentLineHolds) {
+  const std::string folder_before = job.folder;
+  for (const char* part :
+       {"/a\ntouch owned #", "/a\rb", "/a\"b", "/a\\b", "/a\x1b[2J", "/a\u202E", "/a\xff"}) {
+    job.folder = folder_before + part;
+    EXPECT_THROW(slurm_script(job), Error) << part;
+  }
+  job.folder = folder_before;
+  job.name = "grid\ntouch owned #";
+  try {
+    slurm_script(job);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_EQ(
+        std::string(error.what()),
+        "a Slurm script cannot name the job 'grid\\x0atouch owned #': it holds a control character, a line "
+        "break, a quote or a backslash; --out names another folder");
+  }
+}
+
+TEST_F(Slurm, QuotesFoldersThatItCanName) {
+  job.folder = "/runs/it's $(touch owned) %j";
+  EXPECT_THAT(slurm_script(job),
+              HasSubstr("#SBATCH --output=\"/runs/it's $(touch owned) %%j/logs/slurm-%A_%a.log\"\n"));
+}
+
+TEST_F(Slurm, CommandsReachTheRunAsTheyAre) {
+  const std::string hostile = "a\nb'c\\\x1b\u202E\xff $(touch owned) `touch owned`";
+  job.command.back() = hostile;
+  const std::string script = slurm_script(job);
+  EXPECT_EQ(script.find('\x1b'), std::string::npos);
+  EXPECT_EQ(script.find("\u202E"), std::string::npos);
+  submit(job);
+  EXPECT_EQ(read_file(folder / "it's a program.said"),
+            "--set\n" + hostile + "\n--only\none_s1\n--set\n" + hostile + "\n--only\ntwo_s1\n");
+}
+
+TEST(BashWord, IsPlainWhereItCanBe) {
+  EXPECT_EQ(bash_word("it's é"), "'it'\\''s é'");
+  EXPECT_EQ(bash_word("a\n'é\\"), "$'a\\x0a\\x27\\xc3\\xa9\\x5c'");
+}
+
 TEST(ShellWord, IsReadBackByAShell) {
   EXPECT_EQ(shell_word("a b"), "'a b'");
   EXPECT_EQ(shell_word("it's"), "'it'\\''s'");

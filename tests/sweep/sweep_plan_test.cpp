@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "modewise/core/error.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 #include "tests/sweep/tasks.h"
 
@@ -102,7 +105,53 @@ TEST(SweepPlan, ValidatesAndNeverTests) {
   }
   SweepOverrides of_test;
   of_test.metrics = {"test.auc"};
-  EXPECT_THROW(read_sweep_plan(folder.write("b.toml", ""), kTasks, of_test), Error);
+  EXPECT_EQ(
+      error_of(ErrorKind::config, [&] { read_sweep_plan(folder.write("b.toml", ""), kTasks, of_test); }),
+      folder.path("b.toml") +
+          ": the runs of a sweep leave the test part unread, so there is no /test/auc: name a figure of "
+          "validation (/validation/… or /best/val_…), choose by it, and let modewise evaluate RUN read the "
+          "test part");
+}
+
+/// A file with `axes` axes of `values` values each.
+std::string grid_of(int64_t axes, int64_t values) {
+  std::string text;
+  for (int64_t axis = 0; axis < axes; ++axis) {
+    text += fmt::format("[[axis]]\nkey = \"k{}\"\nvalues = [", axis);
+    for (int64_t i = 0; i < values; ++i) text += fmt::format("{}, ", i);
+    text += "]\n";
+  }
+  return text;
+}
+
+std::string sweep_refusal(const std::string& text, const SweepOverrides& overrides = {}) {
+  const ScratchFolder folder;
+  try {
+    read_sweep_plan(folder.write("a.toml", text), kTasks, overrides);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SweepPlan, IsRefusedBeforeAGridIsTooLarge) {
+  EXPECT_THAT(
+      sweep_refusal(grid_of(10, 10)),
+      HasSubstr("a.toml: a sweep has at most 100000 runs, this grid (axes × seeds) has 10 × 10 × 10 × "
+                "10 × 10 × 10 × 10 × 10 × 10 × 10 × 1"));
+  EXPECT_THAT(sweep_refusal(grid_of(70, 2)), HasSubstr("at most 100000 runs"));  // 2⁷⁰ is beyond 64 bits
+  SweepOverrides two_seeds;
+  two_seeds.seeds = {1, 2};
+  EXPECT_THAT(sweep_refusal(grid_of(5, 10), two_seeds), HasSubstr("10 × 10 × 10 × 10 × 10 × 2"));
+  EXPECT_EQ(sweep_refusal(grid_of(4, 10)), "");
+}
+
+TEST(SweepPlan, RefusesMetricsThatAreNoJsonPointer) {
+  SweepOverrides overrides;
+  overrides.metrics = {"a~b"};
+  EXPECT_THAT(sweep_refusal("", overrides), HasSubstr("--metric a~b: expected a path into metrics.json"));
+  overrides.metrics = {"a~0b", "/a~1b"};
+  EXPECT_EQ(sweep_refusal("", overrides), "");
 }
 
 struct Bad {
@@ -141,6 +190,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"axis = 3", "[[axis]]"}, Bad{"settings = 3", "table"},
                     Bad{"[[metric]]\npath = \"best\"", "/best/val_mse"},
                     Bad{"[[metric]]\npath = \"/best\"\nbest = \"good\"", "lowest"},
+                    Bad{"[[metric]]\npath = \"/a~b\"", "JSON pointer"},
+                    Bad{"[[metric]]\npath = \"/a~\"", "JSON pointer"},
+                    Bad{"[[metric]]\npath = \"/a/99999999999999999999\"", "JSON pointer"},
+                    Bad{"[[metric]]\npath = \"/a\"\ndecimals = -1", "from 0 to 17, got -1"},
+                    Bad{"[[metric]]\npath = \"/a\"\ndecimals = 2000000000", "from 0 to 17, got 2000000000"},
+                    Bad{"[[metric]]\npath = \"/a\"\nfactor = nan", "finite number, got nan"},
                     Bad{"[[metric]]\npath = \"/test/scaled/mse\"", "leave the test part unread"},
                     Bad{"[[axis]]\nkey = \"a\"\nvalues = [\"x y\", \"x-y\"]", "too little"}));
 

@@ -4,11 +4,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "modewise/core/error.h"
@@ -24,8 +29,9 @@ namespace {
 using testing::HasSubstr;
 
 /// Takes --out or --resume, --seed and model.heads; writes what a training would. It counts its starts in
-/// FOLDER/starts. heads=13 fails; heads=73 finds another process in its folder, twice; heads=99 sleeps until
-/// it is stopped, the first time.
+/// FOLDER/starts. heads=13 fails; heads=73 finds another process in its folder, twice; heads=88 waits for
+/// FOLDER/go; heads=99 sleeps until it is stopped, the first time, and then says whether it still had a
+/// claim.
 constexpr const char* kTraining = R"(#!/bin/bash
 while (($#)); do
   case $1 in
@@ -44,12 +50,34 @@ echo "$MODEWISE_CLAIM" > "$folder/claim"
 touch "$folder/config.toml" "$folder/manifest.json"
 if [[ $heads = 73 && $(wc -l < "$folder/starts") -lt 3 ]]; then echo "error: another process is here" >&2; exit 73; fi
 if [[ $heads = 13 ]]; then echo "error: thirteen brings no luck" >&2; exit 78; fi
+if [[ $heads = 88 ]]; then while [[ ! -e $folder/go ]]; do sleep 0.02; done; fi
 if [[ $heads = 99 && $mode = new ]]; then
-  trap 'echo saved >> "$folder/starts"; exit 143' TERM
+  trap 'echo saved >> "$folder/starts"; [[ -e ${MODEWISE_CLAIM#* } ]] && echo yes > "$folder/claimed"; exit 143' TERM
+  touch "$folder/traps"
   for i in {1..600}; do sleep 0.05; done
 fi
 echo "{\"best\": {\"val_mse\": $heads.5, \"val_mae\": $seed}}" > "$folder/metrics.json"
 )";
+
+/// What is logged while it lives.
+class Logged {
+ public:
+  Logged() : before_(spdlog::default_logger()) {
+    spdlog::set_default_logger(
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100)));
+  }
+  ~Logged() { spdlog::set_default_logger(before_); }
+  std::string text() const {
+    std::string all;
+    const auto& sink = spdlog::default_logger()->sinks().front();
+    for (const std::string& line : static_cast<spdlog::sinks::ringbuffer_sink_mt&>(*sink).last_formatted())
+      all += line;
+    return all;
+  }
+
+ private:
+  std::shared_ptr<spdlog::logger> before_;
+};
 
 class Sweep : public testing::Test {
  protected:
@@ -221,6 +249,74 @@ TEST_F(Sweep, GivesUpARunThatAnotherHasTakenOver) {
   EXPECT_EQ(outcome.runs[1].state, RunState::waiting);
   // Killed, so that nothing was saved in between; gone on with once the other was dead.
   EXPECT_EQ(starts("99_s1"), "new\nresumed\n");
+}
+
+/// Makes every heartbeat in `out` fail while it lives: a folder has the name of the claims' lock.
+class NoHeartbeats {
+ public:
+  explicit NoHeartbeats(const std::filesystem::path& out) : lock_(out / "claims" / "lock") {
+    std::filesystem::remove(lock_);
+    std::filesystem::create_directory(lock_);
+  }
+  ~NoHeartbeats() { std::filesystem::remove(lock_); }
+
+ private:
+  std::filesystem::path lock_;
+};
+
+void wait_for(const std::function<bool()>& condition) {
+  while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+TEST_F(Sweep, AFailedHeartbeatIsTriedAgain) {
+  options.lease = std::chrono::seconds(12);  // a heartbeat is due after 3 s, the next attempt 0.75 s later
+  options.only = {"88_s1"};
+  const Logged log;
+  const std::filesystem::path run = options.out / "runs" / "88_s1";
+  std::thread other([&] {
+    wait_for([&] { return std::filesystem::exists(run / "claim"); });
+    {
+      const NoHeartbeats failing(options.out);
+      wait_for([&] { return log.text().find("was not written") != std::string::npos; });
+    }
+    wait_for([&] { return log.text().find("is written again") != std::string::npos; });
+    write_file_atomically(run / "go", "");
+  });
+  const SweepOutcome outcome = run_sweep(plan("[88]"), options);
+  other.join();
+  EXPECT_EQ(outcome.runs[0].state, RunState::finished);
+  EXPECT_EQ(starts("88_s1"), "new\n");
+  const std::string lock = (options.out / "claims/lock").string();
+  EXPECT_THAT(log.text(), HasSubstr("the heartbeat of 88_s1 was not written: cannot create " + lock +
+                                    ": Is a directory; it is tried again until the lease ends"));
+}
+
+TEST_F(Sweep, ARunWhoseHeartbeatFailsForALeaseIsEndedAndItsReasonGiven) {
+  options.lease = std::chrono::seconds(1);
+  options.only = {"88_s1"};
+  std::optional<NoHeartbeats> failing;
+  std::thread other([&] {
+    wait_for([&] { return std::filesystem::exists(options.out / "runs/88_s1/claim"); });
+    failing.emplace(options.out);
+  });
+  const SweepOutcome outcome = run_sweep(plan("[88]"), options);
+  other.join();
+  EXPECT_EQ(outcome.runs[0].state, RunState::failed);
+  EXPECT_EQ(outcome.runs[0].exit_code, 128 + SIGKILL);
+  EXPECT_EQ(outcome.runs[0].failure,
+            "it was ended, since no heartbeat of its claim was written for 1 s: cannot create " +
+                (options.out / "claims/lock").string() + ": Is a directory");
+}
+
+TEST_F(Sweep, OneThatEndsByAnErrorLetsItsRunsSaveBeforeTheirClaimsGo) {
+  options.only = {"99_s1"};
+  options.watch = [&](const SweepOutcome&) {
+    if (std::filesystem::exists(options.out / "runs/99_s1/traps")) fail(ErrorKind::io, "the disk is full");
+  };
+  EXPECT_THROW(run_sweep(plan("[99]"), options), Error);
+  EXPECT_EQ(starts("99_s1"), "new\nsaved\n");
+  EXPECT_EQ(read_file(options.out / "runs/99_s1/claimed"), "yes\n");
+  EXPECT_FALSE(std::filesystem::exists(options.out / "claims/99_s1.json"));
 }
 
 TEST_F(Sweep, LooksAgainAtAFolderThatItsSlowOwnerHasNotLeft) {

@@ -76,5 +76,12 @@ TEST(PtbWords, OfLongTextsTakeTimeByTheirLength) {
     EXPECT_LT(seconds(piece), 60) << piece;
 }
 
+TEST(PtbWords, LoseSoftHyphensInOnePass) {
+  // A pass over the rest of the text for each hyphen would move 10¹³ bytes.
+  std::string text;
+  for (int i = 0; i < 2'000'000; ++i) text += "\u00AD\u00AD";
+  EXPECT_EQ(ptb_words("a\u00ADb" + text + "c d\u00AD"), (std::vector<std::string>{"abc", "d"}));
+}
+
 }  // namespace
 }  // namespace modewise::text

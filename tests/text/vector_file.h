@@ -1,13 +1,12 @@
 #pragma once
 // Frozen vectors of this folder, and the folder with data sets.
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "modewise/core/error.h"
+#include "tests/data_folder.h"
 
 namespace modewise::text {
 
@@ -21,11 +20,6 @@ inline std::string from_hex(const std::string& hex) {
   for (size_t i = 0; i < bytes.size(); ++i)
     bytes[i] = static_cast<char>(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
   return bytes;
-}
-
-inline std::filesystem::path data_folder() {
-  const char* folder = std::getenv("MODEWISE_DATA");
-  return folder != nullptr ? folder : std::string(MODEWISE_SOURCE_DIR) + "/../shared/data";
 }
 
 }  // namespace modewise::text

@@ -8,6 +8,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::train {
@@ -131,13 +132,16 @@ TEST_F(Checkpoints, BothDamagedIsAnErrorThatNamesBoth) {
 TEST_F(Checkpoints, AllDeletedIsAnErrorAndNoneEverIsNot) {
   fs::remove_all(folder / "step_10");
   fs::remove_all(folder / "step_20");
-  EXPECT_THROW(store.newest(), Error);
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { store.newest(); }),
+            scratch.path("checkpoints/latest") + " names a checkpoint, but " + scratch.path("checkpoints") +
+                " holds none");
   EXPECT_FALSE(CheckpointStore(scratch / "nothing").newest().has_value());
 }
 
 TEST_F(Checkpoints, AFolderThatCannotBeListedIsAnError) {
   write(scratch / "file", "");
-  EXPECT_THROW(CheckpointStore(scratch / "file").newest(), Error);
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { CheckpointStore(scratch / "file").newest(); }),
+            "cannot list folder " + scratch.path("file") + ": Not a directory");
 }
 
 TEST_F(Checkpoints, ACheckOfTheCallerMayRefuseTheNewest) {

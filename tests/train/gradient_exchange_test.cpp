@@ -20,6 +20,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
+#include "tests/error_of.h"
 #include "thread_group.h"
 
 namespace modewise::train {
@@ -149,15 +150,16 @@ TEST(GradientExchange, ThrowsWhatTheWorkersThrowAndSendsNoMore) {
   workers.failing = true;
   exchange.bring(1, at::zeros({kMessage}));
   exchange.bring(0, at::zeros({kMessage}));
-  EXPECT_THROW(exchange.take(), std::runtime_error);
+  EXPECT_EQ(exception_of<std::runtime_error>([&] { exchange.take(); }), "the other has ended");
   EXPECT_EQ(workers.sent, 0);
 }
 
 TEST(GradientExchange, AsksForEachTensorOnce) {
   GradientExchange exchange(alone(), tensors_of({2, 3}));
   exchange.bring(1, at::full({3}, 7.0f));
-  EXPECT_THROW(exchange.bring(1, at::full({3}, 7.0f)), Error);
-  EXPECT_THROW(exchange.take(), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { exchange.bring(1, at::full({3}, 7.0f)); }),
+            "tensor 1 of a step's sums came twice");
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { exchange.take(); }), "1 of a step's 2 tensors were brought");
   exchange.bring(0, at::Tensor());
   const std::vector<at::Tensor> sums = exchange.take();
   EXPECT_FALSE(sums[0].defined());

@@ -13,6 +13,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/train/checkpoint.h"
 #include "modewise/train/trainer.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 #include "toy_task.h"
 
@@ -227,7 +228,11 @@ TEST_F(DamagedRun, MetricLinesThatWereCutSendItFurtherBack) {
   const std::string lines = read_file(run.file("metrics.jsonl"));
   std::ofstream(run.file("metrics.jsonl"), std::ios::trunc) << lines.substr(0, lines.size() - 1);
   ToyTask task(50);
-  EXPECT_THROW(train(task, config, run, true), Error);  // both checkpoints had recorded two lines
+  EXPECT_EQ(modewise::error_of(ErrorKind::data, [&] { train(task, config, run, true); }),
+            fmt::format("no checkpoint in {0} is whole: {1} is shorter than the checkpoint of step 12 "
+                        "recorded; {1} is shorter than the checkpoint of step 10 recorded",
+                        run.checkpoints().string(),
+                        run.file("metrics.jsonl").string()));  // both checkpoints had recorded two lines
 }
 
 TEST_F(DamagedRun, LinesWrittenAfterTheCheckpointAreCut) {

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <torch/version.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <set>
 
+#include "modewise/core/claims.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/train/folder_lock.h"
@@ -117,6 +120,61 @@ TEST(RunFolder, RemovesNoNamesButARunsOwn) {
       << R"({"task": "forecast", "files": ["thesis.tex", "../elsewhere", "manifest.json", "config.toml"]})";
   RunFolder::create(scratch.path(), true);
   EXPECT_TRUE(fs::exists(scratch / "thesis.tex"));
+}
+
+TEST(RunFolder, KeepsDataThatWereWrittenForIt) {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch / "run/data");
+  std::ofstream(scratch / "run/data/x.csv") << "1";
+  EXPECT_EQ(error_of([&] { RunFolder::create(scratch / "run"); }).kind(), ErrorKind::cannot_create);
+  EXPECT_EQ(error_of([&] { RunFolder::create(scratch / "run", false, "data2"); }).kind(),
+            ErrorKind::cannot_create);
+  RunManifest manifest = forecast();
+  manifest.inputs = "data";
+  RunFolder::create(scratch / "run", false, "data").begin(manifest, "x = 1\n", {});
+  EXPECT_EQ(read_file(scratch / "run/data/x.csv"), "1");
+  EXPECT_EQ(RunFolder::open(scratch / "run").read_manifest().at("files").back(), "data");
+}
+
+TEST(RunFolder, RemovesDataOfTheEarlierRunAndNoOther) {
+  const ScratchFolder scratch;
+  RunManifest manifest = forecast();
+  manifest.inputs = "data";
+  RunFolder::create(scratch.path()).begin(manifest, "x = 1\n", {});
+  for (const char* name : {"data", "data2", "data3", "database"}) fs::create_directories(scratch / name);
+  manifest.inputs = "data2";
+  RunFolder::create(scratch.path(), true, "data2").begin(manifest, "x = 2\n", {});
+  const std::set<std::string> kept = {"config.toml", "data.json", "data2",
+                                      "data3",       "database",  "manifest.json"};
+  EXPECT_EQ(names_in(scratch.path()), kept);
+}
+
+TEST(RunFolder, DoesNotReplaceWhatTheNewRunReads) {
+  const ScratchFolder scratch;
+  RunManifest manifest = forecast();
+  manifest.inputs = "data";
+  const std::string needed = scratch.write("data/x.csv", "1");
+  RunFolder::create(scratch.path(), false, "data").begin(manifest, "x = 1\n", {});
+  fs::create_directories(scratch / "data2");
+  const std::set<std::string> before = names_in(scratch.path());
+  const Error error = error_of([&] {
+    RunFolder::create(scratch.path(), true, "data2", {"/elsewhere", needed});
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::usage);
+  EXPECT_EQ(error.what(), needed + " belongs to the run in " + scratch.path().string() +
+                              ", which the new run would replace: copy it elsewhere, or name another folder");
+  EXPECT_EQ(names_in(scratch.path()), before);
+  RunFolder::create(scratch.path(), true, "data2", {scratch.path("data2/x.csv"), scratch.path("database")});
+  EXPECT_FALSE(fs::exists(scratch / "data"));
+}
+
+TEST(RunFolder, DataForARunHaveOneNameInIt) {
+  const ScratchFolder scratch;
+  for (const char* name : {"datum", "data/..", "../data", "data.json", "data 2", "x"}) {
+    const Error error = error_of([&] { RunFolder::create(scratch / "run", true, name); });
+    EXPECT_EQ(error.kind(), ErrorKind::usage) << name;
+    EXPECT_FALSE(fs::exists(scratch / "run"));
+  }
 }
 
 TEST(RunFolder, IsARunWhenItsConfigIsThere) {
@@ -232,6 +290,41 @@ TEST(FolderLock, LetsOneInAtATime) {
     EXPECT_EQ(error_of([&] { const FolderLock second(scratch.path()); }).kind(), ErrorKind::cannot_create);
   }
   const FolderLock again(scratch.path());
+}
+
+TEST(MetricLog, UnderALostClaimNothingIsCutOrAppended) {
+  const ScratchFolder scratch;
+  Claims claims(scratch / "claims", std::chrono::milliseconds(60'000));
+  const auto claim = claims.take("run");
+  MetricLog log(scratch / "metrics.jsonl", 0);
+  log.append({{"step", 1}});
+  ASSERT_EQ(::setenv(kClaimVariable, claim->ticket().c_str(), 1), 0);
+  log.append({{"step", 2}});
+  scratch.write("claims/run.json", R"({"token": "theirs"})");
+  const Error appended = error_of([&] { log.append({{"step", 3}}); });
+  const Error opened = error_of([&] { MetricLog(scratch / "metrics.jsonl", 0); });
+  const Error locked = error_of([&] { RunFolder::create(scratch / "run"); });
+  ::unsetenv(kClaimVariable);
+  EXPECT_EQ(appended.kind(), ErrorKind::cannot_create);
+  EXPECT_EQ(opened.kind(), ErrorKind::cannot_create);
+  EXPECT_EQ(locked.kind(), ErrorKind::cannot_create);
+  EXPECT_EQ(read_file(scratch / "metrics.jsonl"), "{\"step\":1}\n{\"step\":2}\n");
+}
+
+TEST(RunFolder, OfAStartThatWasCutOffIsEmpty) {
+  const ScratchFolder scratch;
+  scratch.write(".lock", "");                                       // its process was killed
+  scratch.write("auto.tmp-0123456789abcdef/request.json", "{\"t");  // of a search that had not begun
+  const RunFolder run = RunFolder::create(scratch.path());
+  EXPECT_FALSE(fs::exists(scratch / "auto.tmp-0123456789abcdef"));
+  EXPECT_TRUE(fs::exists(scratch / ".lock"));  // held
+}
+
+TEST(RunFolder, ARefusalLeavesAFolderAsItWas) {
+  const ScratchFolder scratch;
+  scratch.write("mine.txt", "mine");
+  error_of([&] { RunFolder::create(scratch.path()); });
+  EXPECT_FALSE(fs::exists(scratch / ".lock"));
 }
 
 TEST(RunFolder, WritesTheseFilesAndNoOthers) {

@@ -6,6 +6,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "tests/error_of.h"
 
 namespace modewise::train {
 namespace {
@@ -64,11 +65,13 @@ TEST(Schedule, CutsWhereItIsTold) {
 TEST(Schedule, TakesCutsInOrderAlone) {
   TrainConfig config;
   config.schedule.step_at = {50, 50};
-  EXPECT_THROW(config.validate(), Error);
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { config.validate(); }),
+            "train: schedule.step_at must be ascending, got [50, 50]");
   config.schedule.step_at = {50, 75};
   config.validate();
   config.schedule.step_epochs = 2;
-  EXPECT_THROW(config.validate(), Error);
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { config.validate(); }),
+            "train: schedule.step_epochs = 2 has no effect with schedule.step_at = [50, 75]");
 }
 
 TEST(Schedule, IsFiniteAtEveryOddLength) {

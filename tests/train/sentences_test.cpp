@@ -18,6 +18,7 @@
 #include "modewise/train/folder_lock.h"
 #include "modewise/train/metric_log.h"
 #include "modewise/train/optimizer.h"
+#include "modewise/train/run_weights.h"
 #include "modewise/train/schedule.h"
 #include "modewise/train/tensor_file.h"
 #include "modewise/train/trainer.h"
@@ -168,7 +169,7 @@ TEST_F(CheckpointSentences, SayWhyNothingWasSaved) {
   fs::create_symlink("nowhere", folder / "step_7.damaged");
   EXPECT_EQ(said(ErrorKind::io,
                  [&] {
-                   store.set_aside_newer_than({4, step, {}});
+                   store.set_aside_newer_than({4, step, {}, {}});
                  }),
             "cannot rename " + folder.string() + "/step_7: Not a directory");
 }

@@ -10,6 +10,7 @@
 #include <atomic>
 
 #include "modewise/core/error.h"
+#include "tests/error_of.h"
 #include "thread_group.h"
 
 namespace modewise::train {
@@ -78,8 +79,10 @@ TEST(RequireAlike, NamesWhoDiffersAndInWhat) {
 }
 
 TEST(Alone, HasNobodyToSendTo) {
-  EXPECT_THROW(alone().send(at::full({1}, 1), 1), Error);
-  EXPECT_THROW(alone().receive(1), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { alone().send(at::full({1}, 1), 1); }),
+            "nothing can be sent to process 1");
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { alone().receive(1); }),
+            "nothing can be received from process 1");
 }
 
 }  // namespace

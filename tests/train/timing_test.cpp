@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/error_of.h"
+
 namespace modewise::train {
 namespace {
 
@@ -13,8 +15,10 @@ TEST(Timing, CountsCallsThatEndAndTheirSeconds) {
   Timing timing;
   for (int i = 0; i < 3; ++i)
     Timing::measure(timing.steps, [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
-  EXPECT_THROW(Timing::measure(timing.evaluations, [] { throw std::runtime_error("interrupted"); }),
-               std::runtime_error);
+  EXPECT_EQ(exception_of<std::runtime_error>([&] {
+              Timing::measure(timing.evaluations, [] { throw std::runtime_error("interrupted"); });
+            }),
+            "interrupted");
   const auto json = timing.to_json();
   EXPECT_EQ(json["steps"]["count"], 3);
   EXPECT_GE(json["steps"]["seconds"], 0.015);

@@ -7,6 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/train/run_weights.h"
 #include "modewise/train/trainer.h"
 #include "tests/scratch_folder.h"
 #include "toy_task.h"

@@ -5,17 +5,23 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
 
+#include "modewise/core/claims.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/train/checkpoint.h"
 #include "modewise/train/folder_lock.h"
+#include "modewise/train/run_weights.h"
 #include "modewise/train/trainer.h"
+#include "tests/error_of.h"
 #include "toy_task.h"
 #include "trainer_fixture.h"
 
@@ -34,7 +40,8 @@ TEST_F(TrainerTest, WantsSamplesWhereItTrains) {
   };
   Nothing nothing;
   config.drop_last = false;
-  EXPECT_THROW(train::train(nothing, config, run, false), Error);
+  EXPECT_EQ(modewise::error_of(ErrorKind::data, [&] { train::train(nothing, config, run, false); }),
+            "there are no training samples");
   config.epochs = 0;
   config.drop_last = true;
   EXPECT_EQ(train::train(nothing, config, run, false).steps, 0);
@@ -147,6 +154,33 @@ TEST_F(TrainerTest, RefusesAFolderInUse) {
   EXPECT_THAT(error_of(small_config()).what(), HasSubstr("another process is training"));
 }
 
+TEST_F(TrainerTest, WritesNothingOnceItsClaimIsLost) {
+  Claims claims(scratch / "claims", std::chrono::milliseconds(60'000));
+  const auto claim = claims.take("toy");
+  ASSERT_EQ(::setenv(kClaimVariable, claim->ticket().c_str(), 1), 0);
+  TrainConfig config = small_config();
+  config.log_every_steps = 1;
+  config.tensorboard = true;
+  std::map<std::string, std::string> before;
+  const auto files = [&] {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(run.path()))
+      if (entry.is_regular_file()) found[entry.path().string()] = read_file(entry.path());
+    return found;
+  };
+  task.on_loss = [&](uint64_t step) {
+    if (step != 7) return;
+    write_file_atomically(scratch / "claims/toy.json", R"({"token": "theirs"})");
+    before = files();
+  };
+  const Error error = error_of(config);
+  ::unsetenv(kClaimVariable);
+  EXPECT_EQ(error.kind(), ErrorKind::cannot_create);
+  EXPECT_THAT(error.what(), HasSubstr("this work was taken over by another process"));
+  EXPECT_EQ(files(), before);
+  EXPECT_EQ(run.read_metric_lines().size(), 7U);
+}
+
 TEST_F(TrainerTest, ResumeNeedsTheLinesThatTheCheckpointKnows) {
   train(small_config());
   const std::filesystem::path path = run.file("metrics.jsonl");
@@ -178,7 +212,9 @@ TEST_F(TrainerTest, ResumeWithOtherSettingsNamesThem) {
 TEST_F(TrainerTest, ResumeWithOtherDataOrAnotherModelIsADataError) {
   train(small_config());
   ToyTask fewer(149, 1);
-  EXPECT_THROW(train::train(fewer, small_config(), run, true), Error);
+  EXPECT_EQ(modewise::error_of(ErrorKind::data, [&] { train::train(fewer, small_config(), run, true); }),
+            "the data is not what " + (run.checkpoints() / "step_15").string() +
+                " was trained on (150 samples, content toy; now 149 samples, content toy)");
   class Wider : public ToyTask {
    public:
     Wider() { net->register_parameter("more", net->first_bias.detach().clone()); }

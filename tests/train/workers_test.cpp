@@ -19,6 +19,7 @@
 #include "modewise/train/shards.h"
 #include "modewise/train/trainer.h"
 #include "modewise/train/tree_sum.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 #include "thread_group.h"
 #include "toy_task.h"
@@ -283,9 +284,10 @@ TEST(TreeSum, EndsWithAPartThatComesTensorByTensor) {
 TEST(TreeSum, RefusesAnUnfinishedTree) {
   TreeSum tree;
   for (int i = 0; i < 3; ++i) tree.add({at::full({1}, i)});
-  EXPECT_THROW(tree.take(), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { tree.take(); }), "a tree has a power of two of parts");
   tree.add({at::full({1}, 3)});
-  EXPECT_THROW(tree.with_last(0, at::full({1}, 4)), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { tree.with_last(0, at::full({1}, 4)); }),
+            "a tree has a power of two of parts");
 }
 
 TEST(Shards, HaveSeedsOfTheirOwn) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "modewise/core/random.h"
 #include "modewise/data/captions/caption_sources.h"
@@ -47,6 +48,12 @@ CaptionedPicture captioned(const io::CocoCaptions& read, size_t image, LeftOutCa
     picture.words.push_back(std::move(words));
   }
   return picture;
+}
+
+/// Whether a file name leads to a place below the folder that it is read from. Links within the folder are
+/// followed wherever they lead: who made the folder made them.
+bool stays_inside(const std::filesystem::path& file) {
+  return file.is_relative() && std::find(file.begin(), file.end(), "..") == file.end();
 }
 
 /// The ids of a file, one a line, as numbers of the set's pictures.
@@ -95,7 +102,7 @@ std::vector<double> shares_of(const CaptionConfig& config) {
 }  // namespace
 
 std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, const std::string& folder,
-                                   bool allow_missing) {
+                                   const CaptionConfig& config) {
   const io::CocoCaptions read = io::read_coco_captions(path);
   require(folder.empty() || std::filesystem::is_directory(folder), ErrorKind::no_input,
           "there is no folder {}", folder);
@@ -103,6 +110,10 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, con
   std::vector<int64_t> added;
   for (size_t image = 0; image < read.images.size(); ++image) {
     CaptionedPicture picture = captioned(read, image, wordless);
+    require(folder.empty() || config.allow_outside || stays_inside(picture.file), ErrorKind::data,
+            "{}: image {} has the file_name {}, which leads out of the folder {}; data.allow_outside = true "
+            "(--allow-outside) reads it all the same",
+            path, picture.id, quote_for_message(picture.file, 200), folder);
     if (!folder.empty() && !std::filesystem::is_regular_file(std::filesystem::path(folder) / picture.file)) {
       missing.add(fmt::format("{} (image {})", picture.file, picture.id));
       continue;
@@ -114,7 +125,7 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, con
     added.push_back(std::ssize(set.pictures));
     set.pictures.push_back(std::move(picture));
   }
-  require(allow_missing || missing.count == 0, ErrorKind::data,
+  require(config.allow_missing || missing.count == 0, ErrorKind::data,
           "{}: {} of {} pictures are not in {}, the first is {}; data.allow_missing = true leaves them out",
           path, missing.count, read.images.size(), folder, missing.first);
   require(!added.empty(), ErrorKind::data, "{}: there is no picture with a caption", path);

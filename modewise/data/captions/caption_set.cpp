@@ -40,14 +40,14 @@ PicturePaths list_all(CaptionSet& set, const CaptionConfig& config, bool with_te
   const bool pixels = config.features.empty();
   const std::string train_folder = pixels ? config.pictures : "";
   std::string test_folder = train_folder;
-  split_captions(set, list_captions(set, config.path, train_folder, config.allow_missing), config);
+  split_captions(set, list_captions(set, config.path, train_folder, config), config);
   if (!with_test) leave_test_out(set);
   const size_t first_apart = set.pictures.size();
   if (with_test && !config.test_path.empty()) {
     if (pixels && !config.test_pictures.empty()) test_folder = config.test_pictures;
     std::set<int64_t> known;
     for (const CaptionedPicture& picture : set.pictures) known.insert(picture.id);
-    set.test = list_captions(set, config.test_path, test_folder, config.allow_missing);
+    set.test = list_captions(set, config.test_path, test_folder, config);
     for (const int64_t i : set.test)
       require(!known.contains(set.pictures[static_cast<size_t>(i)].id), ErrorKind::data,
               "{}: image {} is among the pictures of {} too", config.test_path,

@@ -10,9 +10,10 @@
 namespace modewise::data {
 
 /// Adds the images of one captions' file whose pictures lie in `folder` ("" where features stand in for them)
-/// to the set; returns their numbers in it.
+/// to the set; returns their numbers in it. Data errors: a picture that is not in the folder, a file name
+/// that leads out of it; config.allow_missing and config.allow_outside accept them.
 std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, const std::string& folder,
-                                   bool allow_missing);
+                                   const CaptionConfig& config);
 /// Gives `candidates` to the parts: by files of ids, the others by shares. Config error for shares that sum
 /// to more than 1; data errors for ids that are not among them or stand in two files.
 void split_captions(CaptionSet& set, const std::vector<int64_t>& candidates, const CaptionConfig& config);

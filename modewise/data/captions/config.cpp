@@ -28,6 +28,8 @@ void CaptionConfig::fields(Fields& f) {
         {.one_of = {"crop", "stretch"}});
   f.add("min_count", min_count, "times that a word stands in the training captions to be learnt", {.min = 1});
   f.add("allow_missing", allow_missing, "leaves out the images whose picture is not in the folder");
+  f.add("allow_outside", allow_outside,
+        "reads pictures that the captions name by absolute paths or paths with .., outside the folder");
   f.add("allow_size", allow_size, "decodes pictures that take more memory than twice their file and 64 MiB");
 }
 

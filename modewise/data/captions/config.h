@@ -21,6 +21,7 @@ struct CaptionConfig {
   std::string fit = "stretch";  // crop, stretch: what pictures of another shape become
   int64_t min_count = 1;        // of a word in the training captions, to be in the vocabulary
   bool allow_missing = false;   // leaves out images that have no picture
+  bool allow_outside = false;   // reads pictures outside the folder, where the captions name such
   bool allow_size = false;      // decodes pictures of any size
 
   void fields(Fields& f);

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "modewise/core/error.h"
+#include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecast/categories.h"
 #include "modewise/data/forecast/long_table.h"
@@ -136,10 +137,9 @@ std::vector<size_t> same_variables(const io::CsvTable& table, const SeriesConfig
   std::vector<std::string> header;
   for (const io::CsvColumn& column : table.columns) header.push_back(column.name);
   if (config.columns.empty()) {
+    const NameIndex dropped(config.drop);
     const auto comparable = [&](std::vector<std::string> names) {
-      std::erase_if(names, [&](const std::string& name) {
-        return std::find(config.drop.begin(), config.drop.end(), name) != config.drop.end();
-      });
+      std::erase_if(names, [&](const std::string& name) { return dropped.contains(name); });
       return names;
     };
     const std::vector<std::string> wanted = comparable(like.header), have = comparable(header);
@@ -154,15 +154,16 @@ std::vector<size_t> same_variables(const io::CsvTable& table, const SeriesConfig
     }
   }
   std::vector<size_t> variables;
+  const NameIndex places(header);
   for (const std::string& name : like.names) {  // which this table has: by the comparison, or asked for
-    const auto at = std::find(header.begin(), header.end(), name);
-    const io::CsvColumn& column = table.columns[static_cast<size_t>(at - header.begin())];
+    const size_t at = *places.find(name);
+    const io::CsvColumn& column = table.columns[at];
     require(column.kind == io::CsvColumn::number || is_empty(column), ErrorKind::data,
             "column '{}' holds numbers in {}, but {} in {}", name, like_path,
             column.kind == io::CsvColumn::date ? std::string("dates")
                                                : "text (" + first_text(table, column) + ")",
             table.source);
-    variables.push_back(static_cast<size_t>(at - header.begin()));
+    variables.push_back(at);
   }
   return variables;
 }
@@ -223,26 +224,28 @@ Series long_series(io::CsvTable table, const TableTime& time, const TableIds& id
 
 std::vector<size_t> chosen_columns(const std::vector<std::string>& names, const SeriesConfig& config,
                                    const std::string& source) {
+  const NameIndex places(names);
   const auto position = [&](const std::string& name, const char* option) {
-    const auto at = std::find(names.begin(), names.end(), name);
-    require(at != names.end(), ErrorKind::config, "data.{}: {} has no column '{}'{}", option, source, name,
-            nearest_name_hint(name, names));
-    return static_cast<size_t>(at - names.begin());
+    const auto at = places.find(name);
+    if (!at)
+      fail(ErrorKind::config, "data.{}: {} has no column '{}'{}", option, source, name,
+           nearest_name_hint(name, names));
+    return *at;
   };
-  std::vector<size_t> chosen, dropped;
+  std::vector<size_t> chosen;
+  std::vector<bool> taken(names.size(), false), dropped(names.size(), false);
   for (const std::string& name : config.columns) {
     const size_t at = position(name, "columns");
-    require(std::find(chosen.begin(), chosen.end(), at) == chosen.end(), ErrorKind::config,
-            "data.columns: '{}' is named twice", name);
+    require(!taken[at], ErrorKind::config, "data.columns: '{}' is named twice", name);
+    taken[at] = true;
     chosen.push_back(at);
   }
   if (config.columns.empty()) {
     chosen.resize(names.size());
     std::iota(chosen.begin(), chosen.end(), size_t{0});
   }
-  for (const std::string& name : config.drop) dropped.push_back(position(name, "drop"));
-  std::erase_if(chosen,
-                [&](size_t at) { return std::find(dropped.begin(), dropped.end(), at) != dropped.end(); });
+  for (const std::string& name : config.drop) dropped[position(name, "drop")] = true;
+  std::erase_if(chosen, [&](size_t at) { return dropped[at]; });
   require(!chosen.empty(), ErrorKind::config, "data.drop: nothing of {} is left", source);
   return chosen;
 }

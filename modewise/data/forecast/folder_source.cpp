@@ -7,6 +7,8 @@
 #include <set>
 
 #include "modewise/core/error.h"
+#include "modewise/core/folder.h"
+#include "modewise/core/name_index.h"
 #include "modewise/data/forecast/sources.h"
 
 namespace modewise::data {
@@ -21,7 +23,7 @@ std::vector<std::string> csv_files(const std::string& folder) {
     std::string extension = entry->path().extension().string();
     for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (extension == ".csv" && !entry->path().filename().string().starts_with("."))
-      files.push_back(entry->path().string());
+      files.push_back(require_utf8(entry->path()).string());
   }
   require(!error, ErrorKind::no_input, "cannot list the folder {}: {}", folder, error.message());
   require(!files.empty(), ErrorKind::no_input, "{}: expected a folder with files named *.csv, found none",
@@ -83,12 +85,11 @@ class Tally {
  public:
   void add(const std::vector<std::string>& sentences) {
     for (const std::string& sentence : sentences) {
-      const auto at =
-          std::find_if(counts_.begin(), counts_.end(), [&](const auto& n) { return n.first == sentence; });
-      if (at == counts_.end())
+      const auto [at, is_new] = places_.add(sentence);
+      if (is_new)
         counts_.emplace_back(sentence, 1);
       else
-        ++at->second;
+        ++counts_[at].second;
     }
   }
   std::vector<std::string> of(int64_t files) const {
@@ -101,6 +102,7 @@ class Tally {
 
  private:
   std::vector<std::pair<std::string, int64_t>> counts_;
+  NameIndex places_;  // in counts_
 };
 
 /// A text column that holds one value a file and another in each file names the files: Beijing's "station".

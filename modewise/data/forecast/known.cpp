@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "modewise/core/error.h"
+#include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecast/calendar.h"
 #include "modewise/data/forecast/load_series.h"
@@ -32,15 +33,17 @@ std::vector<std::string> known_names(const SeriesConfig& config, const Categorie
 
 std::vector<size_t> known_positions(const Series& series, const SeriesConfig& config) {
   const std::vector<std::string>& labels = series.modes.back().labels;
+  const NameIndex places(labels);
+  std::vector<bool> taken(labels.size(), false);
   std::vector<size_t> positions;
   for (const std::string& name : known_names(config, series.categories)) {
-    const auto at = std::find(labels.begin(), labels.end(), name);
-    require(at != labels.end(), ErrorKind::config, "data.known: {} has no column of numbers '{}'{}",
-            series.source, name, nearest_name_hint(name, labels));
-    const auto position = static_cast<size_t>(at - labels.begin());
-    require(std::find(positions.begin(), positions.end(), position) == positions.end(), ErrorKind::config,
-            "data.known: '{}' is named twice", name);
-    positions.push_back(position);
+    const auto position = places.find(name);
+    if (!position)
+      fail(ErrorKind::config, "data.known: {} has no column of numbers '{}'{}", series.source, name,
+           nearest_name_hint(name, labels));
+    require(!taken[*position], ErrorKind::config, "data.known: '{}' is named twice", name);
+    taken[*position] = true;
+    positions.push_back(*position);
   }
   require(positions.size() < labels.size(), ErrorKind::config,
           "data.known: it names all columns of {}, none is left to forecast", series.source);
@@ -104,9 +107,8 @@ Series read_known(SeriesConfig config, const Series& known, const std::string& p
   config.mode_names.clear();
   config.ordered_modes.clear();
   config.knock_out = 0;
-  const auto unused = [&](const std::string& column) {
-    return std::find(config.columns.begin(), config.columns.end(), column) == config.columns.end();
-  };
+  const NameIndex used(config.columns);
+  const auto unused = [&](const std::string& column) { return !used.contains(column); };
   std::erase_if(config.categories, unused);
   std::erase_if(config.words, [&](const auto& words) { return unused(words.first); });
   Series future = load_series(config);
@@ -124,9 +126,11 @@ Series read_known(SeriesConfig config, const Series& known, const std::string& p
 void take_known(Series& series, const SeriesConfig& config) {
   if (config.known.empty()) return;
   const std::vector<size_t> taken = known_positions(series, config);
+  std::vector<bool> is_taken(series.modes.back().labels.size(), false);
+  for (const size_t at : taken) is_taken[at] = true;
   std::vector<size_t> rest;
-  for (size_t at = 0; at < series.modes.back().labels.size(); ++at)
-    if (std::find(taken.begin(), taken.end(), at) == taken.end()) rest.push_back(at);
+  for (size_t at = 0; at < is_taken.size(); ++at)
+    if (!is_taken[at]) rest.push_back(at);
   Series known = with_positions(series, taken);
   known.modes.back().name = "known column";
   known.long_layout.reset();

@@ -9,8 +9,10 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "modewise/core/error.h"
+#include "modewise/core/name_index.h"
 #include "modewise/data/labelled_series/sources.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/numeric_text.h"
@@ -33,6 +35,13 @@ std::string class_text(double number) {
   return number == std::floor(number) ? fmt::format("{:.0f}", number) : fmt::format("{}", number);
 }
 
+float as_float(double value, const std::string& path, int64_t number) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  require(std::isnan(value) || std::abs(value) <= kLargest, ErrorKind::data,
+          "{}: case {} holds {}, which is beyond the numbers of float32 (±3.4e38)", path, number, value);
+  return static_cast<float>(value);
+}
+
 CaseTable numbers_of(const std::string& path) {
   const io::NumericText text = io::read_numeric_text(path);
   require(text.columns >= 2, ErrorKind::data,
@@ -42,7 +51,7 @@ CaseTable numbers_of(const std::string& path) {
     const double* cells = text.values.data() + row * text.columns;
     require(!std::isnan(cells[0]), ErrorKind::data, "{}: case {} has no class", path, row + 1);
     table.labels.push_back(class_text(cells[0]));
-    for (int64_t i = 1; i < text.columns; ++i) table.values.push_back(static_cast<float>(cells[i]));
+    for (int64_t i = 1; i < text.columns; ++i) table.values.push_back(as_float(cells[i], path, row + 1));
   }
   return table;
 }
@@ -93,8 +102,9 @@ CaseTable columns_of(const std::string& path) {
   require(!columns.empty(), ErrorKind::data,
           "{}: a case is a class and its values, but the rows have one cell", path);
   table.width = std::ssize(columns);
-  for (size_t row = 0; row < static_cast<size_t>(csv.rows); ++row)
-    for (const auto* column : columns) table.values.push_back(static_cast<float>((*column)[row]));
+  for (int64_t row = 0; row < csv.rows; ++row)
+    for (const auto* column : columns)
+      table.values.push_back(as_float((*column)[static_cast<size_t>(row)], path, row + 1));
   return table;
 }
 
@@ -122,6 +132,7 @@ RawCases read_case_table(const std::string& path) {
   out.source = path;
   out.name = file.stem().string();
   out.classes = ordered_classes(table.labels);
+  const NameIndex place(out.classes);
   for (int64_t row = 0; row < table.rows; ++row) {
     const float* values = table.values.data() + row * table.width;
     int64_t steps = table.width;
@@ -131,11 +142,9 @@ RawCases read_case_table(const std::string& path) {
     at::Tensor series = at::empty({1, steps}, at::kFloat);
     std::copy_n(values, steps, series.mutable_data_ptr<float>());
     out.cases.push_back(std::move(series));
-    const auto at = table.labels.empty() ? -1
-                                         : std::find(out.classes.begin(), out.classes.end(),
-                                                     table.labels[static_cast<size_t>(row)]) -
-                                               out.classes.begin();
-    out.labels.push_back(at);
+    out.labels.push_back(table.labels.empty()
+                             ? -1
+                             : static_cast<int64_t>(*place.find(table.labels[static_cast<size_t>(row)])));
   }
   return out;
 }

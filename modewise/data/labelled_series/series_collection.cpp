@@ -14,6 +14,8 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/hash.h"
+#include "modewise/core/name_index.h"
+#include "modewise/core/nearest_name.h"
 #include "modewise/core/random.h"
 #include "modewise/data/labelled_series/sources.h"
 
@@ -75,15 +77,16 @@ CollectionFiles files_of(const CollectionConfig& config, bool with_test) {
 
 /// Adds the cases of a file, their classes by name.
 void append(SeriesCollection& set, RawCases raw, const std::string& part) {
+  const NameIndex known(set.classes);
   for (size_t i = 0; i < raw.cases.size(); ++i) {
     int64_t label = -1;
     if (raw.labels[i] >= 0) {
       const std::string& name = raw.classes[static_cast<size_t>(raw.labels[i])];
-      const auto found = std::find(set.classes.begin(), set.classes.end(), name);
-      require(found != set.classes.end(), ErrorKind::data,
-              "{}: case {} is of class '{}', which no training case has (there are {})", raw.source, i + 1,
-              name, fmt::join(set.classes, ", "));
-      label = found - set.classes.begin();
+      const auto found = known.find(name);
+      if (!found)
+        fail(ErrorKind::data, "{}: case {} is of class '{}', which no training case has (there are {})",
+             raw.source, i + 1, name, listed_names(set.classes));
+      label = static_cast<int64_t>(*found);
     }
     fill_gaps(raw.cases[i]);
     set.cases.push_back(std::move(raw.cases[i]));
@@ -99,11 +102,14 @@ void append(SeriesCollection& set, RawCases raw, const std::string& part) {
 /// Those of the declared classes that occur among the cases of any of `parts`.
 std::vector<std::string> classes_of(std::span<const RawCases* const> parts) {
   std::vector<std::string> classes;
-  for (const RawCases* part : parts)
+  NameIndex known;
+  for (const RawCases* part : parts) {
+    std::vector<bool> occurs(part->classes.size(), false);
+    for (const int64_t label : part->labels)
+      if (label >= 0) occurs[static_cast<size_t>(label)] = true;
     for (size_t k = 0; k < part->classes.size(); ++k)
-      if (std::count(part->labels.begin(), part->labels.end(), static_cast<int64_t>(k)) > 0 &&
-          std::find(classes.begin(), classes.end(), part->classes[k]) == classes.end())
-        classes.push_back(part->classes[k]);
+      if (occurs[k] && known.add(part->classes[k]).second) classes.push_back(part->classes[k]);
+  }
   return classes;
 }
 
@@ -118,12 +124,11 @@ void require_fitting(const RawCases& train, const RawCases& test) {
 std::vector<std::vector<int64_t>> shuffled_classes(const SeriesCollection& set,
                                                    const std::vector<int64_t>& samples, uint64_t seed) {
   std::vector<std::vector<int64_t>> out;
-  for (int64_t label = 0; label < std::ssize(set.classes); ++label) {
-    std::vector<int64_t> members;
-    for (const int64_t i : samples)
-      if (set.labels[static_cast<size_t>(i)] == label) members.push_back(i);
+  const std::vector<std::vector<int64_t>> by_class = samples_by_class(set, samples);
+  for (size_t label = 1; label < by_class.size(); ++label) {
+    const std::vector<int64_t>& members = by_class[label];
     const auto order =
-        random_permutation(std::ssize(members), {seed, RandomSite::splits, static_cast<uint64_t>(label + 1)});
+        random_permutation(std::ssize(members), {seed, RandomSite::splits, static_cast<uint64_t>(label)});
     std::vector<int64_t> shuffled;
     for (const int64_t at : order) shuffled.push_back(members[static_cast<size_t>(at)]);
     out.push_back(std::move(shuffled));

@@ -9,6 +9,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/folder.h"
+#include "modewise/core/name_index.h"
 #include "modewise/data/pictures/sources.h"
 
 namespace modewise::data {
@@ -25,7 +26,7 @@ struct ClassFolder {
 std::vector<std::string> names_within(const PicturePath& folder) {
   std::vector<std::string> names;
   for (const PicturePath& entry : entries_of(folder))
-    if (const std::string name = entry.filename().string(); !name.starts_with('.')) names.push_back(name);
+    if (!entry.filename().native().starts_with('.')) names.push_back(require_utf8(entry).filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -75,14 +76,15 @@ std::array<PicturePath, 3> part_folders(const PicturePath& root) {
 
 void add_class_files(PictureSet& set, const std::vector<ClassFolder>& found, const PicturePath& root,
                      std::vector<int64_t>* split, std::vector<PicturePath>& files) {
+  const NameIndex classes(set.classes);
   for (const ClassFolder& folder : found) {
-    const auto at = std::find(set.classes.begin(), set.classes.end(), folder.name);
-    require(at != set.classes.end(), ErrorKind::data, "{}: class '{}' is {}", (root / folder.name).string(),
+    const auto at = classes.find(folder.name);
+    require(at.has_value(), ErrorKind::data, "{}: class '{}' is {}", (root / folder.name).string(),
             folder.name, split == nullptr ? "not among data.classes" : "not one of the training pictures'");
     for (const PicturePath& file : folder.files) {
       if (split != nullptr) split->push_back(std::ssize(files));
       files.push_back(file);
-      set.labels.push_back(at - set.classes.begin());
+      set.labels.push_back(static_cast<int64_t>(*at));
       set.names.push_back(folder.name + "/" + file.filename().string());
     }
   }

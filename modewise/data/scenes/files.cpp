@@ -7,6 +7,7 @@
 #include <map>
 
 #include "modewise/core/error.h"
+#include "modewise/core/folder.h"
 #include "modewise/core/random.h"
 #include "modewise/data/numpy_shuffle.h"
 
@@ -22,7 +23,8 @@ std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> result;
   for (const auto& entry :
        fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink))
-    if (entry.is_regular_file()) result.push_back(entry.path().lexically_relative(folder).generic_string());
+    if (entry.is_regular_file())
+      result.push_back(require_utf8(entry.path()).lexically_relative(folder).generic_string());
   std::sort(result.begin(), result.end());
   return result;
 }

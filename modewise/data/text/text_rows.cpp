@@ -16,7 +16,7 @@
 namespace modewise::data {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr size_t kLongestText = size_t{1} << 20;
 constexpr const char* kBrokenAdvice = " (data.allow_broken leaves such rows out)";

@@ -12,6 +12,8 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
+#include "modewise/core/name_index.h"
+#include "modewise/core/nearest_name.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::data {
@@ -123,6 +125,7 @@ class TextSetBuilder {
             path, rows.pairs() ? "pairs of texts" : "single texts", config_.path,
             rows.pairs() ? "single texts" : "pairs");
     if (learnt && !numbers_ && set_.classes.empty()) find_classes(rows);
+    classes_ = NameIndex(set_.classes);
     std::vector<int64_t> samples;
     for (size_t i = 0; i < rows.size(); ++i) {
       samples.push_back(set_.count());
@@ -155,12 +158,11 @@ class TextSetBuilder {
 
   int64_t label_of(const TextRows& rows, size_t i) const {
     if (!rows.labelled() || rows.labels[i].empty()) return -1;
-    const auto found = std::find(set_.classes.begin(), set_.classes.end(), rows.labels[i]);
-    if (found == set_.classes.end()) {
+    const auto found = classes_.find(rows.labels[i]);
+    if (!found)
       fail(ErrorKind::data, "{}: the label {} is none of {}", rows.place(i),
-           io::quote_for_message(rows.labels[i]), fmt::join(set_.classes, ", "));
-    }
-    return found - set_.classes.begin();
+           io::quote_for_message(rows.labels[i]), listed_names(set_.classes));
+    return static_cast<int64_t>(*found);
   }
 
   double target_of(const TextRows& rows, size_t i) const {
@@ -175,6 +177,7 @@ class TextSetBuilder {
   bool numbers_;
   const GlueLayout* layout_;
   TextSet set_;
+  NameIndex classes_;  // of set_.classes
 };
 
 }  // namespace

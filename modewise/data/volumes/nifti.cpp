@@ -17,6 +17,9 @@
 #include <span>
 
 #include "modewise/core/error.h"
+#include "modewise/core/folder.h"
+#include "modewise/core/name_index.h"
+#include "modewise/core/nearest_name.h"
 #include "modewise/data/volumes/sources.h"
 #include "modewise/io/images/nifti.h"
 #include "modewise/io/tables/csv.h"
@@ -116,9 +119,10 @@ std::vector<std::string> class_names(const std::map<std::string, Labelled>& labe
   std::set<std::string> found;
   for (const auto& [name, entry] : labels) found.insert(entry.label);
   if (!config.classes.empty()) {
+    const NameIndex known(config.classes);
     for (const std::string& label : found)
-      require(std::find(config.classes.begin(), config.classes.end(), label) != config.classes.end(),
-              ErrorKind::data, "{}: class '{}' is not among data.classes", path, label);
+      require(known.contains(label), ErrorKind::data, "{}: class '{}' is not among data.classes", path,
+              label);
     return config.classes;
   }
   std::vector<std::string> names(found.begin(), found.end());
@@ -149,7 +153,8 @@ std::vector<fs::path> nifti_files(const fs::path& path) {
   if (fs::is_regular_file(path)) return {path};
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(path))
-    if (entry.is_regular_file() && is_nifti(entry.path().filename().string())) files.push_back(entry.path());
+    if (entry.is_regular_file() && is_nifti(entry.path().filename().string()))
+      files.push_back(require_utf8(entry.path()));
   std::sort(files.begin(), files.end());
   require(!files.empty(), ErrorKind::data, "{}: expected files .nii or .nii.gz in this folder, found none",
           path.string());
@@ -175,11 +180,11 @@ std::map<std::string, Labelled> folder_labels(const fs::path& root, const std::v
   const size_t at = split ? 1 : 0;
   std::map<std::string, Labelled> out;
   std::set<std::string> classes;
+  const NameIndex asked(config.classes);
   for (size_t i = 0; i < files.size(); ++i) {
     if (parts[i].size() < at + 2) return {};
     const std::string& name = parts[i][at];
-    const auto& asked = config.classes;
-    if (!asked.empty() && std::find(asked.begin(), asked.end(), name) == asked.end()) return {};
+    if (!config.classes.empty() && !asked.contains(name)) return {};
     classes.insert(name);
     out[files[i].string()] = {name, split ? parts[i].front() : ""};
   }
@@ -240,8 +245,9 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
   }
   if (!labels.empty()) set.classes = class_names(labels, config, csv.string());
   if (!labels.empty() && !by_table)
-    set.notes.push_back(fmt::format("{}: classes by the names of its folders: {}", root.string(),
-                                    fmt::join(set.classes, ", ")));
+    set.notes.push_back(
+        fmt::format("{}: classes by the names of its folders: {}", root.string(), listed_names(set.classes)));
+  const NameIndex classes(set.classes);
   bool split = false;
   std::vector<fs::path> taken;
   for (const fs::path& file : files) {
@@ -255,8 +261,7 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
     set.names.push_back(name);
     set.labels.push_back(-1);
     if (entry == labels.end()) continue;
-    const auto at = std::find(set.classes.begin(), set.classes.end(), entry->second.label);
-    set.labels.back() = at - set.classes.begin();
+    set.labels.back() = static_cast<int64_t>(*classes.find(entry->second.label));
     if (entry->second.split.empty()) continue;
     split = true;
     put_into_split(set, entry->second.split, std::ssize(set.labels) - 1, csv.string());

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "modewise/core/claims.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/output_file.h"
@@ -122,6 +123,7 @@ EventFile::~EventFile() {
 }
 
 void EventFile::write(std::string_view event) {
+  require_own_claim();
   write_all(descriptor_, as_bytes(tf_record(event)), path_.native());
 }
 
@@ -134,7 +136,7 @@ void EventFile::add(int64_t step, std::span<const EventValue> values) {
 }
 
 void EventFile::sync() {
-  require_call(::fsync(descriptor_) == 0, ErrorKind::io, "cannot sync", path_.native());
+  sync_file(descriptor_, path_.native());
 }
 
 }  // namespace modewise::io

@@ -31,6 +31,7 @@ void PatchConfig::fields(Fields& f) {
 void HeadConfig::fields(Fields& f) {
   f.add("time", time, "what the head makes of the time tokens: flatten, mean (as released) or attention",
         {.one_of = {"flatten", "mean", "attention"}});
+  f.add("norm", norm, "LayerNorm in the head (as released; the paper has none)");
   f.add("dropout", dropout, "dropout before the last linear map", {.min = 0, .max = 0.99});
   f.add("zero_start", zero_start,
         "start the last linear map at zero: the first forecast is the window's centre");
@@ -95,6 +96,7 @@ void ForecasterConfig::use_preset(std::string new_preset) {
   patch.length = patch.stride = 4;
   position.identity = false;
   head.time = "mean";
+  head.norm = preset == "release";
 }
 
 }  // namespace modewise::models

@@ -37,6 +37,7 @@ struct PatchConfig {
 
 struct HeadConfig {
   std::string time = "flatten";  // flatten | mean | attention: what becomes of the time tokens
+  bool norm = true;              // LayerNorm before the last linear map
   double dropout = 0;
   bool zero_start = false;    // weights 0 at the start: the first forecast is the window's centre
   std::string skip = "none";  // none | shared | individual: a linear map of the window beside the model

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "modewise/core/error.h"
+#include "modewise/models/saved_config.h"
 #include "modewise/ops/matmul.h"
 
 namespace modewise::models {
@@ -41,7 +42,8 @@ std::string EnsembleMember::to_toml() const {
 
 EnsembleMember EnsembleMember::from_toml(const std::string& text, const std::string& source) {
   EnsembleMember member;
-  fields_of(member).load_toml(text, source);
+  Fields fields = fields_of(member);
+  load_saved_toml(fields, text, source);
   return member;
 }
 

@@ -170,11 +170,10 @@ std::shared_ptr<Forecaster> make_repeat(const ForecasterConfig& /*config*/, cons
 const std::vector<ForecasterRow>& forecasters() {
   const OwnedOptions factors = {.without = {"baseline.*", "ensemble.*", "tide.*"}};
   const OwnedOptions features = {.without = {"baseline.*", "ensemble.*", "tide.*", "attention.combine",
-                                             "attention.pooling", "attention.share_modes",
-                                             "attention.attend_modes"}};
+                                             "attention.normalize_sum", "attention.pooling",
+                                             "attention.share_modes", "attention.attend_modes"}};
   OwnedOptions plain = features;
-  for (const char* option :
-       {"attention.kernel", "attention.features", "attention.feature_map", "attention.form"})
+  for (const char* option : {"attention.kernel", "attention.feature*", "attention.form"})
     plain.without.emplace_back(option);
   const OwnedOptions of_patchtst = {.only = {"precision", "width", "hidden", "blocks", "heads", "dropout",
                                              "window.*", "patch.length", "patch.stride", "attention.dropout",

@@ -22,9 +22,10 @@ TokenForecaster::TokenForecaster(const ForecasterConfig& config, const ForecastS
                                           nn::patch_activation(config.patch.embedding), shape.missing));
   encoder_ = std::make_shared<TokenEncoder>(config, config.name, tokens, config.patch.dropout, init);
   encoder_->join(*this);
-  head_ = register_module(
-      "head", std::make_shared<nn::TimeHead>(init, nn::time_pooling(config.head.time), tokens.sizes.back(),
-                                             config.width, config.heads, outputs(), config.head.dropout));
+  head_ =
+      register_module("head", std::make_shared<nn::TimeHead>(
+                                  init, nn::time_pooling(config.head.time), tokens.sizes.back(), config.width,
+                                  config.heads, outputs(), config.head.dropout, config.head.norm));
   if (config.head.zero_start) head_->set_to_zero();
   if (config.head.skip != "none") {
     skip_ = register_module("skip", std::make_shared<nn::SeriesLinear>(

@@ -48,6 +48,7 @@ int64_t usual_patch(const std::vector<int64_t>& volume) {
 void GridHeadConfig::fields(Fields& f) {
   f.add("pooling", pooling, "what the head makes of the tokens: mean (as released), flatten or attention",
         {.one_of = {"mean", "flatten", "attention"}});
+  f.add("norm", norm, "LayerNorm in the head (as released; the paper has none)");
   f.add("dropout", dropout, "dropout before the last linear map", {.min = 0, .max = 0.99});
 }
 
@@ -83,7 +84,7 @@ GridModelConfig::GridModelConfig() {
 }
 
 void GridModelConfig::fields(Fields& f) {
-  choice_fields(f, *this, names_of(grid_models()), "its authors'", "the hot family");
+  choice_fields(f, *this, accepted_names(grid_models()), "its authors'", "the hot family");
   block_fields(f);
   f.group("patch", patch);
   f.group("position", position);
@@ -104,6 +105,7 @@ void GridModelConfig::use_preset(std::string new_preset) {
   blocks = 6;
   dropout = 0.1;
   head.pooling = "mean";
+  head.norm = preset == "release";
 }
 
 void GridModelConfig::choose_patch(const GridShape& shape) {

@@ -32,6 +32,7 @@ int64_t usual_patch(const std::vector<int64_t>& volume);
 
 struct GridHeadConfig {
   std::string pooling = "mean";  // mean (as released) | flatten | attention
+  bool norm = true;              // LayerNorm before the last linear map
   double dropout = 0.1;
   void fields(Fields& fields);
 };
@@ -66,8 +67,8 @@ struct GridModelConfig : ModelChoice, EncoderConfig {
   GridModelConfig();
   void fields(Fields& fields);
 
-  /// Sets every option to what the authors of model `new_name` use. Between hot, transformer, timesformer and
-  /// mvit, which differ in their attention alone, the options stay as they are.
+  /// Sets every option to what the authors of model `new_name` use. Between hot, transformer, divided and
+  /// pooling-attention, which differ in their attention alone, the options stay as they are.
   void use_model(std::string new_name);
   /// "release" (the released HOT code), "paper", or "default" (ours).
   void use_preset(std::string new_preset);

@@ -93,12 +93,11 @@ void check_convolutions(const GridModelConfig& config, const GridShape& shape, c
 const std::vector<GridModelRow>& grid_models() {
   const OwnedOptions factors = {.without = {"resnet.*", "cnn.*", "vit.*", "ensemble.*", "position.identity"}};
   OwnedOptions features = factors;
-  for (const char* option :
-       {"attention.combine", "attention.pooling", "attention.share_modes", "attention.attend_modes"})
+  for (const char* option : {"attention.combine", "attention.normalize_sum", "attention.pooling",
+                             "attention.share_modes", "attention.attend_modes"})
     features.without.emplace_back(option);
   OwnedOptions plain = features;
-  for (const char* option : {"attention.features", "attention.feature_map", "attention.form"})
-    plain.without.emplace_back(option);
+  for (const char* option : {"attention.feature*", "attention.form"}) plain.without.emplace_back(option);
   OwnedOptions pooled = plain;
   for (const char* option : {"position.rotary*", "attention.query_key_norm"})
     pooled.without.emplace_back(option);
@@ -106,8 +105,8 @@ const std::vector<GridModelRow>& grid_models() {
   static const std::vector<GridModelRow> rows = {
       {"hot", "hot", factors, make_model<TokenClassifier>, nullptr, check_tokens},
       {"transformer", "transformer", features, make_model<TokenClassifier>, nullptr, check_tokens},
-      {"timesformer", "divided", plain, make_model<TokenClassifier>, nullptr, check_softmax},
-      {"mvit", "mvit", pooled, make_model<TokenClassifier>, nullptr, check_softmax},
+      {"divided", "divided", plain, make_model<TokenClassifier>, nullptr, check_softmax, "timesformer"},
+      {"pooling-attention", "pooling", pooled, make_model<TokenClassifier>, nullptr, check_softmax, "mvit"},
       {"vit",
        "",
        {.only = {"precision", "width", "hidden", "blocks", "heads", "dropout", "patch.size", "patch.dropout",

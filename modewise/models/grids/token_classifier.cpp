@@ -25,9 +25,9 @@ TokenClassifier::TokenClassifier(const GridModelConfig& config, const GridShape&
   encoder_->join(*this);
   int64_t count = 1;
   for (const int64_t size : tokens.sizes) count *= size;
-  head_ = register_module(
-      "head", std::make_shared<nn::TimeHead>(init, nn::time_pooling(config.head.pooling), count, config.width,
-                                             config.heads, shape.classes, config.head.dropout));
+  head_ = register_module("head", std::make_shared<nn::TimeHead>(
+                                      init, nn::time_pooling(config.head.pooling), count, config.width,
+                                      config.heads, shape.classes, config.head.dropout, config.head.norm));
 }
 
 nn::PatchTokens TokenClassifier::embed(const ClassifierInput& input) const {

@@ -1,7 +1,7 @@
 #pragma once
 // The higher-order transformer as a classifier of volumes of any order, and its siblings with other
-// attention: `hot` (Kronecker), `transformer` (all tokens against all), `timesformer` (along one axis after
-// another), `mvit` (pooled keys and values).
+// attention: `hot` (Kronecker), `transformer` (all tokens against all), `divided` (along one axis after
+// another), `pooling-attention` (pooled keys and values).
 //
 // Names in the state are those of the released code: emb.conv.0, emb.conv.2, blocks.N.…, head.0, head.2.
 

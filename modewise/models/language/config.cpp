@@ -1,5 +1,6 @@
 #include "modewise/models/language/config.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "modewise/core/error.h"
@@ -48,6 +49,24 @@ void check_rope(const RopeConfig& rope, int64_t modes, const std::string& source
           rope.scaled_level, modes);
 }
 
+/// Rounded up, within the integers.
+int64_t whole_positions(double positions) {
+  return static_cast<int64_t>(std::min(std::ceil(positions), 0x1p62));
+}
+
+/// Positions that a text of so many tokens has in a level of blocks, or of cells of a mode; of a resolved
+/// config with a fold.
+int64_t level_positions(const LanguageAttentionConfig& attention, int64_t level, double tokens) {
+  const std::vector<int64_t>& fold = attention.fold;
+  const size_t mode = fold.size() - 1 - static_cast<size_t>(level);
+  double block = 1;
+  for (size_t i = mode + 1; i < fold.size(); ++i) block *= static_cast<double>(fold[i]);
+  const int64_t count = whole_positions(tokens / block);
+  // Blocks of the coarsest level go on beyond their mode in the form with summaries.
+  const bool grows = fold[mode] == 0 || (mode == 0 && ops::attention_form(attention.form).latents);
+  return grows ? count : std::min(count, fold[mode]);
+}
+
 }  // namespace
 
 void RopeConfig::fields(Fields& f) {
@@ -68,6 +87,29 @@ void RopeConfig::fields(Fields& f) {
   f.add("scaled_level", scaled_level,
         "which positions are scaled: 0 tokens, 1 blocks of tokens, 2 blocks of those, …; -1 all",
         {.min = -1});
+  f.add("level_lengths", level_lengths,
+        "yarn, llama3: count lengths in each level's own positions; false: in tokens at every level, as "
+        "earlier versions did");
+}
+
+void RopeConfig::require_effect(const RopeConfig& before, const std::string& source) const {
+  const nn::RotaryScaling& s = scaling;
+  const auto unused = [&](bool given, const char* name, double value) {
+    require(
+        s.kind != "none" || !given, ErrorKind::config,
+        "{}: {} = {} has no effect with rope.scaling = \"none\": set rope.scaling to linear, ntk, yarn or "
+        "llama3",
+        source, name, value);
+  };
+  unused(s.factor != 1 && s.factor != before.scaling.factor, "rope.factor", s.factor);
+  unused(scaled_level >= 0 && scaled_level != before.scaled_level, "rope.scaled_level",
+         static_cast<double>(scaled_level));
+  if (s.kind == before.scaling.kind && s.factor == before.scaling.factor) return;
+  const bool gains = s.kind == "yarn" && s.gain > 0 && s.gain != 1;
+  require(s.kind == "none" || s.factor != 1 || gains, ErrorKind::config,
+          "{}: rope.scaling = \"{}\" with rope.factor = 1 changes nothing: set rope.factor to how many times "
+          "longer than the texts trained on yours are, such as rope.factor = 4",
+          source, s.kind);
 }
 
 void LanguageAttentionConfig::fields(Fields& f) {
@@ -148,8 +190,24 @@ ops::TensorAttentionOptions LanguageModelConfig::attention_options() const {
 }
 
 ops::RotaryCode LanguageModelConfig::rotary_code() const {
-  const auto levels = std::max<int64_t>(1, static_cast<int64_t>(attention.fold.size()));
-  return nn::rotary_code(rope.scaling, head_width, levels, rope.scaled_level);
+  std::vector<nn::RotaryScaling> levels;
+  do levels.push_back(level_scaling(std::ssize(levels)));
+  while (levels.size() < attention.fold.size());
+  return nn::rotary_code(levels, head_width);
+}
+
+nn::RotaryScaling LanguageModelConfig::level_scaling(int64_t level) const {
+  nn::RotaryScaling out = rope.scaling;
+  const bool chosen = rope.scaled_level == level;
+  if (rope.scaled_level >= 0 && !chosen) out.kind = "none";
+  const bool tokens = attention.fold.empty() || (level == 0 && ops::attention_form(attention.form).latents);
+  if (tokens || !rope.level_lengths || !nn::compares_lengths(out)) return out;
+  const auto length = static_cast<double>(out.original_length);
+  const int64_t original = level_positions(attention, level, length);
+  // A level that was chosen is stretched by the factor, whether or not the fold lets it grow.
+  const int64_t extended = chosen ? whole_positions(static_cast<double>(original) * out.factor)
+                                  : level_positions(attention, level, length * out.factor);
+  return nn::level_scaling(out, original, extended);
 }
 
 int64_t LanguageModelConfig::parameters() const {

@@ -16,7 +16,13 @@ namespace modewise::models {
 struct RopeConfig {
   nn::RotaryScaling scaling;
   int64_t scaled_level = -1;  // the level of positions that is scaled; −1: all
+  /// yarn, llama3: lengths are counted in each level's own positions; false: in tokens at every level, as
+  /// files without this key mean it.
+  bool level_lengths = true;
   void fields(Fields& fields);
+  /// Throws a config error for a scaling by the factor 1, and for a factor or level without a scaling: they
+  /// change nothing. Values that are those of `before` pass: files hold them.
+  void require_effect(const RopeConfig& before, const std::string& source) const;
 };
 
 struct LanguageAttentionConfig : FoldConfig {
@@ -54,6 +60,8 @@ struct LanguageModelConfig {
 
   ops::TensorAttentionOptions attention_options() const;  // of a resolved config
   ops::RotaryCode rotary_code() const;                    // of a resolved config
+  /// The scaling of the positions of a level: 0 tokens (or cells of the last mode), l blocks of level l.
+  nn::RotaryScaling level_scaling(int64_t level) const;
   /// Parameters of the model, counted by formula.
   int64_t parameters() const;
 };

@@ -103,9 +103,13 @@ void read_own(const JsonObject& own, LanguageModelConfig& out) {
     out.attention.sinks = attention.integer("sinks", 0);
     out.attention.density = attention.number("density", out.attention.density);
   }
+  // Files of earlier versions count all lengths in tokens.
+  const bool own_levels = !out.attention.fold.empty() && nn::compares_lengths(out.rope.scaling);
+  if (own_levels) out.rope.level_lengths = false;
   if (!own.has("rope")) return;
   const JsonObject rope = own.object("rope");
   out.rope.scaled_level = rope.integer("scaled_level", -1);
+  if (own_levels) out.rope.level_lengths = rope.boolean("level_lengths", false);
   if (!rope.has("ntk_factor")) return;
   out.rope.scaling.kind = "ntk";
   out.rope.scaling.base = rope.number("ntk_base");
@@ -141,7 +145,8 @@ void write_rope(const LanguageModelConfig& config, nlohmann::ordered_json& out) 
     rope["beta_fast"] = s.beta_fast;
     rope["beta_slow"] = s.beta_slow;
     rope["truncate"] = s.truncate;
-    rope["attention_factor"] = nn::rotary_gain(s);
+    // That of a level with another factor follows from its own.
+    if (s.gain > 0 || config.attention.fold.empty()) rope["attention_factor"] = nn::rotary_gain(s);
   }
   if (s.kind == "llama3") {
     rope["low_freq_factor"] = s.low_frequency_factor;
@@ -161,6 +166,8 @@ nlohmann::ordered_json own_object(const LanguageModelConfig& config) {
                         {"slots", a.slots}, {"sinks", a.sinks}, {"density", a.density}};
   nlohmann::ordered_json rope = nlohmann::ordered_json::object();
   if (config.rope.scaled_level >= 0) rope["scaled_level"] = config.rope.scaled_level;
+  if (!a.fold.empty() && nn::compares_lengths(config.rope.scaling))
+    rope["level_lengths"] = config.rope.level_lengths;
   if (config.rope.scaling.kind == "ntk") {
     rope["ntk_base"] = config.rope.scaling.base;
     rope["ntk_factor"] = config.rope.scaling.factor;

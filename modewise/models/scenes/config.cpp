@@ -19,6 +19,7 @@ void ImagePatchConfig::fields(Fields& f) {
 }
 
 void PixelHeadConfig::fields(Fields& f) {
+  f.add("norm", norm, "LayerNorm in the head (as released; the paper has none)");
   f.add("dropout", dropout, "dropout before the last linear map", {.min = 0, .max = 0.99});
   f.add("skip", skip,
         "a small network of each pixel's own bands beside the tokens (pixel), or none (as released)",
@@ -54,6 +55,9 @@ void SegmenterConfig::use_model(std::string new_name) {
 void SegmenterConfig::use_preset(std::string new_preset) {
   if (!use_published(*this, std::move(new_preset))) return;
   head.skip = "none";
+  if (preset == "release") return;
+  blocks = 6;  // Table 6 of the paper
+  head.norm = false;
 }
 
 int64_t window_multiple(const SegmenterConfig& config) {

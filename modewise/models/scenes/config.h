@@ -23,6 +23,7 @@ struct ImagePatchConfig {
 };
 
 struct PixelHeadConfig {
+  bool norm = true;  // LayerNorm before the last linear map
   double dropout = 0;
   std::string skip = "pixel";  // none | pixel: a network of each pixel's bands beside the tokens
   int64_t skip_width = 32;     // of its hidden layer

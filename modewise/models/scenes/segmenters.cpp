@@ -29,8 +29,8 @@ const std::vector<SegmenterRow>& segmenters() {
   const OwnedOptions factors = {.without = {"unet.*", "position.identity", "attention.form"}};
   OwnedOptions plain = factors;
   for (const char* option :
-       {"attention.combine", "attention.pooling", "attention.share_modes", "attention.attend_modes",
-        "attention.kernel", "attention.features", "attention.feature_map"})
+       {"attention.combine", "attention.normalize_sum", "attention.pooling", "attention.share_modes",
+        "attention.attend_modes", "attention.kernel", "attention.feature*"})
     plain.without.emplace_back(option);
   static const std::vector<SegmenterRow> rows = {
       {"hot", "hot", factors, make_model<TokenSegmenter>, nullptr, check_tokens},

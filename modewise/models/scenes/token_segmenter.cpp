@@ -18,7 +18,7 @@ TokenSegmenter::TokenSegmenter(const SegmenterConfig& config, const SceneShape& 
                                             config.patch.dropout, init);
   encoder_->join(*this);
   const auto head = register_module("head", std::make_shared<nn::Sequence>());
-  norm_ = head->register_module("0", std::make_shared<nn::LayerNorm>(config.width));
+  if (config.head.norm) norm_ = head->register_module("0", std::make_shared<nn::LayerNorm>(config.width));
   dropout_ = head->register_module("1", std::make_shared<nn::Dropout>(init, config.head.dropout));
   linear_ = head->register_module(
       "2", std::make_shared<nn::Linear>(init, config.width, shape.classes * patch_ * patch_));
@@ -59,7 +59,8 @@ at::Tensor TokenSegmenter::head(at::Tensor tokens, const std::optional<at::Tenso
       tokens = tokens.mean(1);
     }
   }
-  return nn::join_patches(linear_->forward(dropout_->forward(norm_->forward(tokens))), patch_);
+  if (norm_) tokens = norm_->forward(tokens);
+  return nn::join_patches(linear_->forward(dropout_->forward(tokens)), patch_);
 }
 
 at::Tensor TokenSegmenter::forward(const SceneInput& input) {

@@ -30,7 +30,7 @@ class TokenSegmenter : public Segmenter {
   bool bfloat16_, time_mode_;
   std::shared_ptr<nn::GridPatches> embedding_;
   std::shared_ptr<TokenEncoder> encoder_;
-  std::shared_ptr<nn::LayerNorm> norm_;
+  std::shared_ptr<nn::LayerNorm> norm_;  // or null
   std::shared_ptr<nn::Dropout> dropout_;
   std::shared_ptr<nn::Linear> linear_;
   std::shared_ptr<nn::Linear> skip_hidden_, skip_out_;

@@ -31,17 +31,17 @@ struct DropoutAdd : torch::autograd::Function<DropoutAdd> {
     if (!residual) keep(*context, "x", x);
     context->saved_data["residual"] = residual.has_value() && residual->defined();
     context->saved_data["key"] = std::vector<int64_t>{seed, step, site};
-    return call(residual, x, p, dropout_key(seed, step, site));
+    return call(residual, x, p, dropout_key("dropout_add", seed, step, site));
   }
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto key = context->saved_data["key"].toIntVector();
-    return {
-        context->saved_data["residual"].toBool() ? grads[0] : at::Tensor(),
-        dropout_add({}, grads[0], context->saved_data["p"].toDouble(), dropout_key(key[0], key[1], key[2])),
-        {},
-        {},
-        {},
-        {}};
+    return {context->saved_data["residual"].toBool() ? grads[0] : at::Tensor(),
+            dropout_add({}, grads[0], context->saved_data["p"].toDouble(),
+                        dropout_key("dropout_add", key[0], key[1], key[2])),
+            {},
+            {},
+            {},
+            {}};
   }
   static std::optional<int> products(AutogradContext& context, int64_t) {
     return has_maker(context, "x") ? std::optional(products_of(context, "x")) : std::nullopt;
@@ -49,7 +49,7 @@ struct DropoutAdd : torch::autograd::Function<DropoutAdd> {
   static at::Tensor make(AutogradContext& context) {
     const auto key = context.saved_data["key"].toIntVector();
     return dropout_add({}, kept(context, "x", {}), context.saved_data["p"].toDouble(),
-                       dropout_key(key[0], key[1], key[2]));
+                       dropout_key("dropout_add", key[0], key[1], key[2]));
   }
 };
 const MakesAgain<DropoutAdd> dropout_add_makes_again;

@@ -26,7 +26,7 @@ struct FeedForward : torch::autograd::Function<FeedForward> {
                             const Maybe& second_bias, double p, int64_t seed, int64_t step, int64_t site) {
     const at::AutoDispatchBelowADInplaceOrView below;
     const auto weights = feed_forward_weights(first, second, gate, first_bias, second_bias);
-    const auto key = dropout_key(seed, step, site);
+    const auto key = dropout_key("feed_forward", seed, step, site);
     at::Tensor out, maps;
     if (recompute_mode())
       out = feed_forward(x, weights, p, key);
@@ -55,7 +55,7 @@ struct FeedForward : torch::autograd::Function<FeedForward> {
     const auto key = context->saved_data["key"].toIntVector();
     auto [x, first, second, gate, first_bias, second_bias] = feed_forward_backward(
         grads[0], kept(*context, "x", saved[0]), saved[4], {saved[1], saved[2], saved[3], saved[5], {}},
-        context->saved_data["p"].toDouble(), dropout_key(key[0], key[1], key[2]), wanted);
+        context->saved_data["p"].toDouble(), dropout_key("feed_forward", key[0], key[1], key[2]), wanted);
     variable_list out = {x, first, second, gate, first_bias, second_bias, {}, {}, {}, {}};
     for (size_t i = 0; i < wanted.size(); ++i)
       if (!wanted[i]) out[i] = at::Tensor();
@@ -74,7 +74,7 @@ at::Tensor feed_forward_autograd(const at::Tensor& x, const at::Tensor& first, c
   if (wanted && at::GradMode::is_enabled())
     return FeedForward::apply(x, first, second, gate, first_bias, second_bias, p, seed, step, site);
   const at::AutoDispatchBelowADInplaceOrView below;  // nothing is kept
-  return feed_forward(x, weights, p, dropout_key(seed, step, site));
+  return feed_forward(x, weights, p, dropout_key("feed_forward", seed, step, site));
 }
 
 }  // namespace

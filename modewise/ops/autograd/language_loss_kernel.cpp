@@ -39,7 +39,7 @@ struct LanguageLoss : torch::autograd::Function<LanguageLoss> {
 
 at::Tensor language_loss_autograd(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
                                   int64_t chunk) {
-  check_language_loss_args("language_loss", hidden, head, targets);
+  check_language_loss_args("language_loss", hidden, head, targets, chunk);
   if (at::GradMode::is_enabled() && (hidden.requires_grad() || head.requires_grad()))
     return LanguageLoss::apply(hidden, head, targets, chunk);
   const at::AutoDispatchBelowADInplaceOrView below;

@@ -77,8 +77,8 @@ struct DropoutAddNorm : torch::autograd::Function<DropoutAddNorm> {
       std::tie(grad_sum, grad_weight, grad_bias) =
           layer_norm_backward(grads[1], saved[0], saved[3], saved[4], optional(saved[1]), optional(grads[0]));
     if (!grad_sum.defined()) return variable_list(9);
-    const auto grad_x =
-        dropout_add({}, grad_sum, context->saved_data["p"].toDouble(), dropout_key(key[0], key[1], key[2]));
+    const auto grad_x = dropout_add({}, grad_sum, context->saved_data["p"].toDouble(),
+                                    dropout_key("dropout_add_norm", key[0], key[1], key[2]));
     return {
         grad_sum, grad_x, {}, {}, {}, {}, as_type_of(grad_weight, saved[1]), as_type_of(grad_bias, saved[2]),
         {}};

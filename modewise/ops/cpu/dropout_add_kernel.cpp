@@ -39,7 +39,7 @@ at::Tensor dropout_add_checked(const std::optional<at::Tensor>& residual, const 
                                int64_t seed, int64_t step, int64_t site) {
   check_dropout_add_args(residual, x, p);
   return dropout_add_kernels.run(x.device(), residual.value_or(at::Tensor()), x, p,
-                                 dropout_key(seed, step, site));
+                                 dropout_key("dropout_add", seed, step, site));
 }
 
 }  // namespace

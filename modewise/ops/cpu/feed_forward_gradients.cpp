@@ -271,7 +271,7 @@ FeedForwardGradients feed_forward_backward_checked(const at::Tensor& grad, const
   const auto weights = feed_forward_weights(first, second, gate, first_bias, {});
   check_feed_forward_backward_args(grad, x, kept, weights, p);
   return backward_kernels.run(x.device(), grad, x, kept.value_or(at::Tensor()), weights, p,
-                              dropout_key(seed, step, site), wanted);
+                              dropout_key("feed_forward_backward", seed, step, site), wanted);
 }
 
 }  // namespace

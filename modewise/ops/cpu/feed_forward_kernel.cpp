@@ -131,14 +131,14 @@ at::Tensor feed_forward_checked(const at::Tensor& x, const at::Tensor& first, co
                                 double p, int64_t seed, int64_t step, int64_t site) {
   return std::get<0>(checked_feed_forward(x,
                                           feed_forward_weights(first, second, gate, first_bias, second_bias),
-                                          p, dropout_key(seed, step, site), false));
+                                          p, dropout_key("feed_forward", seed, step, site), false));
 }
 
 Pair feed_forward_kept_checked(const at::Tensor& x, const at::Tensor& first, const at::Tensor& second,
                                const Maybe& gate, const Maybe& first_bias, const Maybe& second_bias, double p,
                                int64_t seed, int64_t step, int64_t site) {
   return checked_feed_forward(x, feed_forward_weights(first, second, gate, first_bias, second_bias), p,
-                              dropout_key(seed, step, site), true);
+                              dropout_key("feed_forward", seed, step, site), true);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <ATen/Version.h>
 #include <c10/util/Exception.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <atomic>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "modewise/core/amx.h"
+#include "modewise/core/error.h"
 #include "modewise/ops/cpu/loops.h"
 #include "modewise/ops/cpu/scratch.h"
 #include "modewise/ops/kernel_info.h"
@@ -117,20 +119,29 @@ std::vector<const Loops*> available() {
   return tables;
 }
 
+/// nullptr for a name that is none of this machine and build.
 const Loops* find(const std::string& isa) {
-  std::string names;
-  for (const Loops* table : available()) {
+  for (const Loops* table : available())
     if (isa == table->name) return table;
-    names += (names.empty() ? "" : ", ") + std::string(table->name);
-  }
-  TORCH_CHECK_VALUE(false, "MODEWISE_ISA: this machine and build have ", names, ", got '", isa, "'");
+  return nullptr;
+}
+
+std::string isa_refusal(const std::string& isa) {
+  return fmt::format("MODEWISE_ISA: this machine and build have {}, got '{}'",
+                     fmt::join(available_isas(), ", "), isa);
+}
+
+/// What the environment asks for; usage error where that is not there.
+const Loops* asked_loops() {
+  const char* wanted = std::getenv("MODEWISE_ISA");
+  if (wanted == nullptr || *wanted == '\0') return available().back();
+  const Loops* found = find(wanted);
+  if (found == nullptr) fail(ErrorKind::usage, "{}", isa_refusal(wanted));
+  return found;
 }
 
 std::atomic<const Loops*>& current() {
-  static std::atomic<const Loops*> table = [] {
-    const char* wanted = std::getenv("MODEWISE_ISA");
-    return wanted != nullptr && *wanted != '\0' ? find(wanted) : available().back();
-  }();
+  static std::atomic<const Loops*> table = asked_loops();
   return table;
 }
 
@@ -151,7 +162,9 @@ std::string active_isa() {
 }
 
 void use_isa(const std::string& isa) {
-  current() = find(isa);
+  const Loops* found = find(isa);
+  TORCH_CHECK_VALUE(found != nullptr, isa_refusal(isa));
+  current() = found;
 }
 
 std::string bits_of(const std::string& isa, bool bf16) {

@@ -45,7 +45,7 @@ LossInput loss_input(const at::Tensor& hidden, const at::Tensor& head, const at:
                0,
                accumulate_type(hidden.scalar_type())};
   const int64_t vocabulary = head.size(0);
-  if (in.chunk <= 0) in.chunk = std::max<int64_t>(16, kChunkLogits / std::max<int64_t>(vocabulary, 1));
+  if (in.chunk == 0) in.chunk = std::max<int64_t>(16, kChunkLogits / std::max<int64_t>(vocabulary, 1));
   const auto* target = in.targets.const_data_ptr<int64_t>();
   for (int64_t i = 0; i < targets.numel(); ++i) {
     TORCH_CHECK_INDEX(target[i] < vocabulary, "language_loss: target ", target[i],
@@ -165,7 +165,7 @@ const KernelList<LossTriple(const at::Tensor&, const at::Tensor&, const at::Tens
 LossTriple language_loss_gradients_checked(const at::Tensor& hidden, const at::Tensor& head,
                                            const at::Tensor& targets, int64_t chunk, bool hidden_wanted,
                                            bool head_wanted) {
-  check_language_loss_args("language_loss", hidden, head, targets);
+  check_language_loss_args("language_loss", hidden, head, targets, chunk);
   return language_loss_kernels.run(hidden.device(), hidden, head, targets, chunk, hidden_wanted, head_wanted);
 }
 
@@ -186,7 +186,7 @@ const KernelList<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tens
 
 at::Tensor token_losses_checked(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
                                 int64_t chunk) {
-  check_language_loss_args("token_losses", hidden, head, targets);
+  check_language_loss_args("token_losses", hidden, head, targets, chunk);
   return token_losses_kernels.run(hidden.device(), hidden, head, targets, chunk);
 }
 

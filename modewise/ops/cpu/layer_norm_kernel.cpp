@@ -116,7 +116,8 @@ Quadruple dropout_add_norm_stats_checked(const at::Tensor& residual, const at::T
                                          const std::optional<at::Tensor>& weight,
                                          const std::optional<at::Tensor>& bias, double eps) {
   check_dropout_add_norm_args(residual, x, p, weight, bias, eps);
-  return add_norm_kernels.run(x.device(), residual, x, p, dropout_key(seed, step, site), weight, bias, eps);
+  return add_norm_kernels.run(x.device(), residual, x, p, dropout_key("dropout_add_norm", seed, step, site),
+                              weight, bias, eps);
 }
 
 Triple norm_backward_fused(const at::Tensor& grad_out, const at::Tensor& input, const at::Tensor& mean,

@@ -326,8 +326,7 @@ Gradients summary_attention_backward_checked(const at::Tensor& grad, const at::T
   const SummaryOptions options = {fold.vec(), window, sinks, scale};
   const RotaryCode rotary = code_of(frequencies, positions, gains);
   check_summary_attention_args(q, k, v, latents, options, rotary);
-  for (const auto& [name, tensor] : {std::pair("grad", grad), {"out", out}, {"logsumexp", sums}})
-    check_device("summary_attention_backward", name, tensor, "q", q);
+  check_summary_results(grad, out, sums, q, v);
   return summary_backward_kernels.run(q.device(), grad, q, k, v, latents, out, sums, options, rotary);
 }
 

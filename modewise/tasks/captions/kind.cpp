@@ -15,6 +15,7 @@
 #include "modewise/tasks/captions/run.h"
 #include "modewise/tasks/job.h"
 #include "modewise/tasks/load_config.h"
+#include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/test_part.h"
 
 namespace modewise::tasks {
@@ -38,6 +39,7 @@ class CaptionsJob final : public ConfiguredJob<CaptionsConfig> {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     config_ = tasks::load_config<CaptionsConfig>(file, assignments);
+    refuse_rank_tracking(config_.train, "captions", file);
     require(!config_.data.path.empty(), ErrorKind::usage,
             "no captions: give --data captions.json, of COCO's form, and --pictures FOLDER");
   }
@@ -81,12 +83,13 @@ class CaptionsJob final : public ConfiguredJob<CaptionsConfig> {
 struct CaptionEvaluation {
   std::string pictures, out;
   int64_t beams = 0;  // 0: as the run's config says
-  bool allow_missing = false, force = false;
+  bool allow_missing = false, allow_outside = false, force = false;
   void fields(Fields& f) {
     f.add("pictures", pictures, "with --data: the folder of its pictures");
     f.add("out", out, "captions as a JSON file of COCO's results");
     f.add("beams", beams, "beginnings kept in the search", {.min = 0, .max = 1024});
     f.add("allow_missing", allow_missing, "with --data: leave out images without a picture");
+    f.add("allow_outside", allow_outside, "read pictures that the captions name outside the folder");
     f.add("force", force, "overwrite the file");
   }
 };
@@ -100,6 +103,7 @@ data::CaptionSet other_captions(const CaptionRun& run, const std::string& data,
   config.test_path = config.test_ids = config.validation_ids = "";
   config.split_ratios = {1, 0, 0};
   config.allow_missing = options.allow_missing;
+  config.allow_outside = options.allow_outside;
   return data::load_captions(config, true, &run.trained);
 }
 
@@ -109,7 +113,8 @@ Result evaluate(const EvaluateRequest& request) {
   for (const std::string& setting : request.settings) fields.set(setting);
   fields.validate("evaluate");
   require_new(options.out, options.force);
-  const CaptionRun run = open_caption_run(request.run);
+  CaptionRun run = open_caption_run(request.run);
+  run.config.data.allow_outside |= options.allow_outside;
   const bool own = request.data.empty();
   const data::CaptionSet set =
       own ? run.load(request.split == "test") : other_captions(run, request.data, options);
@@ -183,6 +188,8 @@ const Kind captions_kind = {
          {"--size", "data.size", "pixels of each side"},
          {"--allow-missing", "data.allow_missing", "leave out images without a picture",
           ShortOption::Takes::nothing},
+         {"--allow-outside", "data.allow_outside", "read pictures that the captions name outside the folder",
+          ShortOption::Takes::nothing},
          {"--allow-size", "data.allow_size", "decode pictures of any size", ShortOption::Takes::nothing}},
     .evaluate_title = "Captions",
     .evaluate_options = {{"--pictures", "pictures", "with --data: the folder of its pictures"},
@@ -190,6 +197,9 @@ const Kind captions_kind = {
                          {"--out", "out", "captions as a JSON file of COCO's results"},
                          {"--allow-missing", "allow_missing",
                           "with --data: leave out images without a picture", ShortOption::Takes::nothing},
+                         {"--allow-outside", "allow_outside",
+                          "read pictures that the captions name outside the folder",
+                          ShortOption::Takes::nothing},
                          {"--force", "force", "overwrite that file", ShortOption::Takes::nothing}},
     .validation = {{"/validation/cider_d", "validation CIDEr-D", "highest", 3},
                    {"/validation/loss", "validation loss", "lowest", 3}},

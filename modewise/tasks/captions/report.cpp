@@ -102,7 +102,8 @@ std::vector<ResultTable> caption_tables(const Json& parts) {
 Json caption_parts(const Json& metrics) {
   Json parts = Json::array();
   for (const char* part : {"train", "validation", "test"})
-    if (metrics.contains(part) && metrics[part].value("split", "") == part) parts.push_back(metrics[part]);
+    if (metrics.contains(part) && metrics.at(part).value("split", "") == part)
+      parts.push_back(metrics.at(part));
   return parts;
 }
 
@@ -129,7 +130,7 @@ void write_caption_report(const CaptionRun& run, const data::CaptionSet& set,
   const JudgedCaptions judged = judge_samples(finder, samples, part, run.search());
   page.add_section("Pictures and captions");
   page.add_paragraph(fmt::format("Of {} pictures of the {} part.", samples.size(),
-                                 metrics[part]["split"].get<std::string>()));
+                                 metrics.at(part).at("split").get<std::string>()));
   add_pictures(page, set, samples, judged, true);
   add_pictures(page, set, samples, judged, false);
   add_word_by_word(page, run, set, samples, judged);

@@ -140,7 +140,7 @@ Explanation explain_forecast(const ForecastRun& run, const ForecastData& data,
   const auto shown = std::min<size_t>(windows.size(), static_cast<size_t>(options.singles));
   for (size_t i = 0; i < shown; ++i) e.sample_names.push_back(fmt::format("window {}", windows[i]));
   e.attention = model.attention(input);
-  if (!e.attention.maps.empty()) e.combine = run.config.model.attention.combine;
+  if (!e.attention.maps.empty()) e.combine = run.config.model.attention.combined();
   e.ranks = analysis::layer_ranks(e.attention);
   const Occlusion occlusion(model, input);
   int64_t dim = 1;

@@ -6,6 +6,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
+#include "modewise/core/stop_signal.h"
 #include "modewise/data/forecast/describe.h"
 #include "modewise/data/forecast/known.h"
 #include "modewise/data/forecast/load_series.h"
@@ -102,14 +103,16 @@ Result predict(const PredictRequest& options) {
   if (!options.future.empty())
     data::take_future(series, run_series_config(run, ""), options.future, run.config.window().horizon);
   const Forecast forecast = predict_beyond(run, series, options.steps);
+  throw_if_stopped();
+  const std::string file = npz ? to_npz(forecast) : to_csv(forecast, options.csv_reader);
   if (!out.empty()) {
-    write_file_atomically(out, npz ? to_npz(forecast) : to_csv(forecast));
+    write_file_atomically(out, file);
     spdlog::info("{}: {} rows from {} to {}, {} series, after the last row of {}", options.out,
                  forecast.steps(), forecast.times.front(), forecast.times.back(), forecast.names.size(),
                  series.source);
   }
   Json json = to_json(forecast);
-  if (out.empty()) return {std::move(json), to_csv(forecast)};
+  if (out.empty()) return {std::move(json), file};
   json["file"] = options.out;
   return {std::move(json), ""};
 }

@@ -18,14 +18,8 @@ namespace modewise::tasks {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// RFC 4180: quoted when it holds a separator, a quote or a line end.
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
+using report::csv_cell;
+using report::CsvReader;
 
 std::string quantile_name(const std::string& series, double level) {
   return fmt::format("{}_q{:g}", series, level);
@@ -38,11 +32,11 @@ std::string number_text(double value) {
 }
 
 /// ",OT,OT_q0.025,…" of each name.
-void append_names(std::string& text, const std::vector<std::string>& names,
-                  const std::vector<double>& levels) {
+void append_names(std::string& text, const std::vector<std::string>& names, const std::vector<double>& levels,
+                  CsvReader reader) {
   for (const std::string& name : names) {
-    text += "," + csv_text(name);
-    for (const double level : levels) text += "," + csv_text(quantile_name(name, level));
+    text += "," + csv_cell(name, reader);
+    for (const double level : levels) text += "," + csv_cell(quantile_name(name, level), reader);
   }
 }
 
@@ -54,36 +48,36 @@ void append_numbers(std::string& text, const Forecast& forecast, size_t s, size_
     text += "," + number_text(forecast.quantiles[at * levels + level]);
 }
 
-std::string cells_text(const std::vector<std::string>& cells) {
+std::string cells_text(const std::vector<std::string>& cells, CsvReader reader) {
   std::string text;
-  for (size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "" : ",") + csv_text(cells[i]);
+  for (size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "" : ",") + csv_cell(cells[i], reader);
   return text;
 }
 
 /// What the columns of dates are called.
-std::string time_names(const Forecast& forecast) {
-  if (!forecast.time_columns.names.empty()) return cells_text(forecast.time_columns.names);
+std::string time_names(const Forecast& forecast, CsvReader reader) {
+  if (!forecast.time_columns.names.empty()) return cells_text(forecast.time_columns.names, reader);
   return forecast.dated ? "date" : "row";
 }
 
 /// The date of a step, in as many cells as there are columns of dates.
 std::string time_cells(const Forecast& forecast, size_t step) {
-  if (!forecast.time_columns.parts) return csv_text(forecast.times[step]);
+  if (!forecast.time_columns.parts) return csv_cell(forecast.times[step]);
   const io::CivilTime civil = io::to_civil(forecast.seconds[step]);
   const std::array<int64_t, 6> parts = {civil.year, civil.month,  civil.day,
                                         civil.hour, civil.minute, civil.second};
   return fmt::format("{}", fmt::join(std::span(parts).first(forecast.time_columns.names.size()), ","));
 }
 
-std::string long_csv(const Forecast& forecast) {
+std::string long_csv(const Forecast& forecast, CsvReader reader) {
   const data::LongLayout& layout = *forecast.layout;
   const size_t width = layout.values.size();
-  std::string text = cells_text(layout.id) + "," + time_names(forecast);
-  append_names(text, layout.values, forecast.levels);
+  std::string text = cells_text(layout.id, reader) + "," + time_names(forecast, reader);
+  append_names(text, layout.values, forecast.levels, reader);
   text += "\n";
   for (size_t id = 0; id < layout.series.size(); ++id) {
     for (size_t step = 0; step < forecast.times.size(); ++step) {
-      text += cells_text(layout.series[id]) + "," + time_cells(forecast, step);
+      text += cells_text(layout.series[id], reader) + "," + time_cells(forecast, step);
       for (size_t i = 0; i < width; ++i) append_numbers(text, forecast, id * width + i, step);
       text += "\n";
     }
@@ -191,10 +185,10 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
   return result;
 }
 
-std::string to_csv(const Forecast& forecast) {
-  if (forecast.layout) return long_csv(forecast);
-  std::string text = time_names(forecast);
-  append_names(text, forecast.names, forecast.levels);
+std::string to_csv(const Forecast& forecast, CsvReader reader) {
+  if (forecast.layout) return long_csv(forecast, reader);
+  std::string text = time_names(forecast, reader);
+  append_names(text, forecast.names, forecast.levels, reader);
   text += "\n";
   for (size_t step = 0; step < forecast.times.size(); ++step) {
     text += time_cells(forecast, step);

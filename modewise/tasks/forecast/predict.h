@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "modewise/report/csv_cell.h"
 #include "modewise/tasks/forecast/run.h"
 
 namespace modewise::tasks {
@@ -33,7 +34,7 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
 
 /// A row a step: the date in the table's own column or columns, then each series, its quantiles beside it
 /// ("OT", "OT_q0.025", …). Of a long table a row a series and step: id, date, each value, its quantiles.
-std::string to_csv(const Forecast& forecast);
+std::string to_csv(const Forecast& forecast, report::CsvReader reader = report::CsvReader::program);
 /// Arrays times, forecast [S, H], levels, quantiles [S, H, Q], names (one a line, as bytes).
 std::string to_npz(const Forecast& forecast);
 nlohmann::ordered_json to_json(const Forecast& forecast);

@@ -29,21 +29,21 @@ std::vector<JsonColumn> error_columns(const JsonColumn& first) {
 
 Json error_rows(const Json& evaluation) {
   Json rows = Json::array();
-  for (const auto& [steps, errors] : evaluation["horizons"].items()) {
+  for (const auto& [steps, errors] : evaluation.at("horizons").items()) {
     rows.push_back(errors);
-    rows.back()["name"] = evaluation["horizons"].size() > 1 ? "scaled, horizon " + steps : "scaled";
+    rows.back()["name"] = evaluation.at("horizons").size() > 1 ? "scaled, horizon " + steps : "scaled";
   }
-  rows.push_back(evaluation["units"]);
+  rows.push_back(evaluation.at("units"));
   rows.back()["name"] = "in units";
-  if (evaluation.contains("quantiles_units")) rows.back()["quantiles"] = evaluation["quantiles_units"];
+  if (evaluation.contains("quantiles_units")) rows.back()["quantiles"] = evaluation.at("quantiles_units");
   return rows;
 }
 
 Json interval_rows(const Json& evaluation) {
-  Json rows = evaluation["quantiles"]["intervals"];
+  Json rows = evaluation.at("quantiles").at("intervals");
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i]["interval"] = fmt::format("{:g} %", 100 * number(rows[i], "nominal"));
-    rows[i]["units"] = evaluation["quantiles_units"]["intervals"][i]["width"];
+    rows[i]["units"] = evaluation.at("quantiles_units").at("intervals").at(i).at("width");
   }
   return rows;
 }
@@ -141,7 +141,7 @@ report::LineChart by_step_figure(const std::vector<NamedEvaluation>& runs, const
   for (const NamedEvaluation& run : runs) {
     LineSeries curve;
     curve.label = run.name;
-    for (const Json& row : (*run.evaluation)["by_step"]) {
+    for (const Json& row : (*run.evaluation).at("by_step")) {
       curve.x.push_back(number(row, "step"));
       curve.y.push_back(number(row, metric));
     }
@@ -154,8 +154,8 @@ report::LineChart by_step_figure(const std::vector<NamedEvaluation>& runs, const
 report::BarChart by_series_figure(const Json& evaluation) {
   constexpr size_t most = 30;
   std::vector<std::pair<std::string, double>> rows;
-  for (const Json& row : evaluation["by_series"])
-    rows.emplace_back(row["name"].get<std::string>(), number(row["scaled"], "mse"));
+  for (const Json& row : evaluation.at("by_series"))
+    rows.emplace_back(row.at("name").get<std::string>(), number(row.at("scaled"), "mse"));
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   report::BarChart chart;
@@ -194,8 +194,8 @@ void add_curves(report::HtmlPage& page, const train::RunFolder& folder, const Js
   std::vector<report::CaptionedFigure> figures = {
       {by_step_figure({{"MSE", &test}}, "mse", "MSE by steps ahead"), ""},
       {by_step_figure({{"MAE", &test}}, "mae", "MAE by steps ahead"), ""}};
-  if (!test["by_step"].empty())
-    for (const auto& [key, value] : test["by_step"][0].items())
+  if (!test.at("by_step").empty())
+    for (const auto& [key, value] : test.at("by_step").at(0).items())
       if (key.starts_with("coverage_"))
         figures.push_back({by_step_figure({{"covered", &test}}, key,
                                           fmt::format("Share inside the {} % interval", key.substr(9))),
@@ -216,17 +216,17 @@ std::vector<models::ModeMaps> factors_of(const ForecastRun& run, const ForecastD
 
 void add_calibration(report::HtmlPage& page, const Json& metrics) {
   if (!metrics.contains("calibration")) return;
-  const Json& calibration = metrics["calibration"];
+  const Json& calibration = metrics.at("calibration");
   page.add_section("How the intervals were calibrated");
   page.add_paragraph(
       "Each half of the validation windows checks the margins made from the other half; the way with the "
       "smallest gap between promised and found coverage was taken. The test rows took no part.");
   std::vector<JsonColumn> columns = {{"margins grow with", "grows"}, {"sides", "sides"}};
-  for (size_t i = 0; i < calibration["nominal"].size(); ++i)
-    columns.push_back({fmt::format("{:.3g} % held", 100 * calibration["nominal"][i].get<double>()),
+  for (size_t i = 0; i < calibration.at("nominal").size(); ++i)
+    columns.push_back({fmt::format("{:.3g} % held", 100 * calibration.at("nominal").at(i).get<double>()),
                        fmt::format("coverage/{}", i), 3});
   columns.push_back({"gap", "gap", 4, 1, report::Column::Best::lowest});
-  Json trials = calibration["trials"];
+  Json trials = calibration.at("trials");
   for (Json& trial : trials) {
     const double exponent = number(trial, "exponent");
     trial["grows"] = exponent == 0 ? std::string("nothing") : fmt::format("deviation^{:g}", exponent);
@@ -250,7 +250,7 @@ FigurePlace coverage(double nominal) {
     const auto& metrics = group.runs.front().metrics;
     const Json::json_pointer intervals("/test/quantiles/intervals");
     if (!metrics.contains(intervals)) return "";
-    const auto& list = metrics[intervals];
+    const auto& list = metrics.at(intervals);
     for (size_t i = 0; i < list.size(); ++i)
       if (std::abs(list[i].value("nominal", 0.0) - nominal) < 1e-6)
         return fmt::format("/test/quantiles/intervals/{}/coverage", i);
@@ -263,7 +263,7 @@ void draw_forecasters(report::HtmlPage& page, std::span<const RunGroup> groups) 
   std::vector<NamedEvaluation> evaluations;
   std::vector<NamedPredictions> predictions;
   for (const RunGroup& group : groups) {
-    evaluations.push_back({group.name, &group.runs.front().metrics["test"]});
+    evaluations.push_back({group.name, &group.runs.front().metrics.at("test")});
     const std::filesystem::path kept = group.runs.front().path / "predictions.npz";
     if (std::filesystem::exists(kept)) predictions.push_back({group.name, read_predictions(kept)});
   }
@@ -284,7 +284,7 @@ void draw_forecasters(report::HtmlPage& page, std::span<const RunGroup> groups) 
 }  // namespace
 
 std::vector<ResultTable> forecast_tables(const Json& evaluation) {
-  const auto part = evaluation["split"].get<std::string>();
+  const auto part = evaluation.at("split").get<std::string>();
   std::vector<JsonColumn> errors = error_columns({"errors", "name"});
   const bool quantiles = evaluation.contains("quantiles");
   if (quantiles)
@@ -293,7 +293,7 @@ std::vector<ResultTable> forecast_tables(const Json& evaluation) {
       {fmt::format("Errors on the {} rows", part),
        fmt::format("{} windows, each value scaled by the mean and deviation of its series' training rows; "
                    "missing targets are not counted.",
-                   Cell::count(evaluation["windows"]).text()),
+                   Cell::count(evaluation.at("windows")).text()),
        json_table(errors, error_rows(evaluation))}};
   if (quantiles)
     tables.push_back({"", fmt::format("Share of the {} targets inside each interval.", part),
@@ -310,17 +310,17 @@ std::vector<ResultTable> forecast_tables(const Json& evaluation) {
                                 {"MAE in units", "units/mae", 4},
                                 {"RMSE in units", "units/rmse", 4},
                                 {"SMAPE %", "units/smape", 2}},
-                               evaluation["by_series"]),
+                               evaluation.at("by_series")),
                     {},
                     true});
-  tables.push_back({"", "", json_table(error_columns({"step", "step"}), evaluation["by_step"]), {}, true});
+  tables.push_back({"", "", json_table(error_columns({"step", "step"}), evaluation.at("by_step")), {}, true});
   return tables;
 }
 
 std::string forecast_text(const Json& evaluation, bool detail) {
-  return fmt::format("{}: {} windows, lookback {}, horizon {}\n\n", evaluation["split"].get<std::string>(),
-                     Cell::count(evaluation["windows"]).text(), evaluation["lookback"].get<int64_t>(),
-                     evaluation["horizon"].get<int64_t>()) +
+  return fmt::format("{}: {} windows, lookback {}, horizon {}\n\n", evaluation.at("split").get<std::string>(),
+                     Cell::count(evaluation.at("windows")).text(), evaluation.at("lookback").get<int64_t>(),
+                     evaluation.at("horizon").get<int64_t>()) +
          tables_text(forecast_tables(evaluation), detail);
 }
 
@@ -359,7 +359,7 @@ void write_forecast_report(const ForecastRun& run, const ForecastData& data, con
             {{"data", fmt::format("{}: {} × {} rows", series.source, modes_text(series), series.rows())}},
             {{"window", fmt::format("lookback {}, horizon {}", run.config.forecast.lookback,
                                     run.config.forecast.longest())}}});
-  add_tables(page, forecast_tables(metrics[part]));
+  add_tables(page, forecast_tables(metrics.at(part)));
   if (fs::exists(run.folder.file("predictions.npz")))
     add_forecasts(page, read_predictions(run.folder.file("predictions.npz")));
   add_curves(page, run.folder, metrics);

@@ -20,7 +20,6 @@
 #include "modewise/tasks/forecast/evaluate.h"
 #include "modewise/tasks/forecast/members.h"
 #include "modewise/tasks/forecast/pictures.h"
-#include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/run_figures.h"
 
 namespace modewise::tasks {
@@ -192,10 +191,10 @@ train::Metrics ForecastTask::metrics_of(const at::Tensor& sums) {
   return means;
 }
 
-void ForecastTask::track_stable_rank(train::Metrics& metrics) const {
+void ForecastTask::track_stable_rank(train::Metrics& metrics) {
   const std::vector<int64_t> windows = spread_samples(data_.windows.validation.size(), kTrackedSamples);
   const data::WindowBatch batch = data_.source.gather(data_.windows.validation, windows);
-  add_stable_ranks(metrics, analysis::layer_ranks(model_->attention(model_input(batch))));
+  ranks_.add(metrics, analysis::layer_ranks(model_->attention(model_input(batch))));
 }
 
 std::vector<train::Picture> ForecastTask::pictures() {

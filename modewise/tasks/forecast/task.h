@@ -13,6 +13,7 @@
 #include "modewise/tasks/forecast/config.h"
 #include "modewise/tasks/forecast/data.h"
 #include "modewise/tasks/forecast/members.h"
+#include "modewise/tasks/rank_tracking.h"
 #include "modewise/train/module_task.h"
 
 namespace modewise::tasks {
@@ -54,11 +55,12 @@ class ForecastTask final : public train::ModuleTask {
  private:
   at::Tensor forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step);
   metrics::ForecastErrors no_errors() const;
-  void track_stable_rank(train::Metrics& metrics) const;
+  void track_stable_rank(train::Metrics& metrics);
 
   ForecastConfig config_;
   const ForecastData& data_;
   std::shared_ptr<models::Forecaster> model_;
+  RankTracker ranks_;
   std::optional<models::SplitWeights> split_weights_;  // of an ensemble over several splits
 };
 

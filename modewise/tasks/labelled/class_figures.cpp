@@ -16,10 +16,10 @@ report::HeatMap confusion_figure(const nlohmann::ordered_json& evaluation, const
   map.title = title;
   map.x_label = "predicted";
   map.y_label = "true";
-  for (const nlohmann::ordered_json& one : evaluation["classes"]) map.row_labels.push_back(one["name"]);
+  for (const nlohmann::ordered_json& one : evaluation.at("classes")) map.row_labels.push_back(one.at("name"));
   map.column_labels = map.row_labels;
   map.rows = map.columns = std::ssize(map.row_labels);
-  for (const nlohmann::ordered_json& row : evaluation["confusion"])
+  for (const nlohmann::ordered_json& row : evaluation.at("confusion"))
     for (const nlohmann::ordered_json& count : row) map.values.push_back(count.get<double>());
   map.show_values = true;
   map.color_bar = false;

@@ -14,23 +14,17 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
-
 const std::string& class_of(const ClassPredictions& given, int64_t row) {
   return given.classes[static_cast<size_t>(metrics::predicted_class(given.table, row))];
 }
 
-std::string to_csv(const ClassPredictions& given) {
+std::string to_csv(const ClassPredictions& given, report::CsvReader reader) {
+  const auto cell = [&](const std::string& text) { return report::csv_cell(text, reader); };
   std::string text = given.unit + ",class";
-  for (const std::string& name : given.classes) text += "," + quoted(name);
+  for (const std::string& name : given.classes) text += "," + cell(name);
   text += "\n";
   for (int64_t row = 0; row < given.table.samples(); ++row) {
-    text += quoted(given.names[static_cast<size_t>(row)]) + "," + quoted(class_of(given, row));
+    text += cell(given.names[static_cast<size_t>(row)]) + "," + cell(class_of(given, row));
     for (int64_t k = 0; k < given.table.classes; ++k) text += fmt::format(",{}", given.table.score(row, k));
     text += "\n";
   }
@@ -61,8 +55,9 @@ Json to_json(const ClassPredictions& given) {
 Result give_predictions(const PredictRequest& options, const ClassPredictions& given) {
   const bool npz = wants_npz(options.out);
   Json json = to_json(given);
-  if (options.out.empty()) return {std::move(json), to_csv(given)};
-  write_file_atomically(fs::path(options.out), npz ? to_npz(given.table) : to_csv(given));
+  const std::string file = npz ? to_npz(given.table) : to_csv(given, options.csv_reader);
+  if (options.out.empty()) return {std::move(json), file};
+  write_file_atomically(fs::path(options.out), file);
   spdlog::info("{}: {} {} of {}", options.out, given.table.samples(), given.units, given.source);
   json["file"] = options.out;
   return {std::move(json), ""};

@@ -18,11 +18,11 @@ constexpr const char* kSplits[] = {"train", "validation", "test"};
 
 report::Table confusion_table(const Json& evaluation, const std::string& corner) {
   std::vector<report::Column> columns = {{corner}};
-  for (const auto& one : evaluation["classes"]) columns.push_back({one["name"].get<std::string>()});
+  for (const auto& one : evaluation.at("classes")) columns.push_back({one.at("name").get<std::string>()});
   report::Table confusion(columns);
-  for (size_t k = 0; k < evaluation["classes"].size(); ++k) {
-    std::vector<Cell> cells = {evaluation["classes"][k]["name"].get<std::string>()};
-    for (const auto& count : evaluation["confusion"][k]) cells.emplace_back(count.get<int64_t>());
+  for (size_t k = 0; k < evaluation.at("classes").size(); ++k) {
+    std::vector<Cell> cells = {evaluation.at("classes").at(k).at("name").get<std::string>()};
+    for (const auto& count : evaluation.at("confusion").at(k)) cells.emplace_back(count.get<int64_t>());
     confusion.add_row(std::move(cells));
   }
   return confusion;
@@ -42,15 +42,15 @@ std::vector<ResultTable> evaluation_tables(const Json& evaluations, const std::s
   return {
       {"", "AUC and accuracy as MedMNIST's evaluator has them.", json_table(columns, evaluations)},
       {"",
-       fmt::format("The {} {}.", last["split"].get<std::string>(), many),
+       fmt::format("The {} {}.", last.at("split").get<std::string>(), many),
        json_table({{"class", "name"},
                    {many, "samples"},
                    {"AUC %", "auc", 1, 100},
                    {"recall %", "recall", 1, 100},
                    {"precision %", "precision", 1, 100}},
-                  last["classes"]),
+                  last.at("classes")),
        {},
-       last["classes"].size() > kFewClasses},
+       last.at("classes").size() > kFewClasses},
       {"", "", confusion_table(last, "true \\ predicted"), {}, true},
   };
 }

@@ -9,7 +9,6 @@
 #include "modewise/nn/dropout.h"
 #include "modewise/tasks/attention_pictures.h"
 #include "modewise/tasks/labelled/members.h"
-#include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/test_part.h"
 #include "modewise/train/trainer.h"
 
@@ -140,7 +139,7 @@ train::Metrics ClassTask::metrics_of(const at::Tensor& sums) {
   if (run_.training().tracks("stable_rank")) {
     std::vector<int64_t> samples;
     const models::ClassifierInput input = run_.spread_input("validation", kTrackedSamples, samples);
-    add_stable_ranks(metrics, analysis::layer_ranks(run_.model().attention(input)));
+    ranks_.add(metrics, analysis::layer_ranks(run_.model().attention(input)));
   }
   return metrics;
 }

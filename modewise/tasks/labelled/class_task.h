@@ -10,6 +10,7 @@
 
 #include "modewise/tasks/labelled/class_loss.h"
 #include "modewise/tasks/labelled/labelled_run.h"
+#include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/trained_run.h"
 #include "modewise/train/module_task.h"
 
@@ -40,6 +41,7 @@ class ClassTask final : public train::ModuleTask {
   LabelledRun& run_;
   std::string hash_;
   ClassLoss class_loss_;
+  RankTracker ranks_;
 };
 
 /// Trains, evaluates on the validation and test samples, and writes all of it. With `resume` the run goes on

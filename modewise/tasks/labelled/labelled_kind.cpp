@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "modewise/core/nearest_name.h"
 #include "modewise/core/output_file.h"
 #include "modewise/tasks/labelled/class_predictions.h"
 #include "modewise/tasks/labelled/class_tables.h"
@@ -43,7 +44,7 @@ class LabelledJob final : public Job {
     const std::string protocol =
         run_->protocol().empty() ? "" : fmt::format("protocol {}: ", run_->protocol());
     spdlog::info("{}: {}, {} classes ({}); {}{} train, {} validation, {}; model {}", set.source,
-                 run_->samples_text(), set.classes.size(), fmt::join(set.classes, ", "), protocol,
+                 run_->samples_text(), set.classes.size(), listed_names(set.classes), protocol,
                  set.train.size(), set.validation.size(), test_count(reads_test(), set.test.size()),
                  run_->model_name());
   }

@@ -94,7 +94,7 @@ void write_labelled_report(const OpenedRun& opened, const fs::path& out) {
   const metrics::ScoreTable table = part == "validation" && run.ensemble() != nullptr
                                         ? validation_scores(opened.folder)
                                         : score_split(run, part);
-  page.add_figure_grid({{confusion_figure(metrics[part], confusion_title(part, run.set().many)), ""},
+  page.add_figure_grid({{confusion_figure(metrics.at(part), confusion_title(part, run.set().many)), ""},
                         {roc_figure(table, run.set().classes), ""}});
   add_learning(page, opened.folder, learning_charts(run));
   add_samples(page, run, table, part);

@@ -13,8 +13,8 @@
 #include "modewise/tasks/open_run.h"
 #include "modewise/tasks/run_figures.h"
 #include "modewise/tasks/test_part.h"
+#include "modewise/train/run_weights.h"
 #include "modewise/train/task.h"
-#include "modewise/train/trainer.h"
 
 namespace modewise::tasks {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/language/files.h"
+#include "modewise/tasks/load_config.h"
 
 namespace modewise::tasks {
 namespace {
@@ -104,14 +105,16 @@ LanguageConfig load_language_config(const std::string& file, const std::vector<s
   probe = loaded(std::move(probe), file, assignments);
   const std::string source = file.empty() ? "options" : file;
   LanguageConfig config;
-  if (!probe.init.empty() && !is_run_config(file)) {
-    config.model = models::load_language_model(probe.init).model->config();
-    const models::LanguageModelConfig had = config.model;
-    if (!probe.model.attention.form.empty()) config.model.attention = {};
+  if (is_run_config(file)) {
+    config.model.rope.level_lengths = false;  // what a run of before there was this key means
     config = loaded(std::move(config), file, assignments);
-    require_same_sizes(config.model, had, probe.init);
   } else {
+    if (!probe.init.empty()) config.model = models::load_language_model(probe.init).model->config();
+    const models::LanguageModelConfig had = config.model;
+    if (!probe.init.empty() && !probe.model.attention.form.empty()) config.model.attention = {};
     config = loaded(std::move(config), file, assignments);
+    if (!probe.init.empty()) require_same_sizes(config.model, had, probe.init);
+    config.model.rope.require_effect(had.rope, source);
   }
   if (config.data.is_recall()) {
     require(config.init.empty() || config.model.vocabulary == config.data.recall.tokens(), ErrorKind::config,
@@ -127,11 +130,6 @@ LanguageConfig load_language_config(const std::string& file, const std::vector<s
   fields.validate(source);
   config.validate(source);
   return config;
-}
-
-bool is_run_config(const std::string& file) {
-  const std::filesystem::path path(file);
-  return path.filename() == "config.toml" && std::filesystem::exists(path.parent_path() / "manifest.json");
 }
 
 std::string model_title(const LanguageConfig& config) {

@@ -46,8 +46,6 @@ struct LanguageConfig {
 /// attention, context, precision and dropout may be set; what its weights are made for may not (config
 /// error).
 LanguageConfig load_language_config(const std::string& file, const std::vector<std::string>& assignments);
-/// Whether `file` is the config.toml of a run.
-bool is_run_config(const std::string& file);
 
 /// A name for tables: "causal 0·8·8 w16", "full", "window 64" …
 std::string model_title(const LanguageConfig& config);

@@ -57,6 +57,10 @@ LanguageEvaluation evaluation_of(const EvaluateRequest& request) {
   }
   out.measure.data = absolute_path(request.data);
   out.measure.split = request.data.empty() ? request.split : "all";
+  require(!out.rope.empty() || out.factor == 0, ErrorKind::usage,
+          "--factor {} has no effect without --rope: name how the rotary codes are stretched, such as --rope "
+          "linear",
+          out.factor);
   if (!out.rope.empty()) {
     out.measure.changes.push_back("rope.scaling=" + out.rope);
     if (out.factor > 0)

@@ -14,6 +14,8 @@
 #include "modewise/tasks/language/report.h"
 #include "modewise/tasks/language/run.h"
 #include "modewise/tasks/language/source.h"
+#include "modewise/tasks/load_config.h"
+#include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/run_tokenizer.h"
 #include "modewise/text/load_tokenizer.h"
 
@@ -27,6 +29,7 @@ class LanguageJob final : public ConfiguredJob<LanguageConfig> {
  public:
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     config_ = load_language_config(file, assignments);
+    refuse_rank_tracking(config_.train, "language", file);
     if (is_run_config(file)) run_ = std::filesystem::path(file).parent_path();
     require(!config_.data.path.empty(), ErrorKind::usage,
             "no text: give --data FILE, such as tinyshakespeare.txt, a folder of text files, or recall");

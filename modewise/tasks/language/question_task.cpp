@@ -1,6 +1,7 @@
 #include "modewise/tasks/language/question_task.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
@@ -68,21 +69,31 @@ std::string stripped(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-/// As lm-eval cleans HellaSwag's WikiHow texts: " [title]" is a full stop, other brackets go.
-std::string bracketless(std::string text) {
-  text = stripped(text);
-  const auto replace_all = [&](const std::string& from, const std::string& to) {
-    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-      text.replace(at, from.size(), to);
-  };
-  replace_all(" [title]", ". ");
-  for (size_t open = text.find('['); open != std::string::npos; open = text.find('[', open)) {
-    const size_t close = text.find(']', open);
-    if (close == std::string::npos) break;
-    text.erase(open, close + 1 - open);
+/// Each `from`, left to right, as `to`.
+std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string out;
+  for (size_t begin = 0;;) {
+    const size_t at = text.find(from, begin);
+    out += text.substr(begin, at - begin);
+    if (at == std::string_view::npos) return out;
+    out += to;
+    begin = at + from.size();
   }
-  replace_all("  ", " ");
-  return text;
+}
+
+std::string without_brackets(std::string_view text) {
+  std::string out;
+  for (size_t begin = 0;;) {
+    const size_t open = std::min(text.find('[', begin), text.size()), close = text.find(']', open);
+    if (close == std::string_view::npos) return out += text.substr(begin);
+    out += text.substr(begin, open - begin);
+    begin = close + 1;
+  }
+}
+
+/// As lm-eval cleans HellaSwag's WikiHow texts: " [title]" is a full stop, other brackets go.
+std::string bracketless(const std::string& text) {
+  return replaced(without_brackets(replaced(stripped(text), " [title]", ". ")), "  ", " ");
 }
 
 std::string filtered(std::string text, const std::string& filter, const std::string& source) {
@@ -96,8 +107,12 @@ std::string filtered(std::string text, const std::string& filter, const std::str
   if (filter == "bracketless") return bracketless(text);
   if (filter.starts_with("before:")) return part(7, true);
   if (filter.starts_with("after:")) return part(6, false);
+  if (filter == "spaces") {
+    std::ranges::replace(text, '_', ' ');
+    return text;
+  }
   require(filter == "lower" || filter == "capitalize", ErrorKind::config,
-          "{}: there is no filter '{}' (there are strip, lower, capitalize, before:TEXT, after:TEXT, "
+          "{}: there is no filter '{}' (there are strip, lower, capitalize, spaces, before:TEXT, after:TEXT, "
           "bracketless)",
           source, filter);
   for (size_t i = 0; i < text.size(); ++i) {
@@ -236,24 +251,62 @@ GenerateItem generate_item(const QuestionTask& task, const Question& question, c
   return item;
 }
 
-/// Examples with their answers, to stand before each question.
-std::string shot_text(const QuestionTask& task, const std::vector<Question>& examples,
-                      const std::string& source) {
-  std::string text;
-  for (int64_t i = 0; i < task.shots; ++i) {
-    const Question& example = examples[static_cast<size_t>(i)];
-    if (task.kind == "choice") {
-      const ChoiceItem item = choice_item(task, example, source);
-      const auto right = static_cast<size_t>(item.right);
-      text += item.contexts[right] + item.options[right];
-    } else {
-      const GenerateItem item = generate_item(task, example, source);
-      text += item.prompt + task.separator + item.answers.front();
-    }
-    text += task.shot_separator;
+/// An example with its answer.
+std::string shot_text(const QuestionTask& task, const Question& example, const std::string& source) {
+  if (task.kind == "choice") {
+    const ChoiceItem item = choice_item(task, example, source);
+    const auto right = static_cast<size_t>(item.right);
+    return item.contexts[right] + item.options[right] + task.shot_separator;
   }
-  return text;
+  const GenerateItem item = generate_item(task, example, source);
+  return item.prompt + task.separator + item.answers.front() + task.shot_separator;
 }
+
+/// The first `shots` examples of each group: those with one value of `shot_field`.
+class Shots {
+ public:
+  Shots(const QuestionTask& task, const fs::path& file, std::string source)
+      : task_(task), file_(file.string()), source_(std::move(source)) {}
+
+  /// Takes an example where its group lacks one.
+  bool takes(const Question& example) {
+    Group& group = groups_[group_of(example)];
+    if (group.count == task_.shots) return false;
+    group.text += shot_text(task_, example, source_);
+    ++group.count;
+    return true;
+  }
+
+  /// What stands before a question.
+  std::string before(const Question& question) const {
+    const std::string header = Template(task_.header, source_).text(question);
+    if (task_.shots == 0) return header;
+    const std::string value = group_of(question);
+    const auto found = groups_.find(value);
+    const int64_t count = found == groups_.end() ? 0 : found->second.count;
+    if (task_.shot_field.empty())
+      require(count == task_.shots, ErrorKind::data, "{} examples are wanted, but {} holds {} (shots in {})",
+              task_.shots, file_, count, source_);
+    require(count == task_.shots, ErrorKind::data,
+            "{}: {} examples are wanted whose {} is \"{}\", but {} holds {} (shots in {})", question.place,
+            task_.shots, task_.shot_field, value, file_, count, source_);
+    return header + found->second.text;
+  }
+
+ private:
+  struct Group {
+    std::string text;
+    int64_t count = 0;
+  };
+
+  std::string group_of(const Question& question) const {
+    return task_.shot_field.empty() ? "" : scalar_text(field_of(question, task_.shot_field), question.place);
+  }
+
+  const QuestionTask& task_;
+  std::string file_, source_;
+  std::map<std::string, Group> groups_;
+};
 
 }  // namespace
 
@@ -274,13 +327,17 @@ void QuestionTask::fields(Fields& f) {
   f.add("metric", metric, "generate: how an answer is scored", {.one_of = metrics::answer_metric_names()});
   f.add("new_tokens", new_tokens, "generate: tokens at most", {.min = 1, .max = 1 << 20});
   f.add("first_line", first_line, "generate: only the first line of the answer counts");
+  f.add("header", header, "template of what stands before the examples, or the question without examples");
   f.add("shots", shots, "examples before each question", {.min = 0, .max = 10000});
   f.add("shot_data", shot_data, "JSONL file of the examples");
+  f.add("shot_field", shot_field, "examples are those whose field of this name is the question's");
   f.add("shot_separator", shot_separator, "behind each example");
 }
 
 void QuestionTask::validate(const std::string& source) const {
   require(!data.empty(), ErrorKind::config, "{}: data must name a JSONL file", source);
+  require(shots > 0 || shot_field.empty(), ErrorKind::config, "{}: shot_field has no effect with shots = 0",
+          source);
   if (kind == "choice") {
     require(!choices.empty(), ErrorKind::config, "{}: kind = \"choice\" needs choices", source);
     require(context.empty() != contexts.empty(), ErrorKind::config,
@@ -304,23 +361,25 @@ QuestionSet load_questions(const fs::path& file, const fs::path& data_folder, in
   if (task.name.empty()) task.name = file.stem().string();
   const fs::path folder = data_folder.empty() ? file.parent_path() : data_folder;
   std::vector<Question> questions = read_objects(folder / task.data);
-  std::string shots;
-  if (task.shots > 0) {
-    const bool own = task.shot_data.empty();
-    const std::vector<Question> examples = own ? questions : read_objects(folder / task.shot_data);
-    require(std::ssize(examples) > (own ? task.shots : task.shots - 1), ErrorKind::data,
-            "{}: {} examples are wanted, but there are {} questions", source, task.shots, examples.size());
-    shots = shot_text(task, examples, source);
-    if (own) questions.erase(questions.begin(), questions.begin() + task.shots);
+  const fs::path shot_file = folder / (task.shot_data.empty() ? task.data : task.shot_data);
+  Shots shots(task, shot_file, source);
+  if (task.shots > 0 && task.shot_data.empty()) {
+    std::erase_if(questions, [&](const Question& one) { return shots.takes(one); });
+    require(!questions.empty(), ErrorKind::data,
+            "{}: every question is an example (shots = {}), none is left to ask", shot_file.string(),
+            task.shots);
+  } else if (task.shots > 0) {
+    for (const Question& one : read_objects(shot_file)) shots.takes(one);
   }
   if (limit > 0 && std::ssize(questions) > limit) questions.resize(static_cast<size_t>(limit));
   for (const Question& question : questions) {
+    const std::string before = shots.before(question);
     if (task.kind == "choice") {
       set.choices.push_back(choice_item(task, question, source));
-      for (std::string& context : set.choices.back().contexts) context = shots + context;
+      for (std::string& context : set.choices.back().contexts) context = before + context;
     } else {
       set.generated.push_back(generate_item(task, question, source));
-      set.generated.back().prompt = shots + set.generated.back().prompt;
+      set.generated.back().prompt = before + set.generated.back().prompt;
     }
   }
   return set;

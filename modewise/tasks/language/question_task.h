@@ -11,8 +11,8 @@
 //   answer_kind = "letter"                     # number (from 0) | one (from 1) | letter | text
 //
 // {field} is a field of the object, {a.b} and {a.0} go into objects and lists, {field|filter|…} changes its
-// text: strip, lower, capitalize, before:TEXT, after:TEXT (parts at the first TEXT), bracketless (HellaSwag's
-// clean-up). {{ and }} are braces.
+// text: strip, lower, capitalize, spaces (for underscores), before:TEXT, after:TEXT (parts at the first
+// TEXT), bracketless (HellaSwag's clean-up). {{ and }} are braces.
 
 #include <cstdint>
 #include <filesystem>
@@ -36,8 +36,10 @@ struct QuestionTask {
   std::string metric = "qa_f1";        // of generate
   int64_t new_tokens = 32;             // of generate: at most so many
   bool first_line = false;             // of generate: what stands behind the first line end is left out
+  std::string header;                  // template, before the examples of a question
   int64_t shots = 0;                   // examples before each question: the first of `shot_data`
   std::string shot_data;               // JSONL; empty: those of `data`, which are then not asked
+  std::string shot_field;              // examples share this field with the question; empty: any example
   std::string shot_separator = "\n\n";
 
   void fields(Fields& f);

@@ -29,7 +29,7 @@ report::LineChart distance_figure(const Json& scores) {
   chart.y.max = 1;
   report::LineSeries line;
   line.label = "accuracy";
-  for (const Json& one : scores["by_distance"]) {
+  for (const Json& one : scores.at("by_distance")) {
     line.x.push_back(number(one, "from"));
     line.y.push_back(number(one, "accuracy"));
   }
@@ -39,20 +39,20 @@ report::LineChart distance_figure(const Json& scores) {
 
 /// The scores of recall (to_json of RecallScores) in samples of `part`.
 std::vector<ResultTable> recall_tables(const Json& scores, const std::string& part) {
-  Json distances = scores["by_distance"];
+  Json distances = scores.at("by_distance");
   for (Json& one : distances)
-    one["range"] = fmt::format("{} … {}", one["from"].get<int64_t>(), one["to"].get<int64_t>());
+    one["range"] = fmt::format("{} … {}", one.at("from").get<int64_t>(), one.at("to").get<int64_t>());
   const JsonColumn asked = {"questions", "asked"}, recall = {"recall %", "accuracy", 2, 100};
   return {{"How well it recalls",
            fmt::format("Samples of {}.", part),
-           json_table({{"pairs", "pairs"}, asked, recall}, scores["by_pairs"]),
+           json_table({{"pairs", "pairs"}, asked, recall}, scores.at("by_pairs")),
            {distance_figure(scores)}},
           {"", "", json_table({{"distance", "range"}, asked, recall}, distances)}};
 }
 
 std::string recall_line(const Json& scores, const std::string& part) {
   return fmt::format("{}: recall {:.2f} % of {} questions\n\n", part, 100 * number(scores, "accuracy"),
-                     Cell::count(scores["asked"]).text());
+                     Cell::count(scores.at("asked")).text());
 }
 
 /// Scores of text in rows that say in "split" of which.
@@ -69,7 +69,7 @@ ResultTable text_table(const Json& rows) {
 }
 
 bool is_recall(const Json& evaluation) {
-  const Json& results = evaluation["results"];
+  const Json& results = evaluation.at("results");
   return !results.empty() && results.front().contains("by_pairs");
 }
 
@@ -83,14 +83,14 @@ std::vector<report::Figure> length_figures(const std::vector<Json>& evaluations)
     chart.y.scale = scale;
     for (const Json& evaluation : evaluations) {
       std::map<std::string, report::LineSeries> by_convention;  // "" of recall
-      for (const Json& one : evaluation["results"]) {
+      for (const Json& one : evaluation.at("results")) {
         if (!one.contains("length")) continue;
         report::LineSeries& line = by_convention[one.value("convention", "")];
         line.x.push_back(number(one, "length"));
         line.y.push_back(number(one, key));
       }
       for (auto& [convention, line] : by_convention) {
-        line.label = evaluation["model"];
+        line.label = evaluation.at("model");
         if (by_convention.size() > 1) line.label += " " + convention;
         chart.series.push_back(std::move(line));
       }
@@ -141,7 +141,7 @@ ResultTable measured_table(const std::string& title, const Json& evaluation) {
                                               {"word perplexity", "word_perplexity", 2},
                                               {"tokens/s", "tokens_per_second", 0},
                                               {"seconds", "seconds", 1}};
-  return {title, "", json_table(is_recall(evaluation) ? recall : perplexity, evaluation["results"]),
+  return {title, "", json_table(is_recall(evaluation) ? recall : perplexity, evaluation.at("results")),
           length_figures({evaluation})};
 }
 
@@ -163,7 +163,7 @@ report::HeatMap passkey_figure(const Json& cells) {
   std::map<std::pair<int64_t, int64_t>, double> found;  // by row and column
   for (const Json& cell : cells) {
     const int64_t row = place(map.row_labels, fmt::format("{:g} %", 100 * number(cell, "depth")));
-    found[{row, place(map.column_labels, cell["length"].dump())}] = cell["exact"];
+    found[{row, place(map.column_labels, cell.at("length").dump())}] = cell.at("exact");
   }
   map.rows = std::ssize(map.row_labels);
   map.columns = std::ssize(map.column_labels);
@@ -188,14 +188,15 @@ ResultTable passkey_table(const Json& cells) {
 ResultTable questions_table(const Json& all) {
   report::Table table({{"task"}, {"questions"}, {"accuracy %"}, {"normalised %"}, {"metric"}, {"score"}});
   for (const Json& one : all) {
-    const bool choice = one["kind"] == "choice";
+    const bool choice = one.at("kind") == "choice";
     const auto accuracy = [&](const char* key) {
       return choice
                  ? Cell::mean_sd(100 * number(one[key], "mean"), 100 * number(one[key], "standard_error"), 1)
                  : Cell("");
     };
-    table.add_row({one["name"].get<std::string>(), one["questions"].get<int64_t>(), accuracy("accuracy"),
-                   accuracy("accuracy_normalized"), choice ? "" : one["metric"].get<std::string>(),
+    table.add_row({one.at("name").get<std::string>(), one.at("questions").get<int64_t>(),
+                   accuracy("accuracy"), accuracy("accuracy_normalized"),
+                   choice ? "" : one.at("metric").get<std::string>(),
                    choice ? Cell("") : Cell(number(one, "score"), 2)});
   }
   return {"Tasks", "", table};
@@ -230,31 +231,31 @@ void draw_language_models(report::HtmlPage& page, std::span<const RunGroup> grou
 
 std::vector<ResultTable> language_tables(const Json& metrics) {
   const std::string part = judged_part(metrics);
-  std::vector<ResultTable> tables = metrics[part].contains("by_pairs")
-                                        ? recall_tables(metrics[part], part)
+  std::vector<ResultTable> tables = metrics.at(part).contains("by_pairs")
+                                        ? recall_tables(metrics.at(part), part)
                                         : std::vector{text_table(judged_parts(metrics))};
-  if (metrics.contains("lengths")) tables.push_back(lengths_table(metrics["lengths"], part));
+  if (metrics.contains("lengths")) tables.push_back(lengths_table(metrics.at("lengths"), part));
   return tables;
 }
 
 std::string language_text(const Json& metrics) {
   const std::string part = judged_part(metrics);
-  const bool recall = metrics[part].contains("by_pairs");
-  return (recall ? recall_line(metrics[part], part) : "") + tables_text(language_tables(metrics));
+  const bool recall = metrics.at(part).contains("by_pairs");
+  return (recall ? recall_line(metrics.at(part), part) : "") + tables_text(language_tables(metrics));
 }
 
 std::vector<ResultTable> evaluation_tables(const Json& result) {
   std::vector<ResultTable> tables;
   if (result.contains("own")) {
-    Json scores = result["own"]["scores"];
-    scores["split"] = result["own"]["split"];
-    tables = scores.contains("by_pairs") ? recall_tables(scores, scores["split"])
+    Json scores = result.at("own").at("scores");
+    scores["split"] = result.at("own").at("split");
+    tables = scores.contains("by_pairs") ? recall_tables(scores, scores.at("split"))
                                          : std::vector{text_table(Json::array({scores}))};
   }
-  if (result.contains("recall")) tables.push_back(measured_table("Recall", result["recall"]));
-  if (result.contains("perplexity")) tables.push_back(measured_table("Perplexity", result["perplexity"]));
-  if (result.contains("passkey")) tables.push_back(passkey_table(result["passkey"]));
-  if (result.contains("tasks")) tables.push_back(questions_table(result["tasks"]));
+  if (result.contains("recall")) tables.push_back(measured_table("Recall", result.at("recall")));
+  if (result.contains("perplexity")) tables.push_back(measured_table("Perplexity", result.at("perplexity")));
+  if (result.contains("passkey")) tables.push_back(passkey_table(result.at("passkey")));
+  if (result.contains("tasks")) tables.push_back(questions_table(result.at("tasks")));
   return tables;
 }
 

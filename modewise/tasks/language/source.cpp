@@ -64,13 +64,19 @@ LanguageSource open_language_source(const fs::path& path, const std::string& tok
 
 models::LanguageModelConfig changed_config(models::LanguageModelConfig config,
                                            const std::vector<std::string>& changes) {
-  constexpr std::string_view form = "attention.form=";
-  for (const std::string& change : changes)
-    if (change.starts_with(form) && change.substr(form.size()) != config.attention.form)
-      config.attention = {};
+  const auto replaces = [](const std::string& change, std::string_view key, const std::string& value) {
+    return change.starts_with(key) && change.substr(key.size()) != value;
+  };
+  const models::RopeConfig rope = config.rope;
+  for (const std::string& change : changes) {
+    if (replaces(change, "attention.form=", config.attention.form)) config.attention = {};
+    // Another scaling is of now, whatever version trained the model.
+    if (replaces(change, "rope.scaling=", rope.scaling.kind)) config.rope.level_lengths = true;
+  }
   ModelFields wrapper{config};
   Fields fields = fields_of(wrapper);
   for (const std::string& change : changes) fields.set(change);
+  config.rope.require_effect(rope, "model");
   if (config.rope.scaling.original_length == 0 && config.rope.scaling.kind != "none")
     config.rope.scaling.original_length = config.context;
   config.validate("model");

@@ -85,8 +85,9 @@ const Kind pictures_kind = labelled_kind<make_run>({
     .example = "modewise train pictures --data cifar-10-batches-bin --attention tensor",
     .data_help =
         "CIFAR-10's folder, a folder with a folder of PNG or JPEG for each class, or NPZ (data.path)",
-    .model_help = "model (model.name): cnn, hot, transformer, timesformer, mvit, vit, resnet18, resnet50, "
-                  "ensemble, auto",
+    .model_help =
+        "model (model.name): cnn, hot, transformer, divided, pooling-attention, vit, resnet18, resnet50, "
+        "ensemble, auto",
     .options = {{"--attention", "model.cnn.attention", "of cnn: none, or a form of docs/synthesizers.md"},
                 {"--allow-size", "data.allow_size", "decode pictures of any size",
                  ShortOption::Takes::nothing}},

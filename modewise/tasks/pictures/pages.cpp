@@ -23,7 +23,7 @@ SampleView PicturesRun::sample_view(int64_t sample) const {
 
 std::string PicturesRun::combine() const {
   const models::GridModelConfig& model = config.model;
-  if (model.name != "cnn") return model.attention.combine;
+  if (model.name != "cnn") return model.attention.combined();
   return model.cnn.attention == "kronecker-sum" ? "mean" : "product";
 }
 

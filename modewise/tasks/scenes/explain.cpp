@@ -16,19 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kMostMapValues = int64_t{1} << 28;  // of the matrices between all tokens, a layer
 
-/// Up to `wanted` of the windows that cover the areas without overlap, evenly spread. An area smaller than a
-/// window is one window that reaches beyond it.
-std::vector<data::SceneArea> spread_windows(const std::vector<data::SceneArea>& areas, int64_t side,
-                                            int64_t wanted) {
-  std::vector<data::SceneArea> all, kept;
-  for (const data::SceneArea& one : areas)
-    for (int64_t row = 0; row == 0 || row + side <= one.area.height; row += side)
-      for (int64_t column = 0; column == 0 || column + side <= one.area.width; column += side)
-        all.push_back({one.file, {one.area.row + row, one.area.column + column, side, side}});
-  for (const int64_t i : spread_samples(std::ssize(all), wanted)) kept.push_back(all[static_cast<size_t>(i)]);
-  return kept;
-}
-
 /// The input with parts of it taken away, and what that does to the probabilities of the classes.
 class SceneOcclusion {
  public:
@@ -144,7 +131,7 @@ Explanation explain_segmenter(const SegmentRun& run, const data::SceneSet& set,
   if (e.attention.sizes.size() == 3) e.mode_names.emplace_back("date");
   for (const char* name : {"row", "column"}) e.mode_names.emplace_back(name);
   e.labels.resize(e.mode_names.size());
-  if (!e.attention.maps.empty()) e.combine = run.config.model.attention.combine;
+  if (!e.attention.maps.empty()) e.combine = run.config.model.attention.combined();
   e.ranks = analysis::layer_ranks(e.attention);
   const SceneOcclusion occlusion(model, input, run.config.segment.evaluation_batch);
   e.influences.push_back(of_bands(occlusion, set, options.places));

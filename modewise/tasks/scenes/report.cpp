@@ -29,17 +29,17 @@ report::HeatMap confusion_figure(const Json& evaluation) {
   map.x_label = "called";
   map.y_label = "is";
   map.value_label = "share of the true class";
-  map.rows = map.columns = std::ssize(evaluation["classes"]);
+  map.rows = map.columns = std::ssize(evaluation.at("classes"));
   map.min = 0;
   map.max = 1;
   map.show_values = map.rows <= 20;
-  for (const Json& row : evaluation["confusion"]) {
+  for (const Json& row : evaluation.at("confusion")) {
     double total = 0;
     for (const Json& count : row) total += count.get<double>();
     for (const Json& count : row)
       map.values.push_back(total > 0 ? count.get<double>() / total : std::nan(""));
   }
-  for (const Json& one : evaluation["classes"]) map.row_labels.push_back(one["name"]);
+  for (const Json& one : evaluation.at("classes")) map.row_labels.push_back(one.at("name"));
   map.column_labels = map.row_labels;
   return map;
 }
@@ -101,8 +101,8 @@ FinishedRun read_segmenter(const std::filesystem::path& path) {
 void draw_segmenters(report::HtmlPage& page, std::span<const RunGroup> groups) {
   report::BarChart bars;
   bars.title = "IoU of each class, test areas";
-  for (const Json& one : groups.front().runs.front().metrics["test"]["classes"])
-    bars.categories.push_back(one["name"]);
+  for (const Json& one : groups.front().runs.front().metrics.at("test").at("classes"))
+    bars.categories.push_back(one.at("name"));
   for (const RunGroup& group : groups) {
     report::BarSeries series;
     series.label = group.name;
@@ -121,7 +121,7 @@ void draw_segmenters(report::HtmlPage& page, std::span<const RunGroup> groups) {
 std::vector<ResultTable> segment_tables(const Json& evaluations) {
   const Json& last = evaluations.back();
   std::vector<report::Figure> drawn;
-  if (std::ssize(last["classes"]) <= kLargestTable) drawn.push_back(confusion_figure(last));
+  if (std::ssize(last.at("classes")) <= kLargestTable) drawn.push_back(confusion_figure(last));
   return {{"Agreement with the mask",
            "Pixels whose label is ignored are not counted. Micro IoU is accuracy / (2 − accuracy): it says "
            "nothing beyond the accuracy. The weights were chosen by the validation areas.",
@@ -135,7 +135,7 @@ std::vector<ResultTable> segment_tables(const Json& evaluations) {
                       evaluations)},
           {"Class by class",
            fmt::format("The {} areas. Precision is the user's accuracy, recall the producer's.",
-                       last["split"].get<std::string>()),
+                       last.at("split").get<std::string>()),
            json_table({{"id", "id"},
                        {"class", "name"},
                        {"pixels", "pixels"},
@@ -143,20 +143,20 @@ std::vector<ResultTable> segment_tables(const Json& evaluations) {
                        {"precision %", "precision", 1, 100},
                        {"recall %", "recall", 1, 100},
                        {"F1 %", "f1", 1, 100}},
-                      last["classes"]),
+                      last.at("classes")),
            drawn},
           {"", "", confusion_table(last, "true \\ called"), {}, true}};
 }
 
 std::string map_text(const Json& map) {
-  std::string text =
-      fmt::format("{}: {} × {} pixels{}\n{}\n\n", map["map"].get<std::string>(), map["height"].get<int64_t>(),
-                  map["width"].get<int64_t>(), map["crs"] == "" ? "" : ", " + map["crs"].get<std::string>(),
-                  map["picture"].get<std::string>());
-  Json rows = map["classes"];
-  if (map["without_data"] != 0)
+  std::string text = fmt::format("{}: {} × {} pixels{}\n{}\n\n", map.at("map").get<std::string>(),
+                                 map.at("height").get<int64_t>(), map.at("width").get<int64_t>(),
+                                 map.at("crs") == "" ? "" : ", " + map.at("crs").get<std::string>(),
+                                 map.at("picture").get<std::string>());
+  Json rows = map.at("classes");
+  if (map.at("without_data") != 0)
     rows.push_back(
-        {{"id", map["nodata"]}, {"name", "no data"}, {"pixels", map["without_data"]}, {"share", ""}});
+        {{"id", map.at("nodata")}, {"name", "no data"}, {"pixels", map.at("without_data")}, {"share", ""}});
   return text +
          json_table({{"id", "id"}, {"class", "name"}, {"pixels", "pixels"}, {"share %", "share", 2, 100}},
                     rows)

@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "modewise/nn/dropout.h"
+#include "modewise/tasks/run_figures.h"
 #include "modewise/tasks/scenes/tiles.h"
 #include "modewise/train/share_out.h"
 
@@ -110,6 +112,17 @@ double SegmentErrors::mean_loss() const {
   return confusion.total() > 0 ? loss / static_cast<double>(confusion.total()) : std::nan("");
 }
 
+std::vector<data::SceneArea> spread_windows(const std::vector<data::SceneArea>& areas, int64_t side,
+                                            int64_t wanted) {
+  std::vector<data::SceneArea> all, kept;
+  for (const data::SceneArea& one : areas)
+    for (int64_t row = 0; row == 0 || row + side <= one.area.height; row += side)
+      for (int64_t column = 0; column == 0 || column + side <= one.area.width; column += side)
+        all.push_back({one.file, {one.area.row + row, one.area.column + column, side, side}});
+  for (const int64_t i : spread_samples(std::ssize(all), wanted)) kept.push_back(all[static_cast<size_t>(i)]);
+  return kept;
+}
+
 models::SceneInput gather_windows(const data::SceneSet& set, const std::vector<data::SceneArea>& areas) {
   const int64_t n = set.window();
   models::SceneInput input{at::empty({std::ssize(areas), set.times(), n, n, set.bands()}, at::kFloat),
@@ -198,9 +211,21 @@ at::Tensor SegmentTask::sums(const train::Share& share) {
 train::Metrics SegmentTask::metrics_of(const at::Tensor& sums) {
   SegmentErrors errors{metrics::ConfusionMatrix(data_.classes().size()), 0};
   add_sums(errors, sums);
-  return {{"val_accuracy", errors.confusion.accuracy()},
-          {"val_mean_iou", errors.confusion.mean_iou()},
-          {"val_loss", errors.mean_loss()}};
+  train::Metrics metrics = {{"val_accuracy", errors.confusion.accuracy()},
+                            {"val_mean_iou", errors.confusion.mean_iou()},
+                            {"val_loss", errors.mean_loss()}};
+  if (config_.train.tracks("stable_rank")) track_stable_rank(metrics);
+  return metrics;
+}
+
+void SegmentTask::track_stable_rank(train::Metrics& metrics) {
+  const std::vector<data::SceneArea>& areas = data_.areas(data::SceneSplit::validation);
+  std::vector<analysis::LayerRanks> ranks;
+  // One window at a time: matrices between all tokens of a large window fill much memory.
+  for (const data::SceneArea& window : spread_windows(areas, data_.window(), kTrackedSamples))
+    std::ranges::move(analysis::layer_ranks(model_->attention(gather_windows(data_, {window}))),
+                      std::back_inserter(ranks));
+  ranks_.add(metrics, ranks);
 }
 
 train::Criterion SegmentTask::criterion() const {

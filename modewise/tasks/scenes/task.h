@@ -11,6 +11,7 @@
 #include "modewise/metrics/confusion_matrix.h"
 #include "modewise/models/scenes/segmenter.h"
 #include "modewise/nn/constant.h"
+#include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/scenes/config.h"
 #include "modewise/train/module_task.h"
 
@@ -37,6 +38,11 @@ SegmentErrors evaluate_areas(models::Segmenter& model, const data::SceneSet& set
                              std::span<const data::SceneArea> areas, const SegmentOptions& options,
                              train::Workers& workers = train::alone());
 
+/// Up to `wanted` of the windows that cover the areas without overlap, evenly spread. An area smaller than a
+/// window is one window that reaches beyond it.
+std::vector<data::SceneArea> spread_windows(const std::vector<data::SceneArea>& areas, int64_t side,
+                                            int64_t wanted);
+
 /// The images of `areas`, whose sides are the set's window: image [B, T, N, N, bands], valid [B, T, N, N].
 models::SceneInput gather_windows(const data::SceneSet& set, const std::vector<data::SceneArea>& areas);
 
@@ -54,7 +60,7 @@ class SegmentTask final : public train::ModuleTask {
   at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
   std::vector<double> loss_counts(const train::Batch& batch) const override;
   at::Tensor sums(const train::Share& share) override;
-  /// val_accuracy, val_mean_iou, val_loss.
+  /// val_accuracy, val_mean_iou, val_loss, and the stable ranks that are tracked.
   train::Metrics metrics_of(const at::Tensor& sums) override;
   train::Criterion criterion() const override;
   std::string data_hash() const override { return data_.hash(); }
@@ -62,10 +68,13 @@ class SegmentTask final : public train::ModuleTask {
   models::Segmenter& model() { return *model_; }
 
  private:
+  void track_stable_rank(train::Metrics& metrics);
+
   SegmentConfig config_;
   const data::SceneSet& data_;
   std::shared_ptr<models::Segmenter> model_;
   std::shared_ptr<nn::Constant> weights_;  // [C] or null
+  RankTracker ranks_;
 };
 
 }  // namespace modewise::tasks

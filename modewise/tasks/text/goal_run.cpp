@@ -1,11 +1,13 @@
 #include "modewise/tasks/text/goal_run.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
 #include "modewise/nn/evaluation_mode.h"
 #include "modewise/tasks/open_run.h"
+#include "modewise/tasks/rank_tracking.h"
 #include "modewise/tasks/run_tokenizer.h"
 #include "modewise/tasks/test_part.h"
 #include "modewise/tasks/text/masked.h"
@@ -46,6 +48,8 @@ class GoalJob final : public Job {
   void load_config(const std::string& file, const std::vector<std::string>& assignments) override {
     run_ = make_goal_run(load_text_config(file, assignments));
     file_ = file;
+    refuse_rank_tracking(run_->config.train, fmt::format("text, objective {}", run_->config.text.objective),
+                         file);
     require(!run_->config.data.path.empty(), ErrorKind::usage, "no texts: give --data FILE or FOLDER{}",
             run_->config.is("masked") ? " of texts" : "");
   }

@@ -230,7 +230,7 @@ Result RegressionRun::predict(const PredictRequest& request) {
   Json json = {{"texts", Json::array()}};
   for (size_t i = 0; i < samples.size(); ++i) {
     const std::string& name = set_.names[static_cast<size_t>(samples[i])];
-    csv += fmt::format("{},{}\n", name, numbers[i]);
+    csv += fmt::format("{},{}\n", report::csv_cell(name, request.csv_reader), numbers[i]);
     json["texts"].push_back({{"name", name}, {"number", numbers[i]}});
   }
   if (request.out.empty()) return {std::move(json), std::move(csv)};

@@ -113,8 +113,8 @@ const Kind volumes_kind = labelled_kind<make_run>({
     .summary = "Trains a classifier of volumes, and judges it on the test volumes.",
     .example = "modewise train classify --data adrenalmnist3d.npz",
     .data_help = "volumes: MedMNIST NPZ, NPZ or NPY with labels, folder of NIfTI (data.path)",
-    .model_help =
-        "model (model.name): hot, transformer, timesformer, mvit, vit, resnet18, resnet50, ensemble, auto",
+    .model_help = "model (model.name): hot, transformer, divided, pooling-attention, vit, resnet18, "
+                  "resnet50, ensemble, auto",
     .options = {{"--labels", "data.labels",
                  "CSV (file, label, split) or NPY of the labels, where labels.csv, NAME_labels.npy or "
                  "folders do not tell "

@@ -7,6 +7,7 @@
 
 #include "modewise/analysis/image_cost.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "modewise/data/volumes/augment.h"
 #include "modewise/tasks/labelled/choose_epochs.h"
@@ -116,7 +117,7 @@ data::LabelledBatch VolumesRun::view(const data::LabelledBatch& batch, int64_t n
 void VolumesRun::keep_scores(const train::RunFolder& folder, const metrics::ScoreTable& table,
                              const metrics::ClassMetrics& metrics) const {
   if (!config.output.scores) return;
-  const std::string flag = set_.flag.empty() ? fs::path(set_.source).stem().string() : set_.flag;
+  const std::string flag = set_.flag.empty() ? escape_text(fs::path(set_.source).stem().string()) : set_.flag;
   // An earlier evaluation of this run may have left a file with other figures in its name.
   for (const auto& entry : fs::directory_iterator(folder.path())) {
     const std::string name = entry.path().filename().string();

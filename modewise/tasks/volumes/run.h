@@ -48,7 +48,7 @@ class VolumesRun final : public LabelledRunOf<ClassifyConfig, data::VolumeSet, m
     return "the slice along the first axis that holds the most of each";
   }
   std::vector<std::string> mode_names() const override;
-  std::string combine() const override { return config.model.attention.combine; }
+  std::string combine() const override { return config.model.attention.combined(); }
   std::vector<Influence> influences(const models::ClassifierInput& input, const at::Tensor& whole,
                                     int64_t most_places) const override;
   std::string removal_text() const override { return "the slab becomes the volume's mean"; }

@@ -17,6 +17,11 @@ def rotary_modes(position: Table, ordered: Sequence[int]) -> list[int]:
     return [ordered[-1]] if position["rotary"] == "time" else list(ordered)
 
 
+def combined(attention: Table) -> str:
+    """product, sum or mean, with `normalize_sum` taken into account, which configs of older runs lack."""
+    return "mean" if attention["combine"] == "sum" and attention.get("normalize_sum", False) else str(attention["combine"])
+
+
 def encoder_options(model: Table, ordered: Sequence[int], mechanism: str) -> EncoderOptions:
     """The stack of blocks of a token model; `ordered`: the modes whose neighbouring places are near each other."""
     attention, position = model["attention"], model["position"]
@@ -26,6 +31,7 @@ def encoder_options(model: Table, ordered: Sequence[int], mechanism: str) -> Enc
         code=position["code"], identity=position.get("identity", False), rope_modes=rotary_modes(position, ordered),
         rope_base=position["rotary_base"], mechanism=mechanism, form=attention["form"],
         query_key_norm=attention["query_key_norm"], attention_dropout=attention["dropout"],
-        combine=attention["combine"], pooling=attention["pooling"], share_modes=attention["share_modes"],
+        combine=combined(attention), pooling=attention["pooling"], share_modes=attention["share_modes"],
         attend_modes=attention["attend_modes"], kernel=attention["kernel"], features=attention["features"],
-        feature_map=attention["feature_map"])  # fmt: skip
+        feature_map=attention["feature_map"], feature_draw=attention.get("feature_draw", "fixed"),
+        features_redraw_every=attention.get("features_redraw_every", 0))  # fmt: skip

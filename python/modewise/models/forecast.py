@@ -141,6 +141,7 @@ class TokenForecaster(LearnedForecaster):
         patch_dropout: float = 0.0,
         head: str = "flatten",
         head_dropout: float = 0.0,
+        head_norm: bool = True,
         zero_start: bool = False,
         skip: str = "none",
         known_width: int = 0,
@@ -155,7 +156,7 @@ class TokenForecaster(LearnedForecaster):
         parts = TokenEncoder(encoder, sizes, ordered, patch_dropout)
         self.identity, self.positions = parts.identity, parts.positions
         self.embedding_dropout, self.blocks = parts.embedding_dropout, parts.blocks
-        self.head = TimeHead(head, sizes[-1], encoder.width, encoder.heads, shape.outputs(), head_dropout)
+        self.head = TimeHead(head, sizes[-1], encoder.width, encoder.heads, shape.outputs(), head_dropout, head_norm)
         self.skip = None
         if skip != "none":
             self.skip = SeriesLinear(shape.count() if skip == "individual" else 0, shape.lookback, shape.outputs())

@@ -31,7 +31,7 @@ def token_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
     return TokenForecaster(
         shape, encoder_options(model, ordered, model["name"]), length=patch["length"], stride=patch["stride"],
         embedding=patch["embedding"], patch_dropout=patch["dropout"], head=head["time"], head_dropout=head["dropout"],
-        zero_start=head["zero_start"], skip=head["skip"], known_width=model["known"]["width"], bfloat16=model["precision"] == "bf16",
+        head_norm=head.get("norm", True), zero_start=head["zero_start"], skip=head["skip"], known_width=model["known"]["width"], bfloat16=model["precision"] == "bf16",
         **window_options(model["window"]))  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from modewise import ops
 from modewise.nn.basic import Dropout, Linear, RMSNorm, TensorModule, number_dropouts
-from modewise.nn.tensor_attention import AttentionCache, TensorAttention, rotary_frequencies
+from modewise.nn.tensor_attention import AttentionCache, TensorAttention, level_frequencies
 
 Table = dict[str, Any]
 
@@ -85,15 +85,13 @@ def acting_fold(model: Table) -> list[int]:
 
 def make_attention(model: Table) -> TensorAttention:
     """The attention of a resolved `[model]` table."""
-    attention, rope = model["attention"], model["rope"]
-    levels = max(1, len(attention["fold"]))
-    plain = {**rope, "scaling": "none"}
-    rows = [rotary_frequencies(rope if rope["scaled_level"] in (-1, level) else plain, model["head_width"]) for level in range(levels)]
+    attention = model["attention"]
+    frequencies, gains = level_frequencies(model["rope"], attention["form"], attention["fold"], model["head_width"])
     return TensorAttention(
         model["width"], model["heads"], kv_heads=model["kv_heads"], head_width=model["head_width"],
         form=attention["form"], fold=acting_fold(model), window=attention["window"], sinks=attention["sinks"],
         density=attention["density"], slots=attention["slots"],
-        frequencies=torch.tensor([row for row, _ in rows], dtype=torch.float64), gains=[gain for _, gain in rows],
+        frequencies=frequencies, gains=gains,
         deviation=first_deviation(model), latent_deviation=attention["latent_deviation"])  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The program's classifiers of volumes as modules: hot, transformer and timesformer, and ensembles of these. Names in the
+"""The program's classifiers of volumes as modules: hot, transformer and divided, and ensembles of these. Names in the
 state are those of the program's files: emb.…, positions, blocks.N.…, head.0, head.2, and of ensembles member0.…, weights."""
 
 import dataclasses
@@ -15,7 +15,8 @@ from modewise.nn.encoder import EncoderOptions, TokenEncoder, encoded
 from modewise.nn.patches import GridPatches, GridStem
 from modewise.nn.time_head import TimeHead
 
-MECHANISMS = {"hot": "hot", "transformer": "transformer", "timesformer": "divided"}
+MECHANISMS = {"hot": "hot", "transformer": "transformer", "divided": "divided"}
+OLD_NAMES = {"timesformer": "divided", "mvit": "pooling-attention"}  # in configs of older runs
 
 
 @dataclasses.dataclass
@@ -41,6 +42,7 @@ class TokenClassifier(TensorModule):
         patch_dropout: float = 0.0,
         head: str = "mean",
         head_dropout: float = 0.0,
+        head_norm: bool = True,
         bfloat16: bool = False,
     ) -> None:
         super().__init__()
@@ -54,7 +56,7 @@ class TokenClassifier(TensorModule):
         parts = TokenEncoder(encoder, sizes, range(len(sizes)), patch_dropout)
         self.identity, self.positions = parts.identity, parts.positions
         self.embedding_dropout, self.blocks = parts.embedding_dropout, parts.blocks
-        self.head = TimeHead(head, math.prod(sizes), encoder.width, encoder.heads, shape.classes, head_dropout)
+        self.head = TimeHead(head, math.prod(sizes), encoder.width, encoder.heads, shape.classes, head_dropout, head_norm)
         number_dropouts(self)
 
     def forward(self, values: Tensor, valid: Tensor | None = None) -> Tensor:
@@ -99,7 +101,7 @@ class ClassEnsemble(TensorModule):
 
 def make_classifier(model: Table, shape: GridShape) -> TokenClassifier | ClassEnsemble:
     """The module of a resolved `[model]` table. NotImplementedError for a model that only the program has."""
-    name, patch = model["name"], model["patch"]
+    name, patch = OLD_NAMES.get(model["name"], model["name"]), model["patch"]
     if name == "ensemble":
         return ClassEnsemble([make_classifier(tomllib.loads(text)["model"], shape) for text in model["ensemble"]["members"]])
     if name not in MECHANISMS or (model["attention"]["kernel"] == "linear" and name != "hot"):
@@ -108,4 +110,4 @@ def make_classifier(model: Table, shape: GridShape) -> TokenClassifier | ClassEn
     return TokenClassifier(
         shape, encoder_options(model, range(len(shape.size)), MECHANISMS[name]), patch=sizes,
         embedding=patch["embedding"], patch_dropout=patch["dropout"], head=model["head"]["pooling"],
-        head_dropout=model["head"]["dropout"], bfloat16=model["precision"] == "bf16")  # fmt: skip
+        head_dropout=model["head"]["dropout"], head_norm=model["head"].get("norm", True), bfloat16=model["precision"] == "bf16")  # fmt: skip

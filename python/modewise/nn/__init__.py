@@ -7,6 +7,7 @@ from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAtt
 from modewise.nn.basic import (
     BatchNorm,
     Dropout,
+    FeatureDraw,
     GELUNetwork,
     LayerNorm,
     Linear,
@@ -35,6 +36,7 @@ __all__ = [
     "DividedAttention",
     "Dropout",
     "EncoderOptions",
+    "FeatureDraw",
     "GELUNetwork",
     "GridPatches",
     "GridStem",

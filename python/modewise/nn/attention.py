@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from modewise import ops
-from modewise.nn.basic import Dropout, LayerNorm, Linear, TensorModule
+from modewise.nn.basic import Dropout, FeatureDraw, LayerNorm, Linear, TensorModule
 
 
 def rotary_angles(sizes: Sequence[int], modes: Sequence[int], width: int, base: float) -> Tensor:
@@ -54,11 +54,14 @@ class KroneckerAttention(TensorModule):
     """HOT's attention: one small matrix a mode, applied as mode products (`modewise.ops.kronecker_attention`).
 
     `modes` is k. query_proj and key_proj [k·D, D] mode-major, or [D, D] with `share_modes`; value_proj, out_proj
-    [D, D]; q_norm, k_norm of width D / heads with `query_key_norm`. The other options as the operator's.
+    [D, D]; q_norm, k_norm of width D / heads with `query_key_norm`. `feature_key` of the linear kernel: below 2²⁴, names
+    its random features and is kept in the state as feature_draw.numbers, with `features_redraw_every` batches of training
+    from one draw to the next (0: never); None: they are named by the module's place. The other options as the operator's.
     """
 
     q_norm: LayerNorm | None
     k_norm: LayerNorm | None
+    feature_draw: FeatureDraw | None
 
     def __init__(
         self,
@@ -77,6 +80,8 @@ class KroneckerAttention(TensorModule):
         kernel: str = "softmax",
         features: int = 0,
         feature_map: str = "softmax",
+        feature_key: int | None = None,
+        features_redraw_every: int = 0,
     ) -> None:
         super().__init__()
         self.heads, self.combine, self.pooling, self.share_modes = heads, combine, pooling, share_modes
@@ -90,6 +95,11 @@ class KroneckerAttention(TensorModule):
         self.q_norm = LayerNorm(width // heads) if query_key_norm else None
         self.k_norm = LayerNorm(width // heads) if query_key_norm else None
         self.dropout = Dropout(dropout)
+        drawn = kernel == "linear" and feature_key is not None
+        self.feature_draw = FeatureDraw(feature_key or 0, features_redraw_every) if drawn else None
+
+    def _feature_seed(self) -> int:
+        return self.dropout.site if self.feature_draw is None else self.feature_draw.seed()
 
     def _weights(self, like: Tensor) -> AttentionWeights:
         query, key, norms = self.query_proj, self.key_proj, (self.q_norm, self.k_norm)
@@ -104,7 +114,7 @@ class KroneckerAttention(TensorModule):
             x, self.value_proj(x), *self._weights(x), heads=self.heads, combine=self.combine, pooling=self.pooling,
             share_modes=self.share_modes, attend_modes=self.attend_modes, rope_modes=self.rope_modes,
             rope_base=self.rope_base, kernel=self.kernel, features=self.features, feature_map=self.feature_map,
-            feature_seed=self.dropout.site, dropout=self.dropout.active(), seed=seed, step=step, site=site,
+            feature_seed=self._feature_seed(), dropout=self.dropout.active(), seed=seed, step=step, site=site,
             token_mask=mask)  # fmt: skip
         return self.out_proj(mixed)
 
@@ -113,7 +123,7 @@ class KroneckerAttention(TensorModule):
         return ops.mode_attention(
             x, *self._weights(x), heads=self.heads, pooling=self.pooling, share_modes=self.share_modes,
             attend_modes=self.attend_modes, rope_modes=self.rope_modes, rope_base=self.rope_base, kernel=self.kernel,
-            features=self.features, feature_map=self.feature_map, feature_seed=self.dropout.site,
+            features=self.features, feature_map=self.feature_map, feature_seed=self._feature_seed(),
             token_mask=mask)  # fmt: skip
 
 
@@ -176,8 +186,8 @@ class TokenAttention(TensorModule):
 
 class DividedAttention(TensorModule):
     """Attention along one mode after another, each a residual step on what the former left; the result is what they
-    added (TimeSformer: Bertasius et al., ICML 2021). query_proj, key_proj, value_proj [k·D, D], mode-major; q_norm,
-    k_norm; no output projection."""
+    added. The idea is TimeSformer's (Bertasius et al., ICML 2021), whose block has norms between the steps, output
+    projections and one step for all of space. query_proj, key_proj, value_proj [k·D, D], mode-major; q_norm, k_norm."""
 
     q_norm: LayerNorm | None
     k_norm: LayerNorm | None

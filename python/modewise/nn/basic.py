@@ -160,12 +160,38 @@ class Dropout(TensorModule):
         return ops.dropout_add(residual, x, self.active(), *self.key())
 
 
+class FeatureDraw(nn.Module):
+    """The draw of random features that a layer of linear attention uses. The buffer `numbers` [2] int64 holds a key, which
+    the program draws by its seed, and how often the features were drawn again; both stay below 2²⁴. `redraw_every`:
+    batches of training from one draw to the next; 0: never."""
+
+    numbers: Tensor
+
+    def __init__(self, key: int, redraw_every: int = 0) -> None:
+        super().__init__()
+        self.redraw_every = redraw_every
+        self.register_buffer("numbers", torch.tensor([key, 0]))
+
+    def seed(self) -> int:
+        """For `modewise.ops.orthogonal_projection`."""
+        key, draw = self.numbers.tolist()
+        return int(key) | int(draw) << 24
+
+    def set_step(self, step: int) -> None:
+        """In training: features of the draw that belongs to this step."""
+        if self.training and self.redraw_every > 0:
+            self.numbers[1] = step // self.redraw_every % 2**24
+
+
 def set_dropout_step(model: nn.Module, seed: int, step: int) -> None:
     """From now on the dropouts of `model` draw Philox numbers keyed by `seed`, `step` and their places, as the program's
-    training does: the same for any number of threads, to be called before each forward pass."""
+    training does: the same for any number of threads, to be called before each forward pass. Random features that are
+    drawn again become those of `step`."""
     for module in model.modules():
         if isinstance(module, Dropout):
             module.seed, module.step = seed, step
+        elif isinstance(module, FeatureDraw):
+            module.set_step(step)
 
 
 def number_dropouts(model: nn.Module) -> None:

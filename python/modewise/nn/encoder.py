@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor, nn
 
 from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAttention
@@ -38,6 +39,8 @@ class EncoderOptions:
     kernel: str = "softmax"  # softmax | linear (of hot) | none: blocks without attention
     features: int = 0
     feature_map: str = "softmax"
+    feature_draw: str = "seed"  # of the linear kernel: seed (a draw of its own, kept in the state) | fixed (by its place)
+    features_redraw_every: int = 0
 
 
 def make_attention(options: EncoderOptions, sizes: Sequence[int]) -> TensorModule | None:
@@ -47,12 +50,14 @@ def make_attention(options: EncoderOptions, sizes: Sequence[int]) -> TensorModul
     if options.form != "model":
         return synthesizer(options.form, sizes, options.width, options.heads)
     if options.mechanism == "hot":
+        drawn = options.kernel == "linear" and options.feature_draw == "seed"
         return KroneckerAttention(
             options.width, options.heads, len(sizes), query_key_norm=options.query_key_norm,
             dropout=options.attention_dropout, combine=options.combine, pooling=options.pooling,
             share_modes=options.share_modes, attend_modes=options.attend_modes, rope_modes=options.rope_modes,
             rope_base=options.rope_base, kernel=options.kernel, features=options.features,
-            feature_map=options.feature_map)  # fmt: skip
+            feature_map=options.feature_map, feature_key=int(torch.randint(2**24, ())) if drawn else None,
+            features_redraw_every=options.features_redraw_every)  # fmt: skip
     if options.mechanism == "divided":
         return DividedAttention(options.width, options.heads, len(sizes), query_key_norm=options.query_key_norm,
                                 dropout=options.attention_dropout, rope_modes=options.rope_modes,

@@ -136,6 +136,8 @@ def yarn_frequencies(rope: dict[str, Any], width: int) -> list[float]:
     def dimension(turns: float) -> float:
         return width * math.log(rope["original_length"] / (turns * 2 * math.pi)) / (2 * math.log(rope["base"]))
 
+    if rope.get("divide_all"):
+        return [frequency / rope["factor"] for frequency in plain_frequencies(rope["base"], width)]
     low, high = dimension(rope["beta_fast"]), dimension(rope["beta_slow"])
     if rope["truncate"]:
         low, high = math.floor(low), math.ceil(high)
@@ -157,6 +159,40 @@ def llama3_frequency(rope: dict[str, Any], frequency: float) -> float:
         return frequency
     smooth = (length / wave - low) / (high - low)
     return float((1 - smooth) * frequency / rope["factor"] + smooth * frequency)
+
+
+def level_positions(form: str, fold: Sequence[int], level: int, tokens: float) -> int:
+    """Positions that a text of so many tokens has in a level of blocks (or of cells of a mode) of its fold."""
+    mode = len(fold) - 1 - level
+    count = math.ceil(tokens / math.prod(fold[mode + 1 :]))
+    grows = fold[mode] == 0 or (mode == 0 and form in FORMS_WITH_LATENTS)
+    return count if grows else min(count, fold[mode])
+
+
+def level_scaling(rope: dict[str, Any], form: str, fold: Sequence[int], level: int) -> dict[str, Any]:
+    """The table `[model.rope]` of one level of positions. yarn and llama3 compare wavelengths with a length: they take that of
+    the level, in its own positions, and by how much it grows, unless `level_lengths` is false or missing, as in older runs."""
+    chosen = rope.get("scaled_level", -1)
+    if chosen not in (-1, level):
+        return {**rope, "scaling": "none"}
+    tokens = not fold or (level == 0 and form in FORMS_WITH_LATENTS)
+    if tokens or not rope.get("level_lengths", False) or rope["scaling"] not in ("yarn", "llama3"):
+        return rope
+    original = level_positions(form, fold, level, rope["original_length"])
+    grown = level_positions(form, fold, level, rope["original_length"] * rope["factor"])
+    extended = math.ceil(original * rope["factor"]) if chosen == level else grown
+    if extended == original:
+        return {**rope, "scaling": "none"}
+    # Where no pair turns beta_slow times yarn's ramp would run backwards: all frequencies are divided.
+    few = rope["scaling"] == "yarn" and original < rope["beta_slow"] * 2 * math.pi
+    return {**rope, "original_length": original, "factor": extended / original, "divide_all": few}
+
+
+def level_frequencies(rope: dict[str, Any], form: str, fold: Sequence[int], width: int) -> tuple[Tensor, list[float]]:
+    """[levels, d/2] float64 on the CPU, a row a level of positions, and the gains of the levels."""
+    levels = range(max(1, len(fold)))
+    rows = [rotary_frequencies(level_scaling(rope, form, fold, level), width) for level in levels]
+    return torch.tensor([row for row, _ in rows], dtype=torch.float64, device="cpu"), [gain for _, gain in rows]
 
 
 def rotary_frequencies(rope: dict[str, Any], width: int) -> tuple[list[float], float]:

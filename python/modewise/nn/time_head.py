@@ -10,31 +10,37 @@ class TimeHead(TensorModule):
     """tokens [B, N_1 … N_j, P, D], mask [B, N_1 … N_j, P] bool -> [B, N_1 … N_j, outputs].
 
     `pooling` of the P time tokens: "flatten" (LayerNorm, all side by side, as PatchTST), "mean" (of the valid ones,
-    then LayerNorm, as HOT released) or "attention" (LayerNorm, a learned weighting a head). Names: 0 LayerNorm, 2
-    Linear, score.
+    then LayerNorm, as HOT released) or "attention" (LayerNorm, a learned weighting a head). `norm`: whether there is a
+    LayerNorm. Names: 0 LayerNorm, 2 Linear, score.
     """
 
-    def __init__(self, pooling: str, patches: int, width: int, heads: int, outputs: int, dropout: float = 0.0) -> None:
+    def __init__(
+        self, pooling: str, patches: int, width: int, heads: int, outputs: int, dropout: float = 0.0, norm: bool = True
+    ) -> None:
         super().__init__()
         if pooling not in ("flatten", "mean", "attention"):
             raise ValueError(f"TimeHead: pooling must be flatten, mean or attention, got {pooling!r}")
         self.pooling, self.heads = pooling, heads
-        self.add_module("0", LayerNorm(width))
+        self.add_module("0", LayerNorm(width) if norm else None)
         self.add_module("1", Dropout(dropout))
         self.add_module("2", Linear(patches * width if pooling == "flatten" else width, outputs))
         if pooling == "attention":
             self.score = Linear(width, heads, bias=False)
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
-        norm, dropout, linear = (self.get_submodule(name) for name in "012")
+        dropout, linear = (self.get_submodule(name) for name in "12")
         if self.pooling == "flatten":
-            pooled = norm(tokens).flatten(-2)
+            pooled = self._normed(tokens).flatten(-2)
         elif self.pooling == "mean":
-            pooled = norm(self._mean(tokens, mask))
+            pooled = self._normed(self._mean(tokens, mask))
         else:
-            pooled = self._attend(norm(tokens), mask)
+            pooled = self._attend(self._normed(tokens), mask)
         out: Tensor = linear(dropout(pooled))
         return out
+
+    def _normed(self, x: Tensor) -> Tensor:
+        norm = self._modules["0"]
+        return x if norm is None else norm(x)
 
     def _mean(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
         if mask is None:

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from modewise.nn.tensor_attention import FORMS_WITH_LATENTS, rotary_frequencies
+from modewise.nn.tensor_attention import FORMS_WITH_LATENTS, level_frequencies
 
 NAME = "modewise_causal"
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "modewise")
@@ -125,12 +124,12 @@ def options_of(config: Any) -> Options:
     require_family(config)
     own: Table = config.modewise
     table, context = checked_table(own["attention"]), config.max_position_embeddings
-    rope, width, levels = rope_table(config, own.get("rope", {})), head_width(config), max(1, len(table["fold"]))
-    plain, scaled_level = {**rope, "scaling": "none"}, own.get("rope", {}).get("scaled_level", -1)
-    rows = [rotary_frequencies(rope if scaled_level in (-1, level) else plain, width) for level in range(levels)]
+    said: Table = own.get("rope", {})
+    rope = rope_table(config, said) | {key: said[key] for key in ("scaled_level", "level_lengths") if key in said}
+    frequencies, gains = level_frequencies(rope, table["form"], table["fold"], head_width(config))
     return Options(
         table["form"], acting_fold(table, context), table["window"], table["slots"], table["sinks"], table["density"],
-        torch.tensor([row for row, _ in rows], dtype=torch.float64, device="cpu"), [gain for _, gain in rows])  # fmt: skip
+        frequencies, gains)
 
 
 def configure(config: Any, *, fold: Sequence[int] = (), slots: int = 1, window: int = 0) -> Any:
@@ -143,7 +142,9 @@ def configure(config: Any, *, fold: Sequence[int] = (), slots: int = 1, window: 
     """
     require_family(config)
     table = attention_table(fold, slots, window, config.max_position_embeddings)
-    rope = (getattr(config, "modewise", None) or {}).get("rope")
+    before: Table | None = getattr(config, "modewise", None)
+    lengths = {"level_lengths": True} if (config.rope_parameters or {}).get("rope_type") in ("yarn", "llama3") else None
+    rope = before.get("rope") if before else lengths
     config.modewise = {"attention": table} | ({"rope": rope} if rope else {})
     request(config)
     options_of(config)

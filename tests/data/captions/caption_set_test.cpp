@@ -210,6 +210,37 @@ TEST_F(Captions, OfMissingPicturesAreRefusedOrLeftOut) {
                                      ": 2 images have no picture, left out; the first is 4.png (image 4)"));
 }
 
+TEST_F(Captions, StayInTheirFolder) {
+  CaptionConfig config = ten();
+  std::filesystem::create_directories(scratch_ / "ten/inner");
+  std::filesystem::copy(scratch_ / "ten/1.png", scratch_ / "secret.png");
+  std::filesystem::copy(scratch_ / "ten/1.png", scratch_ / "ten/inner/a..b.png");
+  std::filesystem::create_symlink(scratch_ / "secret.png", scratch_ / "ten/link.png");
+  const std::string absolute = scratch_.path("ten/1.png");
+  const auto named = [&](const std::string& file) {
+    scratch_.write("named.json", fmt::format(R"({{"images": [{{"id": 1, "file_name": "{0}"}}],)"
+                                             R"("annotations": [{{"image_id": 1, "caption": "A word."}}]}})",
+                                             file));
+    CaptionConfig one = config;
+    one.path = scratch_.path("named.json");
+    one.split_ratios = {1, 0, 0};
+    return one;
+  };
+  for (const std::string& file : {std::string("../secret.png"), std::string("inner/../1.png"),
+                                  std::string(".."), absolute, std::string("/dev/zero")}) {
+    CaptionConfig one = named(file);
+    EXPECT_EQ(refusal(one),
+              fmt::format("{}: image 1 has the file_name '{}', which leads out of the folder {}; "
+                          "data.allow_outside = true (--allow-outside) reads it all the same",
+                          one.path, file, one.pictures));
+  }
+  CaptionConfig outside = named("../secret.png");
+  outside.allow_outside = true;
+  EXPECT_EQ(load_captions(outside).pictures.size(), 1U);
+  for (const char* file : {"inner/a..b.png", "./1.png", "link.png"})
+    EXPECT_EQ(load_captions(named(file)).pictures.size(), 1U) << file;
+}
+
 TEST_F(Captions, RefuseWhatIsNotThereInASentence) {
   CaptionConfig config = ten();
   config.pictures = scratch_.path("nowhere");

@@ -84,6 +84,10 @@ TEST_F(CaseTable, OfArffFilesTooTheNameSaysWhatTheyAre) {
   EXPECT_THAT(values(raw.cases[1]), ElementsAre(3, 4));
 }
 
+TEST_F(CaseTable, TakesTheLargestNumbersOfFloat32) {
+  EXPECT_THAT(values(read("X.tsv", "1\t3.4028234e38\n2\t1e-46\n").cases[0]), ElementsAre(3.4028234e38F));
+}
+
 TEST_F(CaseTable, SaysWhatIsWrong) {
   EXPECT_EQ(refused("a.txt", "1\n2\n"),
             "a.txt: a case is a class and its values, but the rows have one number");
@@ -104,6 +108,10 @@ TEST_F(CaseTable, SaysWhatIsWrong) {
             "a.csv: column 'label' should hold classes, it holds dates");
   EXPECT_EQ(refused("a.tsv", "1\t2.5\n1\tx\n2\t3\n"),
             "a.tsv:2: column '2' holds numbers, but 'x' is no finite number");
+  EXPECT_EQ(refused("a.tsv", "1\t2.5\n2\t1e39\n"),
+            "a.tsv: case 2 holds 1e+39, which is beyond the numbers of float32 (±3.4e38)");
+  EXPECT_EQ(refused("a.txt", "1 -1e39 2\n2 3 4\n"),
+            "a.txt: case 1 holds -1e+39, which is beyond the numbers of float32 (±3.4e38)");
 }
 
 }  // namespace

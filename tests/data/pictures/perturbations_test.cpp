@@ -214,7 +214,8 @@ TEST(Poisson, HasItsProbabilities) {
   EXPECT_GT(far, 125);
   EXPECT_LT(far, 145);
   EXPECT_GE(poisson(500, 1 - 0x1p-53), 0);  // comes to an end
-  EXPECT_THROW(poisson(-1, 0.5), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { poisson(-1, 0.5); }),
+            "poisson: a mean of 0 to 2000 is needed, got -1");
 }
 
 TEST(Perturbations, ImpulsesTakeTheirShareOfValues) {

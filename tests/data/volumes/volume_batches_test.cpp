@@ -22,6 +22,7 @@
 #include "modewise/data/volumes/medmnist.h"
 #include "modewise/data/volumes/sources.h"
 #include "tests/data/volumes/volume_files.h"
+#include "tests/error_of.h"
 
 namespace modewise::data {
 namespace {
@@ -190,7 +191,11 @@ TEST_F(Volumes, OfALargerSizeThanTheBatchAreRefused) {
   const VolumeSet set = load_volumes(config_of(write("some3d.npz", six_arrays())));
   const std::vector<int64_t> samples = {0};
   EXPECT_THAT(gather_volumes(set, samples, {4, 4, 6}).values.sizes().vec(), ElementsAre(1, 4, 4, 6, 1));
-  EXPECT_THROW(gather_volumes(set, samples, {3, 4, 4}), Error);
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] {
+                       gather_volumes(set, samples, {3, 4, 4});
+                     }),
+            set.source + ": volume 0 has 5 voxels along axis 2, more than the 4 there is room for");
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "modewise/data/volumes/medmnist.h"
 #include "modewise/data/volumes/sources.h"
 #include "tests/data/volumes/volume_files.h"
+#include "tests/error_of.h"
 
 namespace modewise::data {
 namespace {
@@ -184,7 +185,9 @@ TEST_F(Volumes, InARangeOfIntensitiesAreClippedToIt) {
 
 TEST_F(Volumes, OfNpyFindTheirLabels) {
   io::write_npy(scratch_.path("scan.npy"), bytes_of({6, 2, 3, 2, 2}, 5));
-  EXPECT_THROW(load_volumes(config_of(scratch_.path("scan.npy"))), Error);
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_volumes(config_of(scratch_.path("scan.npy"))); }),
+            scratch_.path("scan.npy") + ": there is no file " + scratch_.path("scan_labels.npy") +
+                " with its labels; --labels FILE names another");
   const std::vector<int64_t> labels = {0, 1, 0, 1, 0, 1};
   io::write_npy(scratch_.path("scan_labels.npy"), io::make_array({6}, std::span<const int64_t>(labels)));
   VolumeConfig config = config_of(scratch_.path("scan.npy"));

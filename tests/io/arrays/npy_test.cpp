@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tests/error_of.h"
 #include "tests/io/damage.h"
 #include "tests/io/vector_file.h"
 
@@ -228,10 +229,15 @@ TEST(Npy, GoesThroughAFile) {
 
 TEST(MakeArray, RefusesAWrongNumberOfValues) {
   const std::vector<double> values(5);
-  EXPECT_THROW(make_array({2, 3}, std::span(values)), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal,
+                     [&] {
+                       make_array({2, 3}, std::span(values));
+                     }),
+            "make_array: a shape of 6 elements does not hold 5 values");
   Array array = make_array({5}, std::span(values));
   array.bytes.pop_back();
-  EXPECT_THROW(format_npy(array), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { format_npy(array); }),
+            "format_npy: 5 elements of float64 are not 39 bytes");
 }
 
 }  // namespace

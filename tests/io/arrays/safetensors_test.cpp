@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "modewise/core/file.h"
+#include "tests/error_of.h"
 #include "tests/io/damage.h"
 #include "tests/io/vector_file.h"
 
@@ -296,13 +297,37 @@ TEST(Safetensors, RefusesToWriteWhatIsInconsistent) {
     return format_safetensors(std::vector<TensorView>{std::move(tensor)});
   };
   EXPECT_NO_THROW(write({"a", "F32", {2}, data}));
-  EXPECT_THROW(write({"a", "F31", {2}, data}), Error);
-  EXPECT_THROW(write({"a", "F32", {3}, data}), Error);
-  EXPECT_THROW(write({"a", "F32", {-2}, data}), Error);
-  EXPECT_THROW(write({"__metadata__", "F32", {2}, data}), Error);
-  EXPECT_THROW(write({"\xFF", "F32", {2}, data}), Error);
-  EXPECT_THROW(format_safetensors(std::vector<TensorView>{{"a", "F32", {2}, data}, {"a", "U8", {8}, data}}),
-               Error);
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] {
+                       write({"a", "F31", {2}, data});
+                     }),
+            "tensor 'a': the dtype 'F31' is not one of safetensors");
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] {
+                       write({"a", "F32", {3}, data});
+                     }),
+            "tensor 'a': F32 of shape [3] takes 96 bits, but 8 bytes were given");
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] {
+                       write({"a", "F32", {-2}, data});
+                     }),
+            "tensor 'a': the shape [-2] has no size");
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] {
+                       write({"__metadata__", "F32", {2}, data});
+                     }),
+            "no tensor can be named '__metadata__' in safetensors");
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] {
+                       write({"\xFF", "F32", {2}, data});
+                     }),
+            "a safetensors header can hold only UTF-8, got '\\xff'");
+  EXPECT_EQ(
+      error_of(ErrorKind::data,
+               [&] {
+                 format_safetensors(std::vector<TensorView>{{"a", "F32", {2}, data}, {"a", "U8", {8}, data}});
+               }),
+      "two tensors are named 'a'");
 }
 
 TEST(Safetensors, WritesWhatSourcesGiveInParts) {
@@ -322,7 +347,8 @@ TEST(Safetensors, WritesWhatSourcesGiveInParts) {
   EXPECT_EQ(written.size(), writer.size());
   // A source that gives something else than its shape says.
   const SafetensorsWriter wrong({{"b", "U8", {5}, in_parts(6, 2)}});
-  EXPECT_THROW(wrong.write([](std::span<const std::byte>) {}), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { wrong.write([](std::span<const std::byte>) {}); }),
+            "tensor 'b': U8 of shape [5] takes 5 bytes, 6 came");
 }
 
 TEST(Safetensors, GoesThroughAFile) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "modewise/core/file.h"
+#include "tests/error_of.h"
 #include "tests/io/images/picture_files.h"
 #include "tests/scratch_folder.h"
 
@@ -178,8 +179,10 @@ TEST(Jpeg, IsWrittenAsItIsRead) {
       EXPECT_GT(largest_difference(parse_jpeg(to_bytes(coarse), "file"), picture), 6);
     }
   }
-  EXPECT_THROW(format_jpeg(ramp(2, 2, 1), 0), Error);
-  EXPECT_THROW(format_jpeg(ramp(2, 2, 1), 101), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { format_jpeg(ramp(2, 2, 1), 0); }),
+            "format_jpeg: quality must be 1 to 100, got 0");
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { format_jpeg(ramp(2, 2, 1), 101); }),
+            "format_jpeg: quality must be 1 to 100, got 101");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/error_of.h"
 #include "tests/io/images/picture_files.h"
 
 namespace modewise::io {
@@ -83,8 +84,13 @@ TEST(Resize, FitsTheMiddle) {
   EXPECT_EQ(fitted(wide, 3, 3), (Picture{3, 3, 1, {2, 3, 4, 9, 10, 11, 16, 17, 18}}));
   const Picture tall{7, 3, 1, wide.pixels};
   EXPECT_EQ(fitted(tall, 3, 3), (Picture{3, 3, 1, {6, 7, 8, 9, 10, 11, 12, 13, 14}}));
-  EXPECT_THROW(resized(wide, {0, 0, 4, 7}, 2, 2), Error);
-  EXPECT_THROW(resized(wide, 0, 2), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal,
+                     [&] {
+                       resized(wide, {0, 0, 4, 7}, 2, 2);
+                     }),
+            "resized: 2 x 2 pixels cannot come from 4 x 7 at 0, 0 of 3 x 7");
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { resized(wide, 0, 2); }),
+            "resized: 0 x 2 pixels cannot come from 3 x 7 at 0, 0 of 3 x 7");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "modewise/io/images/png.h"
 
 #include "modewise/core/file.h"
+#include "tests/error_of.h"
 #include "tests/io/images/picture_files.h"
 #include "tests/scratch_folder.h"
 
@@ -116,8 +117,16 @@ TEST(Png, IsWrittenAsItIsRead) {
     EXPECT_EQ(read_picture(scratch / "a.png"), picture);
     EXPECT_EQ(read_file(scratch / "a.png"), format_png(picture));
   }
-  EXPECT_THROW(format_png({2, 3, 3, std::vector<uint8_t>(17)}), Error);
-  EXPECT_THROW(format_png({2, 3, 2, std::vector<uint8_t>(12)}), Error);
+  EXPECT_EQ(error_of(ErrorKind::internal,
+                     [&] {
+                       format_png({2, 3, 3, std::vector<uint8_t>(17)});
+                     }),
+            "format_png: 17 bytes are no picture of 2 x 3 pixels of 3 channels");
+  EXPECT_EQ(error_of(ErrorKind::internal,
+                     [&] {
+                       format_png({2, 3, 2, std::vector<uint8_t>(12)});
+                     }),
+            "format_png: 12 bytes are no picture of 2 x 3 pixels of 2 channels");
 }
 
 TEST(Picture, IsKnownByItsFirstBytes) {

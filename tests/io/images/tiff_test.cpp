@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "modewise/core/file.h"
+#include "tests/error_of.h"
 #include "tests/io/compress.h"
 #include "tests/io/damage.h"
 #include "tests/io/images/tiff_builder.h"
@@ -97,7 +98,9 @@ TEST(Tiff, RefusesWindowsOutsideTheImage) {
                                                                                       {2, 0, 1, 1},
                                                                                       {0, 0, -1, 1},
                                                                                       {INT64_MAX, 0, 1, 1}}) {
-    EXPECT_THROW(reader.read(row, column, height, width), Error);
+    EXPECT_EQ(error_of(ErrorKind::internal, [&] { reader.read(row, column, height, width); }),
+              fmt::format("file: a window of {} x {} at row {}, column {} is not inside 2 x 3 pixels", height,
+                          width, row, column));
   }
 }
 
@@ -242,7 +245,9 @@ TEST(Tiff, SaysWhenAFileShrinksUnderIt) {
     std::ofstream(path, std::ios::binary) << file.text();
     const TiffReader reader(path);
     std::filesystem::resize_file(path, 10);
-    EXPECT_THROW(reader.read(0, 0, 2, 3), Error);
+    EXPECT_EQ(
+        error_of(ErrorKind::data, [&] { reader.read(0, 0, 2, 3); }),
+        path.string() + ": a tag's values at byte 94 (4 bytes) lies beyond the end of the file (138 bytes)");
   }
   std::filesystem::remove(path);
 }

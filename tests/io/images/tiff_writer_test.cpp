@@ -8,6 +8,7 @@
 
 #include "modewise/core/file.h"
 #include "modewise/io/images/tiff.h"
+#include "tests/error_of.h"
 #include "tests/io/damage.h"
 
 namespace modewise::io {
@@ -176,25 +177,38 @@ TEST_F(TiffWriterTest, RefusesWhatTheCallerGetsWrong) {
   const std::vector<float> floats = ramp<float>(info);
   {
     TiffWriter writer(path, info);
-    EXPECT_THROW(writer.write_rows(1, std::span(rows)), Error);
-    EXPECT_THROW(writer.write_rows(0, std::span(rows).first(4)), Error);
-    EXPECT_THROW(writer.write_rows(0, std::span(floats)), Error);
-    EXPECT_THROW(writer.close(), Error);
+    EXPECT_EQ(error_of(ErrorKind::internal, [&] { writer.write_rows(1, std::span(rows)); }),
+              "TiffWriter: 6 bytes from row 1 do not continue at row 0 of 2 x 3 x 1");
+    EXPECT_EQ(error_of(ErrorKind::internal, [&] { writer.write_rows(0, std::span(rows).first(4)); }),
+              "TiffWriter: 4 bytes from row 0 do not continue at row 0 of 2 x 3 x 1");
+    EXPECT_EQ(error_of(ErrorKind::internal, [&] { writer.write_rows(0, std::span(floats)); }),
+              "TiffWriter: " + path.string() + " holds u8, got f32");
+    EXPECT_EQ(error_of(ErrorKind::internal, [&] { writer.close(); }),
+              "TiffWriter: 0 of 2 rows of " + path.string() + " were written");
     writer.write_rows(0, std::span(rows));
-    EXPECT_THROW(writer.write_rows(2, std::span(rows)), Error);
+    EXPECT_EQ(error_of(ErrorKind::internal, [&] { writer.write_rows(2, std::span(rows)); }),
+              "TiffWriter: 6 bytes from row 2 do not continue at row 2 of 2 x 3 x 1");
     writer.close();
-    EXPECT_THROW(writer.write_rows(0, std::span(rows)), Error);
+    EXPECT_EQ(error_of(ErrorKind::internal, [&] { writer.write_rows(0, std::span(rows)); }),
+              "TiffWriter: " + path.string() + " is closed");
   }
   const auto refused = [&](auto change) {
     TiffInfo wanted = info;
     change(wanted);
-    EXPECT_THROW(TiffWriter(path, wanted), Error);
+    return error_of(ErrorKind::internal, [&] { TiffWriter(path, wanted); });
   };
-  refused([](TiffInfo& wanted) { wanted.dtype = "i16"; });
-  refused([](TiffInfo& wanted) { wanted.width = 0; });
-  refused([](TiffInfo& wanted) { wanted.bands = 65536; });
-  refused([](TiffInfo& wanted) { wanted.compression = "jpeg"; });
-  refused([](TiffInfo& wanted) { wanted.palette = {{1, 2, 3}}, wanted.bands = 2; });
+  EXPECT_EQ(refused([](TiffInfo& wanted) { wanted.dtype = "i16"; }),
+            "TiffWriter: dtype must be u8 or f32, got i16");
+  EXPECT_EQ(refused([](TiffInfo& wanted) { wanted.width = 0; }),
+            "TiffWriter: an image of 2 x 0 x 1 cannot be written");
+  EXPECT_EQ(refused([](TiffInfo& wanted) { wanted.bands = 65536; }),
+            "TiffWriter: an image of 2 x 3 x 65536 cannot be written");
+  EXPECT_EQ(refused([](TiffInfo& wanted) { wanted.compression = "jpeg"; }),
+            "TiffWriter: compression must be none, lzw or deflate, got jpeg");
+  EXPECT_EQ(refused([](TiffInfo& wanted) {
+              wanted.palette = {{1, 2, 3}}, wanted.bands = 2;
+            }),
+            "TiffWriter: 1 colours need one band of u8, got 2 of u8");
   EXPECT_EQ(files(), 1u);
 }
 

@@ -391,7 +391,7 @@ TEST(Csv, ReadsAWideLineWithinBounds) {
 class RealData : public testing::Test {
  protected:
   CsvTable read(const std::string& name) {
-    const std::string path = std::string(MODEWISE_SOURCE_DIR) + "/../shared/data/" + name;
+    const std::string path = (data_folder() / name).string();
     if (!std::filesystem::exists(path)) return {};
     return read_csv(path);
   }
@@ -399,7 +399,7 @@ class RealData : public testing::Test {
 
 TEST_F(RealData, Etth1) {
   const CsvTable table = read("forecasting/ETTh1.csv");
-  if (table.columns.empty()) GTEST_SKIP() << "the real data of ../shared/data is not here";
+  if (table.columns.empty()) GTEST_SKIP() << data_folder() << " does not hold it";
   EXPECT_EQ(table.rows, 17420);
   EXPECT_EQ(names_of(table), (Names{"date", "HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"}));
   EXPECT_EQ(format_date_time(table.columns[0].dates.back(), table.columns[0].date_style),
@@ -409,7 +409,7 @@ TEST_F(RealData, Etth1) {
 
 TEST_F(RealData, WeatherWithReplacementCharacters) {
   const CsvTable table = read("forecasting/weather.csv");
-  if (table.columns.empty()) GTEST_SKIP() << "the real data of ../shared/data is not here";
+  if (table.columns.empty()) GTEST_SKIP() << data_folder() << " does not hold it";
   EXPECT_EQ(table.rows, 52696);
   EXPECT_EQ(table.columns.size(), 22u);
   EXPECT_EQ(table.columns[21].name, "OT");
@@ -418,7 +418,7 @@ TEST_F(RealData, WeatherWithReplacementCharacters) {
 
 TEST_F(RealData, BeijingAirWithMissingCells) {
   const CsvTable table = read("order3/beijing-air/PRSA_Data_Aotizhongxin_20130301-20170228.csv");
-  if (table.columns.empty()) GTEST_SKIP() << "the real data of ../shared/data is not here";
+  if (table.columns.empty()) GTEST_SKIP() << data_folder() << " does not hold it";
   EXPECT_EQ(table.rows, 35064);
   EXPECT_EQ(table.find("wd")->kind, CsvColumn::text);
   EXPECT_EQ(table.find("station")->texts[0], "Aotizhongxin");

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "tests/data_folder.h"
 #include "tests/io/damage.h"
 
 namespace modewise::io {
@@ -141,8 +142,8 @@ TEST(TsFile, SurvivesFlips) {
 }
 
 TEST(TsFile, ReadsTheArchive) {
-  const std::string folder = std::string(MODEWISE_SOURCE_DIR) + "/../shared/data/uea/";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "the real data of ../shared/data is not here";
+  const std::string folder = (data_folder() / "uea").string() + "/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
   const CaseFile motions = read_ts(folder + "BasicMotions/BasicMotions_TRAIN.ts");
   EXPECT_EQ(motions.cases(), 40);
   EXPECT_EQ(motions.values.size(), 40u * 6 * 100);

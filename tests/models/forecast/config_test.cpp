@@ -42,12 +42,20 @@ TEST(ForecasterConfig, PresetsSetTheOptionsInWhichReleaseAndPaperDiffer) {
   EXPECT_TRUE(config.attention.query_key_norm);
   EXPECT_EQ(config.attention.pooling, "sum");
   EXPECT_EQ(config.head.time, "mean");
+  EXPECT_TRUE(config.head.norm);
+  EXPECT_FALSE(config.attention.normalize_sum);
   EXPECT_EQ(config.width, 128);
   fields.set("preset=paper");
   EXPECT_EQ(config.feed_forward, "gelu");
   EXPECT_EQ(config.patch.embedding, "relu");
   EXPECT_FALSE(config.attention.query_key_norm);
-  EXPECT_EQ(config.attention.pooling, "mean");
+  EXPECT_EQ(config.attention.pooling, "sum");  // g_pool of section 4.2
+  EXPECT_FALSE(config.head.norm);              // section 4.3: one linear layer behind the average
+  EXPECT_EQ(config.attention.combined(), "product");
+  fields.set("attention.combine=sum");
+  EXPECT_EQ(config.attention.combined(), "mean");  // Eq. 4
+  fields.set("attention.normalize_sum=false");
+  EXPECT_EQ(config.attention.combined(), "sum");
 }
 
 TEST(ForecasterConfig, SavedConfigReadsBackAsItself) {
@@ -79,6 +87,13 @@ TEST(ForecasterConfig, AnOptionThatTheModelDoesNotHaveIsRefused) {
   EXPECT_THAT(rejection({"baseline.period=12"}), HasSubstr("option of seasonal"));
   EXPECT_THAT(rejection({"attention.features=16"}), HasSubstr("no effect with attention.kernel"));
   EXPECT_THAT(rejection({"attention.feature_map=regularised"}), HasSubstr("no effect with attention.kernel"));
+  EXPECT_THAT(rejection({"attention.feature_draw=fixed"}), HasSubstr("no effect with attention.kernel"));
+  EXPECT_THAT(rejection({"attention.features_redraw_every=5"}), HasSubstr("no effect with attention.kernel"));
+  EXPECT_THAT(rejection({"attention.kernel=linear", "attention.feature_draw=fixed",
+                         "attention.features_redraw_every=5"}),
+              HasSubstr("needs attention.feature_draw = \"seed\", got \"fixed\""));
+  EXPECT_THAT(rejection({"name=transformer", "attention.normalize_sum=true"}),
+              HasSubstr("attention.normalize_sum = true has no effect, model 'transformer'"));
   EXPECT_EQ(rejection({"attention.kernel=linear", "attention.feature_map=regularised"}), "");
   EXPECT_EQ(rejection({"name=transformer", "attention.kernel=linear", "attention.feature_map=regularised"}),
             "");

@@ -10,8 +10,10 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -35,6 +37,13 @@ std::vector<int64_t> with_ends(int64_t first, const std::vector<int64_t>& middle
   out.insert(out.end(), middle.begin(), middle.end());
   out.insert(out.end(), last.begin(), last.end());
   return out;
+}
+
+/// GoogleTest takes no '-' in a name.
+std::string test_name(const testing::TestParamInfo<const char*>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 struct Case {
@@ -88,10 +97,11 @@ TEST_P(VolumeOracle, GradientOfEveryParameterAgrees) {
 INSTANTIATE_TEST_SUITE_P(Volumes, VolumeOracle,
                          testing::Values("hot", "hot_training", "hot_sum_missing", "hot_missing_training",
                                          "hot_stem_missing_training", "hot_images", "hot_no_attention",
-                                         "hot_no_feed_forward", "transformer_missing", "timesformer",
-                                         "timesformer_missing", "mvit", "mvit_missing", "resnet18",
-                                         "resnet18_training", "resnet50"),
-                         [](const auto& param) { return std::string(param.param); });
+                                         "hot_no_feed_forward", "transformer_missing", "divided",
+                                         "divided_missing", "pooling_attention", "pooling_attention_missing",
+                                         "hot_paper", "hot_paper_sum", "resnet18", "resnet18_training",
+                                         "resnet50"),
+                         test_name);
 
 int64_t parameter_count(const std::vector<std::string>& settings, const GridShape& shape = {}) {
   int64_t count = 0;
@@ -153,9 +163,9 @@ TEST_P(EveryVolumeModel, StartsFromWeightsOfTheSeedAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Volumes, EveryVolumeModel,
-                         testing::Values("hot", "transformer", "timesformer", "mvit", "vit", "resnet18",
-                                         "resnet50"),
-                         [](const auto& param) { return std::string(param.param); });
+                         testing::Values("hot", "transformer", "divided", "pooling-attention", "vit",
+                                         "resnet18", "resnet50"),
+                         test_name);
 
 class MaskedVolumes : public testing::TestWithParam<const char*> {
  protected:
@@ -204,8 +214,8 @@ TEST_P(MaskedVolumes, AVolumePaddedUnderAMaskGivesWhatItGivesAlone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Volumes, MaskedVolumes, testing::Values("hot", "transformer", "timesformer", "mvit"),
-                         [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Volumes, MaskedVolumes,
+                         testing::Values("hot", "transformer", "divided", "pooling-attention"), test_name);
 
 std::string rejection(const std::vector<std::string>& settings, const GridShape& shape = {}) {
   try {
@@ -240,6 +250,34 @@ TEST(VolumePatches, AreNamedInTheConfig) {
   EXPECT_TRUE(none.patch.size.empty());
 }
 
+TEST(GridModelConfig, TakesTheOldNamesOfModels) {
+  const std::pair<const char*, const char*> names[] = {{"timesformer", "divided"},
+                                                       {"mvit", "pooling-attention"}};
+  for (const auto& [old_name, name] : names) {
+    // Options are kept between models of tokens, by an old name too.
+    GridModelConfig config = config_of({"width=24", "blocks=3", std::string("name=") + old_name});
+    EXPECT_EQ(config.name, name);
+    EXPECT_EQ(config.width, 24);
+    EXPECT_EQ(config.blocks, 3);
+    GridModelConfig today = config_of({"width=24", "blocks=3", std::string("name=") + name});
+    EXPECT_EQ(fields_of(config).to_toml(), fields_of(today).to_toml());
+    GridModelConfig saved;
+    fields_of(saved).load_toml(fmt::format("name = '{}'\nwidth = 24\nblocks = 3", old_name), "saved");
+    EXPECT_EQ(fields_of(saved).to_toml(), fields_of(today).to_toml());
+  }
+}
+
+TEST(GridModelConfig, PaperPresetIsThePapers) {
+  const GridModelConfig config = config_of({"preset=paper"});
+  EXPECT_EQ(config.blocks, 6);
+  EXPECT_EQ(config.attention.pooling, "sum");
+  EXPECT_EQ(config.attention.combined(), "product");
+  EXPECT_FALSE(config.head.norm);
+  EXPECT_EQ(config_of({"preset=paper", "attention.combine=sum"}).attention.combined(), "mean");
+  EXPECT_TRUE(config_of({"preset=release"}).head.norm);
+  EXPECT_EQ(config_of({"preset=release", "attention.combine=sum"}).attention.combined(), "sum");
+}
+
 TEST(GridModelConfig, NamesWhatDoesNotFit) {
   for (const std::string& name : names_of(grid_models()))
     EXPECT_EQ(rejection({"name=" + name}), name == "ensemble" ? "run.toml: ensemble.members is empty" : "")
@@ -252,7 +290,8 @@ TEST(GridModelConfig, NamesWhatDoesNotFit) {
               HasSubstr("patch.size = 29 is larger than the 28 voxels along axis 0"));
   EXPECT_THAT(rejection({"patch.size=7"}), HasSubstr("power of 2"));
   EXPECT_THAT(rejection({"name=resnet18", "width=3"}), HasSubstr("width = 3 has no effect"));
-  EXPECT_THAT(rejection({"name=mvit", "attention.combine=sum"}), HasSubstr("it is an option of hot"));
+  EXPECT_THAT(rejection({"name=pooling-attention", "attention.combine=sum"}),
+              HasSubstr("it is an option of hot"));
   EXPECT_THAT(rejection({"name=resnet50"}, {{28, 28, 28}, 1, 2, true}), HasSubstr("takes no masks"));
   EXPECT_THAT(rejection({"attention.attend_modes=[3]"}), HasSubstr("modes 0 to 2"));
   EXPECT_THAT(rejection({"attention.kernel=none", "feed_forward=none"}), HasSubstr("blocks that do nothing"));

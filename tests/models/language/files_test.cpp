@@ -8,6 +8,7 @@
 
 #include "modewise/io/arrays/safetensors_shards.h"
 #include "modewise/models/language/config_json.h"
+#include "tests/error_of.h"
 #include "tests/models/language/language_vectors.h"
 #include "tests/scratch_folder.h"
 
@@ -92,6 +93,46 @@ TEST(LanguageFiles, RotaryScalingsComeBack) {
     save_language_model(scratch / "m", *model);
     expect_same_model(*model, *load_language_model(scratch / "m").model);
   }
+}
+
+TEST(LanguageFiles, ScalingsOfLevelsComeBack) {
+  for (const char* kind : {"linear", "yarn", "llama3"})
+    for (const int64_t scaled : {-1, 1})
+      for (const bool level_lengths : {true, false})
+        for (const double gain : {0.0, 1.25}) {
+          LanguageModelConfig config = grouped_config("causal");
+          config.rope.scaling = {.base = 700, .kind = kind, .factor = 3, .original_length = 32, .gain = gain};
+          config.rope.scaled_level = scaled;
+          config.rope.level_lengths = level_lengths;
+          const auto model = filled_model(config);
+          const ScratchFolder scratch;
+          save_language_model(scratch / "m", *model);
+          expect_same_model(*model, *load_language_model(scratch / "m").model);
+        }
+}
+
+// Folders of before there was the key: their lengths were counted in tokens at every level.
+TEST(LanguageFiles, OlderFoldersCountLengthsInTokens) {
+  for (const char* kind : {"yarn", "llama3"}) {
+    LanguageModelConfig config = grouped_config("causal");
+    config.rope.scaling = {.base = 700, .kind = kind, .factor = 3, .original_length = 32};
+    auto json = nlohmann::json::parse(format_language_json(config, "float32", {}, {}));
+    EXPECT_EQ(parse_language_json(json.dump(), "a").rope.level_lengths, true);
+    EXPECT_EQ(json["modewise"]["rope"].erase("level_lengths"), 1u);
+    EXPECT_EQ(parse_language_json(json.dump(), "a").rope.level_lengths, false);
+    json["modewise"].erase("rope");
+    EXPECT_EQ(parse_language_json(json.dump(), "a").rope.level_lengths, false);
+  }
+  const auto full = nlohmann::json::parse(format_language_json(grouped_config("full"), "float32", {}, {}));
+  EXPECT_FALSE(full.contains("modewise"));
+  EXPECT_EQ(parse_language_json(full.dump(), "a").rope.level_lengths, true);
+}
+
+TEST(LanguageFiles, AFactorOfOneOpens) {
+  auto json = nlohmann::json::parse(format_language_json(grouped_config("full"), "float32", {}, {}));
+  json["rope_scaling"] = nullptr;
+  json["rope_parameters"] = {{"rope_type", "linear"}, {"rope_theta", 700}, {"factor", 1.0}};
+  EXPECT_EQ(parse_language_json(json.dump(), "a").rope.scaling.kind, "linear");
 }
 
 TEST(LanguageFiles, Bfloat16RoundsOnce) {
@@ -303,7 +344,8 @@ TEST(LanguageFiles, ConfigFlipsAreClean) {
     }
     text[at] = valid[at];
     if (at + 1 == valid.size()) continue;  // the line's end
-    EXPECT_THROW(parse_language_json(valid.substr(0, at), "file"), Error);
+    EXPECT_THAT(error_of(ErrorKind::data, [&] { parse_language_json(valid.substr(0, at), "file"); }),
+                testing::StartsWith("file: not JSON: [json.exception.parse_error.101] parse error at line "));
   }
 }
 

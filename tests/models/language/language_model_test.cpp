@@ -11,8 +11,13 @@
 #include <ATen/ops/randint.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
 #include "modewise/nn/dropout.h"
 #include "modewise/ops/language_loss.h"
+#include "tests/error_of.h"
 #include "tests/models/language/language_vectors.h"
 
 namespace modewise::models {
@@ -228,7 +233,8 @@ TEST(LanguageLoss, SurvivesLargeLogitsAndNothingToCount) {
   EXPECT_EQ(nothing.item<float>(), 0);
   nothing.backward();
   EXPECT_EQ(hidden.grad().abs().max().item<float>(), 0);
-  EXPECT_THROW(ops::language_loss(hidden, head, token_tensor({2})[0]), c10::IndexError);
+  EXPECT_EQ(exception_of<c10::IndexError>([&] { ops::language_loss(hidden, head, token_tensor({2})[0]); }),
+            "language_loss: target 2 is outside of the vocabulary of 2");
 }
 
 TEST(LanguageLoss, SameBitsForAnyNumberOfThreads) {
@@ -306,6 +312,78 @@ TEST(LanguageConfig, WhatDoesNotFitTogetherIsNamed) {
                 c.rope.scaling.factor = 0.5;
               }),
               HasSubstr("rope.factor must be at least 1"));
+}
+
+/// YaRN's frequencies as transformers writes them, of a length that is not too short for its ramp.
+std::vector<double> yarn(double base, int64_t width, double length, double factor) {
+  const auto d = static_cast<double>(width);
+  const auto border = [&](double turns) {
+    return d * std::log(length / (turns * 2 * std::numbers::pi)) / (2 * std::log(base));
+  };
+  const double low = std::max(std::floor(border(32)), 0.0), high = std::min(std::ceil(border(1)), d - 1);
+  std::vector<double> out;
+  for (int64_t i = 0; i < width / 2; ++i) {
+    const double keep = 1 - std::clamp((static_cast<double>(i) - low) / (high - low), 0.0, 1.0);
+    const double plain = 1 / std::pow(base, 2 * static_cast<double>(i) / d);
+    out.push_back(plain / factor * (1 - keep) + plain * keep);
+  }
+  return out;
+}
+
+LanguageModelConfig stretched_config(const std::string& form, std::vector<int64_t> fold) {
+  LanguageModelConfig c;
+  c.width = 64;
+  c.heads = 4;
+  c.context = 8192;
+  c.attention.form = form;
+  c.attention.fold = std::move(fold);
+  c.rope.scaling = {.base = 500, .kind = "yarn", .factor = 3, .original_length = 8192};
+  return c.resolved();
+}
+
+void expect_row(const LanguageModelConfig& config, int64_t level, const std::vector<double>& wanted,
+                double gain) {
+  const ops::RotaryCode code = config.rotary_code();
+  for (size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_NEAR(code.frequencies[level][static_cast<int64_t>(i)].item<double>(), wanted[i], 1e-15)
+        << level << " " << i;
+  EXPECT_DOUBLE_EQ(code.gains[static_cast<size_t>(level)], gain) << level;
+}
+
+const std::vector<double> kPlain = yarn(500, 16, 8192, 1);
+
+// Of 8,192 tokens there are 512 blocks of 16 in 16 of 32: at three times the length 48 of these.
+TEST(LanguageModel, YarnCountsThePositionsOfEachLevel) {
+  const double gain = 0.1 * std::log(3.0) + 1;
+  const LanguageModelConfig causal = stretched_config("causal", {0, 32, 16});
+  expect_row(causal, 0, yarn(500, 16, 8192, 3), gain);
+  expect_row(causal, 1, kPlain, 1);
+  expect_row(causal, 2, yarn(500, 16, 16, 3), gain);
+  const LanguageModelConfig axial = stretched_config("axial", {0, 32, 16});
+  expect_row(axial, 0, kPlain, 1);
+  expect_row(axial, 1, kPlain, 1);
+  expect_row(axial, 2, yarn(500, 16, 16, 3), gain);
+  // A last mode of 9,000 cells is filled by the longer text, and has more positions than were trained.
+  expect_row(stretched_config("axial", {0, 9000}), 0, yarn(500, 16, 8192, 9000.0 / 8192),
+             0.1 * std::log(9000.0 / 8192) + 1);
+  // The coarsest blocks of the causal form go on beyond a first mode of 16, those of axial do not.
+  expect_row(stretched_config("causal", {16, 32, 16}), 2, yarn(500, 16, 16, 3), gain);
+  expect_row(stretched_config("axial", {16, 32, 16}), 2, kPlain, 1);
+}
+
+TEST(LanguageModel, AChosenLevelIsStretchedByTheFactor) {
+  LanguageModelConfig config = stretched_config("causal", {0, 32, 16});
+  config.rope.scaled_level = 1;
+  expect_row(config, 0, kPlain, 1);
+  expect_row(config, 1, yarn(500, 16, 32, 3), 0.1 * std::log(3.0) + 1);
+  expect_row(config, 2, kPlain, 1);
+}
+
+TEST(LanguageModel, LengthsInTokensAreThoseOfEarlierVersions) {
+  LanguageModelConfig config = stretched_config("causal", {0, 32, 16});
+  config.rope.level_lengths = false;
+  for (int64_t level = 0; level < 3; ++level)
+    expect_row(config, level, yarn(500, 16, 8192, 3), 0.1 * std::log(3.0) + 1);
 }
 
 }  // namespace

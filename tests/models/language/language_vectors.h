@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,6 +15,7 @@
 #include "modewise/core/file.h"
 #include "modewise/models/language/config_json.h"
 #include "modewise/models/language/files.h"
+#include "tests/data_folder.h"
 
 namespace modewise::models {
 
@@ -64,9 +64,8 @@ inline at::Tensor token_tensor(const std::vector<int64_t>& ids) {
 
 /// MODEWISE_DATA/language/`name`; empty when it is not there.
 inline std::string language_data(const std::string& name) {
-  const char* data = std::getenv("MODEWISE_DATA");
-  const std::string path = std::string(data != nullptr ? data : "") + "/language/" + name;
-  return data != nullptr && std::filesystem::exists(path) ? path : "";
+  const std::filesystem::path path = data_folder() / "language" / name;
+  return std::filesystem::exists(path) ? path.string() : "";
 }
 
 template <class Action>

@@ -76,7 +76,7 @@ TEST_P(SegmenterOracle, GradientOfEveryParameterAgrees) {
 INSTANTIATE_TEST_SUITE_P(Segmenters, SegmenterOracle,
                          testing::Values("unet_evaluation", "unet_training", "unet_dates_missing",
                                          "hot_release", "hot_release_training", "hot_paper_sum",
-                                         "hot_dates_missing"),
+                                         "hot_paper_product", "hot_dates_missing"),
                          [](const auto& param) { return std::string(param.param); });
 
 struct Step {
@@ -94,6 +94,16 @@ Step training_step(const std::vector<std::string>& settings, const SceneShape& s
   (step.out * noise(3, step.out.sizes().vec()).to(at::kFloat)).sum(-1).sum(-1).sum(-1).sum(0).backward();
   for (const at::Tensor& parameter : model->parameters()) step.gradients.push_back(parameter.grad());
   return step;
+}
+
+TEST(SegmenterConfig, PaperPresetIsThePapers) {
+  const SegmenterConfig config = config_of({"preset=paper"});
+  EXPECT_EQ(config.blocks, 6);  // Table 6
+  EXPECT_EQ(config.attention.pooling, "sum");
+  EXPECT_FALSE(config.head.norm);
+  EXPECT_EQ(config_of({"preset=paper", "attention.combine=sum"}).attention.combined(), "mean");
+  EXPECT_EQ(config_of({"preset=release"}).blocks, 4);
+  EXPECT_TRUE(config_of({"preset=release"}).head.norm);
 }
 
 TEST(Segmenters, TrainWithTheSameBitsForAnyNumberOfThreadsAndOverRepeats) {

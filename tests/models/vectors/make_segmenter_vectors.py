@@ -10,7 +10,7 @@ import pathlib
 import torch
 import torch.nn.functional as F
 
-from make_vectors import kronecker_attention
+from make_vectors import kronecker_attention, paper_attention
 
 torch.set_default_dtype(torch.float64)
 
@@ -113,11 +113,11 @@ def hot(w, c, image, valid, training):
     seen = F.max_pool2d(valid.flatten(0, 1)[:, None].double(), p)[:, 0].unflatten(0, (batch, times)) > 0
     if times == 1:
         x, seen = x[:, 0], seen[:, 0]
-    options = dict(c, rotary_modes=list(range(x.dim() - 2)), query_key_norm=c["release"],
-                   pooling="sum" if c["release"] else "mean")
+    options = dict(c, rotary_modes=list(range(x.dim() - 2)))
+    attention = kronecker_attention if c["release"] else paper_attention
     for i in range(c["blocks"]):
         name = f"blocks.{i}"
-        x = x + kronecker_attention(w, name + ".attention", options, w.layer_norm(name + ".norm1", x), seen)
+        x = x + attention(w, name + ".attention", options, w.layer_norm(name + ".norm1", x), seen)
         y = w.layer_norm(name + ".norm2", x)
         if c["release"]:
             gate = w.linear(name + ".feedforward.w1", y, c["hidden"], False)
@@ -130,7 +130,7 @@ def hot(w, c, image, valid, training):
     if times > 1:
         weight = seen[..., None].double()
         x = (x * weight).sum(1) / weight.sum(1).clamp_min(1)
-    x = w.linear("head.2", w.layer_norm("head.0", x), classes * p * p)
+    x = w.linear("head.2", w.layer_norm("head.0", x) if c["release"] else x, classes * p * p)
     x = x.view(batch, side // p, side // p, p, p, classes).permute(0, 1, 3, 2, 4, 5)
     x = x.reshape(batch, side, side, classes)
     if c["skip"]:
@@ -180,8 +180,10 @@ def main():
         case("unet_dates_missing", ["name=unet", "unet.width=4"], dict(width=4, classes=2), 3, 2, 32, True, False),
         case("hot_release", ["name=hot", "preset=release", *small], dict(tokens, classes=3, release=True, skip=0), 1, 7, 20, False, False),
         case("hot_release_training", ["name=hot", "preset=release", *small], dict(tokens, classes=3, release=True, skip=0), 1, 3, 12, False, True),
-        case("hot_paper_sum", ["name=hot", "preset=paper", "attention.combine=mean", *small],
-             dict(tokens, classes=2, release=False, skip=0, combine="mean"), 1, 4, 12, False, False),
+        case("hot_paper_sum", ["name=hot", "preset=paper", "attention.combine=sum", *small],
+             dict(tokens, classes=2, release=False, skip=0, form="sum"), 1, 4, 12, False, False),
+        case("hot_paper_product", ["name=hot", "preset=paper", *small],
+             dict(tokens, classes=2, release=False, skip=0, form="product"), 1, 4, 12, False, False),
         case("hot_dates_missing", ["name=hot", "preset=release", "head.skip=pixel", "head.skip_width=5", *small],
              dict(tokens, classes=3, release=True, skip=5), 3, 2, 12, True, False),
     ]

@@ -4,6 +4,7 @@ the facts about the released code, with their weights, inputs, outputs and gradi
 Run in this folder: python make_vectors.py
 """
 
+import functools
 import json
 import math
 
@@ -160,6 +161,42 @@ def kronecker_attention(w, name, c, x, valid):
     return w.linear(name + ".out_proj", out.flatten(-2), width)
 
 
+def paper_attention(w, name, c, x, valid):
+    """Sections 4.1 and 4.2 of the paper for complete tensors, with the matrix over all positions formed: queries and
+    keys of each mode are summed over all other modes (g_pool), Eq. 7 gives the factors, and S is their Kronecker
+    product (Eq. 3) or 1/k of their Kronecker sum (Eq. 4). The maps have biases, as the released ones."""
+    assert bool(valid.all())
+    sizes, width, heads = x.shape[1:-1], x.shape[-1], c["heads"]
+    modes, d = len(sizes), width // heads
+    query, key = (w.linear(f"{name}.{part}_proj", x, modes * width) for part in ("query", "key"))
+    value = w.linear(name + ".value_proj", x, width)
+    factors = []
+    for i in range(modes):
+        def g_pool(projected):
+            others = tuple(m + 1 for m in range(modes) if m != i)
+            summed = projected[..., i * width:(i + 1) * width].sum(others)  # [B, N_i, D]
+            by_head = summed.unflatten(-1, (heads, d)).transpose(1, 2)
+            return rotate_half(by_head, angles(sizes[i], d)) if i in c["rotary_modes"] else by_head
+
+        factors.append(torch.softmax(g_pool(query) @ g_pool(key).transpose(-1, -2) / math.sqrt(d), -1))
+    out = []
+    for b in range(x.shape[0]):
+        for h in range(heads):
+            s = kronecker_matrix([factor[b, h] for factor in factors], c["form"])
+            out.append(s @ value[b].reshape(-1, width)[:, h * d:(h + 1) * d])
+    mixed = torch.stack(out).view(x.shape[0], heads, -1, d).transpose(1, 2).reshape(x.shape)
+    return w.linear(name + ".out_proj", mixed, width)
+
+
+def kronecker_matrix(factors, form):
+    """Eq. 3 (product) and Eq. 4 (sum) of the paper."""
+    whole = lambda parts: functools.reduce(lambda a, b: torch.kron(a, b.contiguous()), parts)
+    if form == "product":
+        return whole(factors)
+    eyes = [torch.eye(len(factor)) for factor in factors]
+    return sum(whole([*eyes[:i], factor, *eyes[i + 1:]]) for i, factor in enumerate(factors)) / len(factors)
+
+
 def share(value, weight):
     """value / weight, 0 where nothing weighs."""
     some = weight > 0
@@ -223,7 +260,9 @@ def token_model(w, c, z, observed):
     for i in range(c["blocks"]):
         name = f"blocks.{i}"
         normed = w.layer_norm(name + ".norm1", x)
-        if c["model"] == "hot":
+        if c["model"] == "paper":
+            y = paper_attention(w, name + ".attention", c, normed, valid)
+        elif c["model"] == "hot":
             y = kronecker_attention(w, name + ".attention", c, normed, valid)
         else:
             reach = {"transformer": "all"}.get(c["model"], c["model"])
@@ -248,7 +287,9 @@ def token_model(w, c, z, observed):
         x = w.layer_norm("head.0", x).flatten(-2)
     elif head == "mean":
         weight = valid.double()[..., None]
-        x = w.layer_norm("head.0", (x * weight).sum(-2) / weight.sum(-2).clamp_min(1))
+        x = (x * weight).sum(-2) / weight.sum(-2).clamp_min(1)
+        if c["model"] != "paper":  # whose section 4.3 has a single linear layer behind the average
+            x = w.layer_norm("head.0", x)
     else:
         x = w.layer_norm("head.0", x)
         score = w.linear("head.score", x, c["heads"], False).masked_fill(~valid[..., None], -1e30)
@@ -443,10 +484,9 @@ def main():
     write("hot_release_order3",
           dict(sizes, model="hot", length=4, stride=4, embedding="relu_norm", identity=False, head="mean", combine="sum"),
           ["preset=release", "head.dropout=0", "attention.combine=sum", *small], [2, 3], 12, 5)
-    write("hot_paper",
-          dict(sizes, model="hot", length=4, stride=4, embedding="relu", identity=False, head="mean", combine="mean",
-               pooling="mean", query_key_norm=False, feed_forward="gelu"),
-          ["preset=paper", "attention.combine=mean", *small], [3], 12, 5)
+    paper = dict(sizes, model="paper", length=4, stride=4, embedding="relu", identity=False, head="mean", feed_forward="gelu")
+    write("hot_paper", dict(paper, form="sum"), ["preset=paper", "attention.combine=sum", *small], [3], 12, 5)
+    write("hot_paper_product", dict(paper, form="product"), ["preset=paper", *small], [2, 3], 12, 5)
     write("hot_default",
           dict(sizes, model="hot", length=4, stride=3, cycle=6, layer_scale=0.5, skip=True, code="learned"),
           [*small, "patch.length=4", "patch.stride=3", "window.cycle=6", "layer_scale=0.5", "head.skip=shared",

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 
 from make_segmenter_vectors import Weights, noise
-from make_vectors import angles, kronecker_attention, rotate_half
+from make_vectors import angles, kronecker_attention, paper_attention, rotate_half
 
 torch.set_default_dtype(torch.float64)
 CONV = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
@@ -86,7 +86,7 @@ def pooling_attention(w, name, c, x, valid):
     return w.linear(name + ".out_proj", out.view(x.shape), width)
 
 
-ATTENTION = {"transformer": full_attention, "timesformer": divided_attention, "mvit": pooling_attention}
+ATTENTION = {"transformer": full_attention, "divided": divided_attention, "pooling-attention": pooling_attention, "paper": paper_attention}
 
 
 def masked_batch_norm(w, name, x, valid, training):
@@ -129,7 +129,7 @@ def token_model(w, c, x, valid, training):
         grid = CONV[modes](grid, w("emb.conv.0.weight", width, x.shape[-1], *[p] * modes),
                            w("emb.conv.0.bias", width), stride=p).relu()
         seen = cells_valid(valid, p)
-        if c.get("norm", True):
+        if c["model"] != "paper":
             grid = masked_batch_norm(w, "emb.conv.2", grid, seen, training)
     x = grid.movedim(1, -1)
     options = dict(c, rotary_modes=list(range(modes)))
@@ -138,7 +138,10 @@ def token_model(w, c, x, valid, training):
         name = f"blocks.{i}"
         if c.get("attention", True):
             x = x + attention(w, name + ".attention", options, w.layer_norm(name + ".norm1", x), seen)
-        if c.get("feed_forward", True):
+        if c["model"] == "paper":
+            y = F.gelu(w.linear(name + ".feedforward.linear1", w.layer_norm(name + ".norm2", x), c["hidden"]))
+            x = x + w.linear(name + ".feedforward.linear2", y, width)
+        elif c.get("feed_forward", True):
             y = w.layer_norm(name + ".norm2", x)
             gate = w.linear(name + ".feedforward.w1", y, c["hidden"], False)
             up = w.linear(name + ".feedforward.w3", y, c["hidden"], False)
@@ -146,7 +149,7 @@ def token_model(w, c, x, valid, training):
     weight = seen[..., None].double()
     every = list(range(1, modes + 1))
     mean = (x * weight).sum(every) / weight.sum(every)
-    return w.linear("head.2", w.layer_norm("head.0", mean), c["classes"])
+    return w.linear("head.2", mean if c["model"] == "paper" else w.layer_norm("head.0", mean), c["classes"])
 
 
 def resnet(w, c, x, training):
@@ -214,7 +217,10 @@ def main():
     c = dict(width=12, hidden=10, heads=2, blocks=2, patch=2, classes=3)
     hot = lambda *more: ["name=hot", *small, *more]
     of = lambda model, *more: ["name=" + model, *small, *more]
+    paper = ["name=hot", "preset=paper", *small[1:]]
     cases = [
+        case("hot_paper", paper, dict(c, model="paper", form="product"), (6, 4, 5), 1),
+        case("hot_paper_sum", [*paper, "attention.combine=sum"], dict(c, model="paper", form="sum"), (6, 4, 5), 2),
         case("hot", hot(), dict(c, model="hot"), (6, 7, 8), 1),
         case("hot_training", hot(), dict(c, model="hot"), (6, 4, 5), 2, training=True),
         case("hot_sum_missing", hot("attention.combine=sum"), dict(c, model="hot", combine="sum"), (6, 7, 8), 1, True),
@@ -225,10 +231,10 @@ def main():
         case("hot_no_attention", hot("attention.kernel=none"), dict(c, model="hot", attention=False), (6, 6, 6), 1),
         case("hot_no_feed_forward", hot("feed_forward=none"), dict(c, model="hot", feed_forward=False), (6, 6, 6), 1),
         case("transformer_missing", of("transformer"), dict(c, model="transformer"), (6, 7, 8), 1, True),
-        case("timesformer", of("timesformer"), dict(c, model="timesformer"), (6, 7, 8), 1),
-        case("timesformer_missing", of("timesformer"), dict(c, model="timesformer"), (6, 7, 8), 1, True),
-        case("mvit", of("mvit"), dict(c, model="mvit"), (6, 7, 8), 1),
-        case("mvit_missing", of("mvit"), dict(c, model="mvit"), (6, 7, 8), 1, True),
+        case("divided", of("divided"), dict(c, model="divided"), (6, 7, 8), 1),
+        case("divided_missing", of("divided"), dict(c, model="divided"), (6, 7, 8), 1, True),
+        case("pooling_attention", of("pooling-attention"), dict(c, model="pooling-attention"), (6, 7, 8), 1),
+        case("pooling_attention_missing", of("pooling-attention"), dict(c, model="pooling-attention"), (6, 7, 8), 1, True),
         case("resnet18", ["name=resnet18", "resnet.width=3"], dict(width=3, classes=2, depths=[2, 2, 2, 2]), (9, 8, 7), 1),
         case("resnet18_training", ["name=resnet18", "resnet.width=3"], dict(width=3, classes=2, depths=[2, 2, 2, 2]), (9, 8, 7), 2,
              training=True),

@@ -1,10 +1,8 @@
-// Windows of perplexity's conventions against Python's, figures that must agree, downstream tasks, recall,
-// extrapolation.
+// Windows of perplexity's conventions against Python's, figures that must agree, changed models, passkeys,
+// configs.
 
-#include <ATen/TensorIndexing.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
-#include <ATen/ops/log_softmax.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
@@ -23,14 +21,12 @@
 #include "modewise/tasks/language/config.h"
 #include "modewise/tasks/language/evaluate.h"
 #include "modewise/tasks/language/passkey.h"
-#include "modewise/tasks/language/question_scores.h"
 #include "modewise/text/load_tokenizer.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::tasks {
 namespace {
-
-namespace fs = std::filesystem;
 
 TEST(ScoredWindows, AsYarnLmEvalAndLlamaCpp) {
   const auto cases =
@@ -46,7 +42,10 @@ TEST(ScoredWindows, AsYarnLmEvalAndLlamaCpp) {
     if (!wanted.empty())
       windows = scored_windows(options, {one["tokens"].get<int64_t>()}, prefix);
     else
-      EXPECT_THROW(scored_windows(options, {one["tokens"].get<int64_t>()}, prefix), Error) << one;
+      EXPECT_EQ(
+          error_of(ErrorKind::data, [&] { scored_windows(options, {one["tokens"].get<int64_t>()}, prefix); }),
+          fmt::format("the text is too short for a window of {} tokens", options.length))
+          << one;
     ASSERT_EQ(windows.size(), wanted.size()) << one;
     for (size_t i = 0; i < windows.size(); ++i) {
       const ScoredWindow& window = windows[i];
@@ -86,7 +85,11 @@ TEST(ScoredWindows, SpreadPredictsTheSameTokensAtEveryLength) {
     }
     ends = here;
   }
-  EXPECT_THROW(scored_windows(options, {20, 32}, true), Error);
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] {
+                       scored_windows(options, {20, 32}, true);
+                     }),
+            "no document has the 33 tokens that a window of 32 and its target need");
 }
 
 class LanguageFiles : public testing::Test {
@@ -147,6 +150,46 @@ TEST_F(LanguageFiles, ChangedModelsKeepTheirWeights) {
   EXPECT_EQ(evaluation_config(source.model->config(), stretched, 8).rope.scaling.kind, "none");
 }
 
+TEST_F(LanguageFiles, AScalingThatIsAskedForChangesSomething) {
+  const models::LanguageModelConfig plain = small_model("full").model->config();
+  const auto message = [&](const std::vector<std::string>& changes) {
+    try {
+      changed_config(plain, changes);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(
+      message({"rope.scaling=linear"}),
+      "model: rope.scaling = \"linear\" with rope.factor = 1 changes nothing: set rope.factor to how many "
+      "times longer than the texts trained on yours are, such as rope.factor = 4");
+  EXPECT_EQ(
+      message({"rope.factor=2"}),
+      "model: rope.factor = 2 has no effect with rope.scaling = \"none\": set rope.scaling to linear, ntk, "
+      "yarn or llama3");
+  EXPECT_EQ(message({"rope.scaling=yarn", "rope.gain=1.5"}), "");
+  EXPECT_EQ(message({"rope.scaling=linear", "rope.factor=2"}), "");
+  // A file may hold a scaling by 1; it is opened and changed elsewhere.
+  models::LanguageModelConfig stretched = plain;
+  stretched.rope.scaling.kind = "linear";
+  EXPECT_EQ(changed_config(stretched, {"attention.form=window", "attention.window=5"}).rope.scaling.kind,
+            "linear");
+}
+
+// A run whose config.toml is older than rope.level_lengths keeps its function; another scaling is of now.
+TEST_F(LanguageFiles, RunsOfEarlierVersionsCountLengthsInTokens) {
+  const std::string yarn =
+      "[data]\npath = \"recall\"\n[model.rope]\nscaling = \"yarn\"\nfactor = 1\noriginal_length = 64\n";
+  write("manifest.json", "{}");
+  const models::LanguageModelConfig old = load_language_config(write("config.toml", yarn), {}).model;
+  EXPECT_FALSE(old.rope.level_lengths);
+  EXPECT_TRUE(
+      load_language_config(write("new.toml", yarn), {"model.rope.factor=2"}).model.rope.level_lengths);
+  EXPECT_FALSE(changed_config(old, {"rope.factor=2"}).rope.level_lengths);
+  EXPECT_TRUE(changed_config(old, {"rope.scaling=llama3", "rope.factor=2"}).rope.level_lengths);
+}
+
 TEST_F(LanguageFiles, ADeeperFoldKeepsTrainedLatentsAndSaysWhatWasMadeUp) {
   models::LanguageModelConfig config = small_model("causal").model->config();
   config.attention.fold = {0, 3, 4};
@@ -168,112 +211,6 @@ TEST_F(LanguageFiles, ADeeperFoldKeepsTrainedLatentsAndSaysWhatWasMadeUp) {
   EXPECT_LT((remade->forward(tokens) - model->forward(tokens)).abs().max().item<double>(), 1e-5);
 }
 
-TEST_F(LanguageFiles, ChoicesAreComparedByTheLikelihoodOfTheirOwnTokens) {
-  const LanguageSource source = small_model();
-  const std::string data = write("q.jsonl", R"({"q": "a b", "options": ["x", "yes", "xy"], "answer": "B"})"
-                                            "\n"
-                                            R"({"q": "c", "options": ["no", "x y", "z"], "answer": "C"})"
-                                            "\n");
-  write("t.toml",
-        "kind = \"choice\"\ndata = \"q.jsonl\"\ncontext = \"Q: {q}\"\nchoices = [\"{options}\"]\n"
-        "answer_kind = \"letter\"\n");
-  const QuestionSet set = load_questions(folder_ / "t.toml");
-  ASSERT_EQ(set.choices.size(), 2u);
-  EXPECT_EQ(set.choices[0].right, 1);
-  EXPECT_EQ(set.choices[0].options[1], " yes");
-  const at::NoGradGuard no_grad;
-  for (const ChoiceItem& item : set.choices) {
-    const ChoiceScore score = score_choice(*source.model, *source.tokenizer, item, 64);
-    size_t best = 0, best_normalized = 0;
-    std::vector<double> own;
-    for (size_t i = 0; i < item.options.size(); ++i) {
-      // By hand: one forward pass over the text, the probabilities of the option's bytes.
-      std::vector<int64_t> ids = {256};
-      for (const char c : item.contexts[i] + item.options[i]) ids.push_back(static_cast<unsigned char>(c));
-      const at::Tensor logs =
-          at::log_softmax(source.model->forward(at::tensor(ids).unsqueeze(0)).select(0, 0), -1);
-      double sum = 0;
-      for (size_t t = ids.size() - item.options[i].size(); t < ids.size(); ++t)
-        sum += logs.index({static_cast<int64_t>(t) - 1, ids[t]}).item<double>();
-      EXPECT_NEAR(score.log_likelihoods[i], sum, 1e-4);
-      own.push_back(sum);
-      const auto per = [&](size_t k) { return own[k] / static_cast<double>(item.options[k].size() - 1); };
-      if (own[i] > own[best]) best = i;
-      if (per(i) > per(best_normalized)) best_normalized = i;
-    }
-    EXPECT_EQ(score.chosen, static_cast<int64_t>(best));
-    EXPECT_EQ(score.chosen_normalized, static_cast<int64_t>(best_normalized));
-  }
-  const auto json = score_questions(*source.model, source.tokenizer, set, 64);
-  EXPECT_EQ(json["questions"], 2);
-}
-
-TEST_F(LanguageFiles, ShippedTasksReadTheirLayouts) {
-  write(
-      "hellaswag_val.jsonl",
-      R"({"activity_label": "Roof", "ctx_a": "A man [x] sits.", "ctx_b": "he", "endings": ["is [title] a", "b"], "label": "1"})");
-  write("piqa_valid.jsonl", R"({"goal": "open", "sol1": "push", "sol2": "pull", "label": 0})");
-  write("winogrande_dev.jsonl",
-        R"({"sentence": "Ann met Bo since _ was late.", "option1": "Ann", "option2": "Bo", "answer": "2"})");
-  write("race.jsonl",
-        R"({"article": "T", "question": "W?", "options": ["a", "b", "c", "d"], "answer": "D"})");
-  std::string shots;
-  for (int i = 0; i < 5; ++i)
-    shots += R"({"question": "e", "choices": ["1", "2", "3", "4"], "answer": 2})"
-             "\n";
-  write("mmlu_dev.jsonl", shots);
-  write("mmlu_test.jsonl", R"({"question": "q ", "choices": ["1", "2", "3", "4"], "answer": 3})");
-  write("trec.jsonl",
-        R"({"input": "Q", "context": "C", "answers": ["City"], "all_classes": ["City", "Food"]})");
-  write("hotpotqa.jsonl", R"({"input": "Q", "context": "C", "answers": ["x", "y"], "all_classes": null})");
-  const auto load = [&](const std::string& name) {
-    return load_questions(fs::path(MODEWISE_SOURCE_DIR) / "experiments/language/tasks" / (name + ".toml"),
-                          folder_.path());
-  };
-  const ChoiceItem hellaswag = load("hellaswag").choices.at(0);
-  EXPECT_EQ(hellaswag.contexts[0], "Roof: A man sits. He");
-  EXPECT_EQ(hellaswag.options[0], " is. a");
-  EXPECT_EQ(hellaswag.right, 1);
-  EXPECT_EQ(load("piqa").choices.at(0).options[1], " pull");
-  const ChoiceItem winogrande = load("winogrande").choices.at(0);
-  EXPECT_EQ(winogrande.contexts[1], "Ann met Bo since Bo");
-  EXPECT_EQ(winogrande.options[1], " was late.");
-  EXPECT_EQ(winogrande.right, 1);
-  EXPECT_EQ(load("race").choices.at(0).right, 3);
-  const ChoiceItem mmlu = load("mmlu").choices.at(0);
-  EXPECT_TRUE(mmlu.contexts[0].starts_with("e\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer: C\n\ne\nA. 1\n"));
-  EXPECT_TRUE(mmlu.contexts[0].ends_with("q\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer:"));
-  EXPECT_EQ(load("trec").generated.at(0).classes, (std::vector<std::string>{"City", "Food"}));
-  EXPECT_EQ(load("hotpotqa").generated.at(0).answers, (std::vector<std::string>{"x", "y"}));
-}
-
-TEST_F(LanguageFiles, SaysWhatIsWrongWithATask) {
-  write("q.jsonl", "{\"a\": 1}\n");
-  const auto wrong = [&](const std::string& toml, const std::string& part) {
-    write("t.toml", "data = \"q.jsonl\"\n" + toml);
-    try {
-      load_questions(folder_ / "t.toml");
-      ADD_FAILURE() << toml;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-    }
-  };
-  wrong("context = \"{b}\"\nchoices = [\"x\", \"y\"]", "q.jsonl:1: the object has no field 'b'");
-  wrong("context = \"{a\"\nchoices = [\"x\", \"y\"]", "brace");
-  wrong("context = \"{a|upper}\"\nchoices = [\"x\", \"y\"]", "no filter 'upper'");
-  wrong("context = \"{a}\"\nchoices = [\"x\"]", "two options");
-  wrong("context = \"{a}\"\nchoices = [\"x\", \"y\"]\nanswer = \"{a}\"\nanswer_kind = \"letter\"",
-        "none of 2 options");
-  wrong("context = \"{a}\"\nkind = \"generate\"\nmetric = \"classification\"", "needs classes");
-  wrong("contxt = \"{a}\"", "context");
-}
-
-TEST_F(LanguageFiles, MiddleTruncationKeepsBothEnds) {
-  const auto tokenizer = text::load_tokenizer("bytes");
-  EXPECT_EQ(truncate_middle(*tokenizer, "0123456789", 10), "0123456789");
-  EXPECT_EQ(truncate_middle(*tokenizer, "0123456789", 5), "0189");
-}
-
 TEST_F(LanguageFiles, PasskeyPromptsHaveTheirLengthAndNumber) {
   const auto tokenizer = text::load_tokenizer("bytes");
   PasskeyOptions options;
@@ -292,7 +229,8 @@ TEST_F(LanguageFiles, PasskeyPromptsHaveTheirLengthAndNumber) {
   EXPECT_LT(places[0], 170);
   EXPECT_NEAR(static_cast<double>(places[1]), static_cast<double>(places[0] + places[2]) / 2, 40);
   EXPECT_GT(places[2], 600);
-  EXPECT_THROW(make_passkey_prompt(*tokenizer, options, 50, 0, 0), Error);
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { make_passkey_prompt(*tokenizer, options, 50, 0, 0); }),
+            "a passkey prompt takes at least 206 tokens with this tokenizer, 50 were asked for");
 }
 
 // What is learnt is what is asked: the same sentences, the number thrice, the dull text cut where the
@@ -318,7 +256,8 @@ TEST_F(LanguageFiles, PasskeyTextsArePromptsWithTheirAnswers) {
   EXPECT_GT(lengths.size(), 30u);
   EXPECT_GT(places.size(), 30u);
   EXPECT_NE(passkey_text(512, 1, 0), passkey_text(512, 2, 0));
-  EXPECT_THROW(passkey_text(100, 1, 0), Error);
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { passkey_text(100, 1, 0); }),
+            "a passkey text takes at least 212 bytes, 100 were asked for");
 }
 
 TEST_F(LanguageFiles, ConfigsSayWhatDoesNotFit) {
@@ -333,6 +272,11 @@ TEST_F(LanguageFiles, ConfigsSayWhatDoesNotFit) {
   wrong({"model.attention.form=pooled"}, "not causal");
   wrong({"language.variants=lambda"}, "changes attention full");
   wrong({"data.path=recall", "tokenizer=bytes"}, "tokenizer");
+  for (const char* kind : {"linear", "ntk", "yarn", "llama3"})
+    wrong({fmt::format("model.rope.scaling={}", kind), "model.rope.original_length=512"},
+          fmt::format("rope.scaling = \"{}\" with rope.factor = 1 changes nothing: set rope.factor", kind));
+  wrong({"model.rope.factor=4"}, "rope.factor = 4 has no effect with rope.scaling = \"none\"");
+  wrong({"model.rope.scaled_level=1"}, "rope.scaled_level = 1 has no effect");
   wrong({"model.attention.fold=4,8", "model.attention.window=4"}, "smaller");
   EXPECT_EQ(load_language_config("", {"data.path=recall", "data.recall.length=128"}).model.context, 128);
 }

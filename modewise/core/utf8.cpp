@@ -1,11 +1,9 @@
-#include "modewise/io/utf8.h"
-
-#include <fmt/format.h>
+#include "modewise/core/utf8.h"
 
 #include <cstdint>
 #include <cstring>
 
-namespace modewise::io {
+namespace modewise {
 
 size_t utf8_length(std::string_view text) {
   if (text.empty()) return 0;
@@ -70,21 +68,4 @@ void append_utf8(std::string& text, char32_t code_point) {
   }
 }
 
-std::string quote_for_message(std::string_view text, size_t limit) {
-  std::string result = "'";
-  size_t at = 0;
-  while (at < text.size() && at < limit) {
-    const size_t length = utf8_length(text.substr(at));
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (length == 0 || byte < 0x20 || byte == 0x7F) {
-      result += fmt::format("\\x{:02x}", byte);
-      ++at;
-    } else {
-      result += text.substr(at, length);
-      at += length;
-    }
-  }
-  return result + (at < text.size() ? "…'" : "'");
-}
-
-}  // namespace modewise::io
+}  // namespace modewise

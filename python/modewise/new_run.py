@@ -1,0 +1,112 @@
+"""The run folder that a fit makes, and the data that an estimator writes into it for the program."""
+
+import contextlib
+import itertools
+import os
+import pathlib
+import shutil
+from collections.abc import Iterator
+
+from modewise.errors import CannotCreateError, ModewiseError, ReadWriteError, UsageError
+from modewise.run_folder import RunFolder
+
+
+class NewRun:
+    """A run folder to be made. Data for the program go into a folder of its own in the run: RUN/data, or the first of data2, data3, …
+    that is free where an earlier run is replaced. Nothing that is there already is changed."""
+
+    def __init__(self, folder: pathlib.Path, missing: list[pathlib.Path]) -> None:
+        """`missing`: the folder and those above it that this call makes, deepest first."""
+        self.folder, self.missing = folder, missing
+        self.inputs: pathlib.Path | None = None
+
+    def stem(self) -> pathlib.Path:
+        """The path that names of the run's data begin with, RUN/data/RUN; makes the folder for them."""
+        if self.inputs is None:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                self.inputs = new_inputs(self.folder)
+            except OSError as error:
+                raise CannotCreateError(f"cannot create {error.filename or self.folder}: {error.strerror or error}") from None
+        return self.inputs / os.path.basename(os.path.abspath(self.folder))
+
+    def has_begun(self) -> bool:
+        """Whether the folder is a run whose manifest lists the data."""
+        try:
+            return self.inputs is not None and self.inputs.name in listed_files(self.folder)
+        except ModewiseError:
+            return False
+
+    def remove_created(self) -> None:
+        """Removes what this object made, unless the run has begun."""
+        if self.inputs is not None and not self.has_begun():
+            shutil.rmtree(self.inputs, ignore_errors=True)
+        for folder in self.missing:
+            with contextlib.suppress(OSError):  # it holds something
+                folder.rmdir()
+
+
+def listed_files(folder: pathlib.Path) -> list[str]:
+    """The names that belong to a run."""
+    files = RunFolder(folder).manifest.get("files")
+    return files if isinstance(files, list) else []
+
+
+def new_inputs(folder: pathlib.Path) -> pathlib.Path:
+    """Makes folder/data, or the first of data2, data3, … that neither exists nor belongs to the run in the folder."""
+    try:
+        taken = listed_files(folder)
+    except ModewiseError:
+        taken = []
+    for number in itertools.count(1):
+        path = folder / ("data" if number == 1 else f"data{number}")
+        if path.name not in taken:
+            with contextlib.suppress(FileExistsError):
+                path.mkdir()
+                return path
+    raise AssertionError
+
+
+def missing_folders(folder: pathlib.Path) -> list[pathlib.Path]:
+    """The folder and those above it that do not exist, deepest first."""
+    return [path for path in (folder, *folder.parents) if not path.exists()]
+
+
+def free_folder(stem: str) -> tuple[pathlib.Path, list[pathlib.Path]]:
+    """Makes the first free one of runs/STEM, runs/STEM2, …; what was missing."""
+    for number in range(1, 1_000_000):
+        folder = pathlib.Path("runs") / (stem if number == 1 else f"{stem}{number}")
+        missing = missing_folders(folder)
+        try:
+            folder.mkdir(parents=True)
+            return folder, missing
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise CannotCreateError(f"cannot create {folder}: {error.strerror or error}") from None
+    raise UsageError(f"runs/{stem} and all of its numbers are taken")
+
+
+def require_free(folder: pathlib.Path, exist_ok: bool) -> None:
+    """CannotCreateError where a folder holds anything that the run would stand beside."""
+    if not exist_ok and folder.is_dir() and any(folder.iterdir()):
+        raise CannotCreateError(f"{folder} is there already: take another run, or exist_ok=True to replace the run in it")
+
+
+@contextlib.contextmanager
+def new_run(run: str | os.PathLike[str] | None, stem: str, exist_ok: bool) -> Iterator[NewRun]:
+    """The run folder `run`, or a free one under runs/. Where the run does not begin, whatever ends the block, all that was made for it
+    is removed again. ReadWriteError where data cannot be written."""
+    if run is None:
+        made = NewRun(*free_folder(stem))
+    else:
+        folder = pathlib.Path(run)
+        require_free(folder, exist_ok)
+        made = NewRun(folder, missing_folders(folder))
+    try:
+        yield made
+    except BaseException as error:
+        made.remove_created()
+        if isinstance(error, OSError) and not isinstance(error, ModewiseError):
+            raise ReadWriteError(f"cannot write {error.filename or made.folder}: {error.strerror or error}") from None
+        raise

@@ -1,0 +1,120 @@
+"""Tests that may be skipped, each with the machines on which it may. Any other skip is a failure: a program, a package or a
+data set that is missing must not switch tests off unnoticed. tests/run_shard.py reads the table for the C++ tests,
+tests/python/skip_rule.py for the Python tests.
+"""
+
+import fnmatch
+import functools
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+DATA = pathlib.Path(os.environ.get("MODEWISE_DATA", ROOT.parent / "shared" / "data"))
+
+
+@functools.cache
+def cpu_flags():
+    """The instruction sets of this CPU, read from the kernel, because the code under test may be wrong about them."""
+    lines = [line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")]
+    return frozenset(lines[0].split(":")[1].split()) if lines else frozenset()
+
+
+def no_flag(flag):
+    return lambda: flag not in cpu_flags()
+
+
+def no_data(name):
+    return lambda: not (DATA / name).exists()
+
+
+@functools.cache
+def no_tracing():
+    """strace is there (`./dev test` installs it), but some containers forbid it to trace."""
+    return shutil.which("strace") is not None and subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode != 0
+
+
+def no_devices():
+    """Only root may make a device, and not in every container or file system."""
+    with tempfile.TemporaryDirectory() as folder:
+        device = pathlib.Path(folder) / "null"
+        try:
+            os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+            device.open("w").close()
+        except OSError:
+            return True
+    return False
+
+
+def no_peak_reset():
+    """Linux forgets a process's peak of memory when 5 is written here, unless the kernel or the container has no such file."""
+    try:
+        pathlib.Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return True
+    return False
+
+
+def sanitized():
+    """The build checks memory or measures coverage: it is too slow for the largest inputs."""
+    cache = pathlib.Path(os.environ.get("MODEWISE_BUILD", ROOT / "build")) / "CMakeCache.txt"
+    lines = cache.read_text().splitlines() if cache.exists() else []
+    return any(f"MODEWISE_{name}:BOOL=ON" in lines for name in ("SANITIZE", "COVERAGE")) or "CMAKE_BUILD_TYPE:STRING=Debug" in lines
+
+
+# Test (* stands for any text), machines on which it may be skipped, and whether this machine is one of them. C++ tests are
+# named folder.Suite.Test, Python tests file::test[parameters].
+ALLOWED = [
+    ("test_equal_bits.py::*", "no AVX-512", no_flag("avx512f")),
+    ("test_ops_equal.py::*", "no AVX-512", no_flag("avx512f")),
+    ("test_run_folder.py::test_a_resume_says_*avx512*", "no AVX-512", no_flag("avx512f")),
+    ("test_run_folder.py::test_a_resume_says_*avx512bf16*", "no AVX-512 with bf16", no_flag("avx512_bf16")),
+    ("test_run_folder.py::test_a_resume_says_*amx*", "no AMX with bf16", no_flag("amx_bf16")),
+
+    ("test_outputs.py::*", "strace may not trace", no_tracing),
+    ("test_run_folder.py::*", "strace may not trace", no_tracing),
+    ("test_train_crash.py::*", "strace may not trace", no_tracing),
+    ("test_auto_kill.py::*", "strace may not trace", no_tracing),
+    ("test_lock_faults.py::*", "strace may not trace", no_tracing),
+    ("test_outputs.py::test_a_device_stays_one", "devices cannot be made", no_devices),
+    ("test_outputs.py::test_results_can_go_to_stdout", "/dev/stdout is no link", lambda: not os.path.islink("/dev/stdout")),
+    ("train.SaveMemory.*", "the peak of memory cannot be reset", no_peak_reset),
+    ("io.MappedFileTest.SaysThatItHasNoPermission", "root reads every file", lambda: os.geteuid() == 0),
+    ("io.Npz.ReadsALargeArrayOfFewValues", "sanitizers, coverage or no optimisation", sanitized),
+
+    ("test_captions.py::test_eighty_pictures_of_coco_are_read", "no data/captions", no_data("captions/train2017")),
+    ("test_score.py::test_the_captions_of_coco", "no data/captions", no_data("captions/captions_val2017.json")),
+    ("test_cli.py::test_repeat_on_exchange*", "no data/forecasting", no_data("forecasting")),
+    ("test_cli.py::test_forecast_of_etth1_continues_its_dates", "no data/forecasting", no_data("forecasting")),
+    ("test_image_oracle.py::test_flood_chips*", "no data/multispectral", no_data("multispectral")),
+    ("test_image_oracle.py::test_landsat_benchmark_patches", "no data/multispectral", no_data("multispectral")),
+    ("test_scenes.py::test_the_ssl4eo_sample_is_read", "no data/multispectral", no_data("multispectral/ssl4eo_format_sample")),
+    ("test_io_oracle.py::test_ts_reads_the_archive_as_plain_python_does", "no data/uea", no_data("uea")),
+    ("test_generate.py::*", "no data/language", no_data("language/stories260K.bin")),
+    ("test_tokenizers.py::*", "no data/language", no_data("language")),
+    ("test_word_piece.py::*", "no data/language", no_data("language")),
+    ("io.RealData.BeijingAirWithMissingCells", "no data/order3", no_data("order3/beijing-air")),
+    ("io.RealData.*", "no data/forecasting", no_data("forecasting")),
+    ("io.NumericText.ReadsTheExchangeRates", "no data/forecasting", no_data("forecasting")),
+    ("io.TsFile.ReadsTheArchive", "no data/uea", no_data("uea")),
+    ("io.Llama2c.ReadsARealModel", "no data/language", no_data("language/stories260K.bin")),
+    ("text.PieceTokenizer.AnswersAsLlama2cDoesWithItsOwnFile", "no data/language", no_data("language/tok512.bin")),
+    ("models.LanguageFiles.Stories260K*", "no data/language", no_data("language/stories260K.bin")),
+    ("models.TextGeneration.Stories260K*", "no data/language", no_data("language/stories260K.bin")),
+    ("data.RealData.BeijingAir*", "no data/order3", no_data("order3/beijing-air")),
+    ("data.RealData.Era5IsAGrid", "no data/order3", no_data("order3/era5_t2m_uk_2019-03.npy")),
+    ("data.RealData.*", "no data/forecasting", no_data("forecasting")),
+    ("data.RealPictures.OfCifarAreAllThere", "no data/cifar-10-batches-bin", no_data("cifar-10-batches-bin")),
+    ("data.RealScenes.*", "no data/multispectral", no_data("multispectral")),
+]  # fmt: skip
+
+
+def refusal(test, reason):
+    """Says why `test` may not be skipped on this machine; None when it may."""
+    if any(fnmatch.fnmatchcase(test, pattern) and here() for pattern, _, here in ALLOWED):
+        return None
+    return (f"was skipped ({reason}), which tests/allowed_skips.py does not allow on this machine: "
+            "build or install what is missing, or add the test and its condition there")

@@ -1,0 +1,72 @@
+"""Runs that older builds made open with what they had: old_runs/make_old_runs.py made them by the build before
+head.norm, attention.normalize_sum and attention.feature_draw, when `divided` was called timesformer."""
+
+import json
+import pathlib
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+import modewise
+from cli_helpers import ok
+
+OLD = pathlib.Path(__file__).resolve().parent / "old_runs"
+sys.path.insert(0, str(OLD))
+
+import make_old_runs as old  # noqa: E402
+
+EXPECTED = json.loads((OLD / "expected.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("old")
+    return {"table": old.write_table(folder), "volumes": old.write_volumes(folder), "scene": old.write_scene(folder)[0], "folder": folder}
+
+
+def data_of(name, data):
+    return data["volumes"] if name in old.VOLUMES else data["scene"] if name in old.SCENES else data["table"]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_an_old_run_predicts_to_the_same_bits(name, data, tmp_path):
+    run = shutil.copytree(OLD / name, tmp_path / name)
+    assert old.predicted(run, data_of(name, data), tmp_path) == EXPECTED[name]
+
+
+@pytest.mark.parametrize("name", ["paper-sum", "linear", "volumes-paper-sum", "timesformer"])
+def test_an_old_run_loads_in_python_with_the_same_bits(name, data, tmp_path):
+    loaded = modewise.load(shutil.copytree(OLD / name, tmp_path / name))
+    if name in old.VOLUMES:
+        with np.load(data["volumes"]) as arrays:
+            images = np.concatenate([arrays[f"{split}_images"] for split in ("train", "val", "test")])
+        assert loaded.predict_proba(images[-len(EXPECTED[name]) :]).tolist() == EXPECTED[name]
+        return
+    rows = np.array([[float(cell) for cell in line.split(",")[1:]] for line in data["table"].read_text().splitlines()[1:]])
+    assert loaded.predict(rows).values.tolist() == [series["forecast"] for series in EXPECTED[name]]
+
+
+def test_the_config_of_an_old_run_shows_what_acted_then(tmp_path):
+    def shown(name, task):
+        config = json.loads(ok("config", "show", task, "--run", OLD / name, "--json").stdout)
+        return {key.removeprefix("model."): value for key, value in config.items() if key.startswith("model.")}
+
+    hot, transformer = shown("paper-sum", "forecast"), shown("transformer-paper", "forecast")
+    assert [hot[key] for key in ("head.norm", "attention.normalize_sum", "attention.pooling")] == [True, False, "mean"]
+    assert transformer["head.norm"] is True
+    assert shown("linear", "forecast")["attention.feature_draw"] == "fixed"
+    assert shown("timesformer", "classify")["name"] == "divided"
+    assert shown("mvit", "classify")["name"] == "pooling-attention"
+    scenes = shown("scenes-paper-sum", "segment")
+    assert [scenes[key] for key in ("head.norm", "attention.normalize_sum", "blocks")] == [True, False, 1]
+
+
+def test_an_old_name_of_a_model_is_warned_about_once(data, tmp_path):
+    arguments = ["train", "classify", "--data", data["volumes"], "--model", "timesformer", "--set", "train.max_steps=1",
+                 "--set", "model.width=8", "--set", "model.heads=2", "--set", "output.report=false"]  # fmt: skip
+    warned = ok(*arguments, "--out", tmp_path / "run").stderr
+    assert warned.count('model.name = "timesformer" is the old name of "divided": write the new one') == 1
+    assert 'name = \'divided\'' in (tmp_path / "run" / "config.toml").read_text().replace('"', "'")
+    assert "old name" not in ok("predict", tmp_path / "run", "--json").stderr
