@@ -51,17 +51,15 @@ Failure current_failure(bool with_backtrace) {
   } catch (const std::bad_alloc&) {
     return failure_of(1, "out of memory; a smaller train.batch_size, model or file needs less");
   } catch (const nlohmann::json::exception& error) {
-    return failure_of(65, fmt::format("a JSON document does not hold what was expected: {}", error.what()));
+    const char* sentence = error.id == kNotUtf8
+                               ? "a name or text must be UTF-8 to be written as JSON ({}): rename the file, "
+                                 "folder or class"
+                               : "a JSON document does not hold what was expected: {}";
+    return failure_of(65, fmt::format(fmt::runtime(sentence), error.what()));
   } catch (const std::filesystem::filesystem_error& error) {
     const bool unreadable = error.code() == std::errc::permission_denied;
     return failure_of(unreadable ? 66 : 74,
                       fmt::format("cannot look at {}: {}", error.path1().string(), error.code().message()));
-  } catch (const nlohmann::json::type_error& error) {
-    if (error.id != kNotUtf8) return failure_of(70, error.what());
-    return failure_of(65,
-                      fmt::format("a name or text must be UTF-8 to be written as JSON ({}): rename the file, "
-                                  "folder or class",
-                                  error.what()));
   } catch (const std::exception& error) {
     return failure_of(70, error.what());
   }
