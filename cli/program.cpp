@@ -79,7 +79,7 @@ int complain(int code, const std::string& message) {
   const std::string opening = workers.size() > 1
                                   ? fmt::format("error of process {} of {}: ", workers.rank(), workers.size())
                                   : "error: ";
-  log_lines(spdlog::level::err, opening + message);  // several lines with --debug
+  log_lines(LogLevel::error, opening + message);  // several lines with --debug
   return code;
 }
 

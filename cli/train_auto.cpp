@@ -57,7 +57,7 @@ sweep::SearchOutcome searched(const sweep::SearchRequest& request, const fs::pat
                duration_text(request.budget), request.jobs, folder.string());
   sweep::SearchOutcome outcome = sweep::run_search(request, folder, [&](const sweep::SearchOutcome& so_far) {
     spdlog::info("so far, by {}:", request.metric.name);
-    log_lines(spdlog::level::info, sweep::leaderboard(so_far, request.metric).to_text());
+    log_lines(LogLevel::info, sweep::leaderboard(so_far, request.metric).to_text());
   });
   if (outcome.signal != 0) throw Stopped{outcome.signal};
   return outcome;

@@ -78,10 +78,13 @@ void log_to_file(const std::string& path) {
   sinks.push_back(std::move(file));
 }
 
-void log_lines(spdlog::level::level_enum level, std::string_view text) {
+void log_lines(LogLevel level, std::string_view text) {
+  const auto wanted = level == LogLevel::error     ? spdlog::level::err
+                      : level == LogLevel::warning ? spdlog::level::warn
+                                                   : spdlog::level::info;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    spdlog::log(level, "{}", text.substr(0, end));
+    spdlog::log(wanted, "{}", text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }

@@ -2,8 +2,6 @@
 // Logs go to stderr (and to a run's log.txt); results never do. Use spdlog::info and friends. A message is
 // one line: what it holds of users' files is escaped (core/escaped_text.h), line breaks too.
 
-#include <spdlog/common.h>
-
 #include <string>
 #include <string_view>
 
@@ -16,8 +14,10 @@ void set_up_logging(int verbosity, const std::string& color = "auto");
 /// Appends the log to `path` too, until the next call or the end of the process; "" stops it.
 void log_to_file(const std::string& path);
 
+enum class LogLevel { info, warning, error };
+
 /// Logs each line of `text` as a message.
-void log_lines(spdlog::level::level_enum level, std::string_view text);
+void log_lines(LogLevel level, std::string_view text);
 
 /// Whether stderr is a terminal that can take a live bar.
 bool stderr_is_terminal();

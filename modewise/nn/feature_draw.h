@@ -22,14 +22,17 @@ class FeatureDraw : public torch::nn::Module {
  public:
   FeatureDraw(const Initializer& init, uint32_t site, int64_t redraw_every);
 
-  /// For ops::orthogonal_projection.
-  int64_t seed() const;
+  /// For ops::orthogonal_projection. Reads the buffer where it was written since the last call: each read of
+  /// a GPU's memory waits for the GPU.
+  int64_t seed();
   /// In training: features of the draw that belongs to this batch.
   void set_step(uint64_t step);
 
  private:
   int64_t redraw_every_;
+  int64_t key_, draw_ = 0;
   at::Tensor numbers_;
+  int64_t read_version_;  // of numbers_, in key_ and draw_
 };
 
 }  // namespace modewise::nn

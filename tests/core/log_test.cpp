@@ -17,7 +17,7 @@ TEST(Log, WritesEscapedLines) {
   set_up_logging(0, "never");
   log_to_file(file);
   spdlog::info("{} is a class", "\x1b]0;owned\x07\u202E\xff\nerror: forged");
-  log_lines(spdlog::level::warn, "one\ntwo\u009B\n");
+  log_lines(LogLevel::warning, "one\ntwo\u009B\n");
   log_to_file("");
   const std::string shown = "\\x1b]0;owned\\x07\\u202e\\xff\\x0aerror: forged is a class\none\ntwo\\u009b\n";
   EXPECT_EQ(testing::internal::GetCapturedStderr(), shown);
