@@ -173,7 +173,8 @@ def test_a_folder_around_that_is_not_utf8_is_a_data_error(tmp_path):
     folder = os.path.join(os.fsencode(tmp_path), b"here\xff")
     os.mkdir(folder)
     write_csv(tmp_path / "a.csv")
-    result = clean(run_bytes("train", "forecast", "--data", "../a.csv", *QUICK, cwd=folder))
+    os.rename(tmp_path / "a.csv", os.path.join(folder, b"a.csv"))
+    result = clean(run_bytes("train", "forecast", "--data", "a.csv", *QUICK, cwd=folder))
     assert result.returncode == 65 and b"here\\xff" in result.stderr, result
 
 

@@ -7,6 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::sweep {
@@ -85,7 +86,10 @@ TEST_F(Slurm, RefusesFoldersAndNamesThatNoCommentLineHolds) {
   for (const char* part :
        {"/a\ntouch owned #", "/a\rb", "/a\"b", "/a\\b", "/a\x1b[2J", "/a\u202E", "/a\xff"}) {
     job.folder = folder_before + part;
-    EXPECT_THROW(slurm_script(job), Error) << part;
+    EXPECT_THAT(
+        error_of(ErrorKind::usage, [&] { slurm_script(job); }),
+        testing::EndsWith(": it holds a control character, a line break, a quote or a backslash; --out "
+                          "names another folder"));
   }
   job.folder = folder_before;
   job.name = "grid\ntouch owned #";

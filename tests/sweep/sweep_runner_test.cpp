@@ -20,6 +20,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/sweep_table.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 #include "tests/sweep/tasks.h"
 
@@ -313,7 +314,7 @@ TEST_F(Sweep, OneThatEndsByAnErrorLetsItsRunsSaveBeforeTheirClaimsGo) {
   options.watch = [&](const SweepOutcome&) {
     if (std::filesystem::exists(options.out / "runs/99_s1/traps")) fail(ErrorKind::io, "the disk is full");
   };
-  EXPECT_THROW(run_sweep(plan("[99]"), options), Error);
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { run_sweep(plan("[99]"), options); }), "the disk is full");
   EXPECT_EQ(starts("99_s1"), "new\nsaved\n");
   EXPECT_EQ(read_file(options.out / "runs/99_s1/claimed"), "yes\n");
   EXPECT_FALSE(std::filesystem::exists(options.out / "claims/99_s1.json"));
