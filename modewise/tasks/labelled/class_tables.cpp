@@ -64,19 +64,20 @@ Result describe_set(const data::LabelledSamples& set, Json head, const std::stri
   for (const std::string& note : set.notes) text += "note: " + note + "\n";
   head["notes"] = set.notes;
   std::vector<report::Column> columns = {{"class"}};
+  std::vector<std::vector<int64_t>> counts;  // of each split, by class, and of all
   for (const char* split : kSplits) {
-    head["splits"][split] = {{set.many, set.split(split).size()},
-                             {"by_class", set.class_counts(set.split(split))}};
+    const std::vector<int64_t> samples = set.split(split);
+    std::vector<int64_t> by_class = set.class_counts(samples);
+    head["splits"][split] = {{set.many, samples.size()}, {"by_class", by_class}};
     columns.push_back({split});
+    by_class.push_back(std::ssize(samples));
+    counts.push_back(std::move(by_class));
   }
   report::Table table(columns);
   for (size_t k = 0; k <= set.classes.size(); ++k) {
     const bool all = k == set.classes.size();
     std::vector<Cell> cells = {all ? "all" : set.classes[k]};
-    for (const char* split : kSplits) {
-      const std::vector<int64_t> samples = set.split(split);
-      cells.emplace_back(all ? std::ssize(samples) : set.class_counts(samples)[k]);
-    }
+    for (const std::vector<int64_t>& count : counts) cells.emplace_back(count[k]);
     if (all) table.add_rule();
     table.add_row(std::move(cells));
   }
