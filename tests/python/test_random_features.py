@@ -52,7 +52,9 @@ def test_features_are_drawn_again_every_so_many_steps(data, tmp_path, every, dra
 
 
 def test_a_resumed_run_has_the_features_of_one_that_was_not_stopped(data, tmp_path):
-    options = [part for key, value in settings(model__attention__features_redraw_every=3, train__evaluations_per_epoch=4).items()
+    # The rate is constant: other schedules follow train.max_steps.
+    changes = settings(model__attention__features_redraw_every=3, train__evaluations_per_epoch=4, train__schedule__name="constant")
+    options = [part for key, value in changes.items()
                for part in ("--set", f"{key}={str(value).lower()}")]  # fmt: skip
     train = ["train", "forecast", "--data", data, "--threads", "1", *options]
     ok(*train, "--out", tmp_path / "whole")
