@@ -41,7 +41,7 @@ TEST(FeatureDraw, IsAnotherForEachSeedAndLayerAndChangesNoWeight) {
   for (const uint64_t seed : {1, 2, 3}) {
     Initializer init(seed);
     for (const uint32_t site : {16U, 17U, 18U}) {
-      const FeatureDraw draw(init, site, 0);
+      FeatureDraw draw(init, site, 0);
       // The first 24 bits of word 0 of the stream {seed, features, step site}.
       EXPECT_EQ(draw.seed(), (RandomStream{seed, RandomSite::features, site}.word(0) >> 8));
       keys.insert(draw.seed());
@@ -108,7 +108,7 @@ TEST(FeatureDraw, KeepsItsNumbersWhenAModuleChangesItsType) {
   const auto attention = kronecker(1, {.by_seed = true, .redraw_every = 1});
   set_dropout_step(*attention, 1, (1 << 24) - 1);
   Initializer init(1);
-  const FeatureDraw same(init, 16, 0);
+  FeatureDraw same(init, 16, 0);
   const int64_t wanted = same.seed() | int64_t{(1 << 24) - 1} << 24;
   attention->to(at::kFloat);
   const at::Tensor kept = numbers(*attention);
