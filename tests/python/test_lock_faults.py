@@ -143,7 +143,7 @@ def test_a_claim_that_cannot_be_read_is_not_said_to_be_lost(tmp_path, table, cla
 # Heartbeats of a sweep.
 
 
-def write_sweep(folder, epochs=60):
+def write_sweep(folder, epochs=400):
     """Of one run, which takes some seconds."""
     write_csv(folder / "t.csv", rows=200, columns=("a",))
     (folder / "grid.toml").write_text(
@@ -163,9 +163,11 @@ def heartbeat(tmp_path_factory):
     write_sweep(folder)
     names = ("openat", "flock", "read", "write", "fsync", "rename")
     calls = [call for call in list_calls(sweep(folder), folder / "out", names) if call.paths[0].split("/")[0] == "claims"]
-    beats = [i for i, call in enumerate(calls) if str(call) == "flock claims/lock"]
-    assert len(beats) >= 5, "the run was too quick"  # at the start, to claim the run, two heartbeats, to give it back
-    calls = calls[beats[2] - 1:beats[3] - 1]
+    starts = [i for i, call in enumerate(calls) if str(call) == "openat claims/lock"]
+    held = [calls[start:end] for start, end in zip(starts, [*starts[1:], len(calls)])]  # the calls of each lock
+    written = [group for group in held if any(call.name == "rename" for call in group)]
+    assert len(written) >= 2, "the run was too quick"  # to claim the run, and a heartbeat
+    calls = written[1]
     assert [call.name for call in calls if call.name != "read"] == ["openat", "flock", "openat", "openat", "write", "fsync", "rename", "openat", "fsync"]
     return calls
 
