@@ -121,11 +121,11 @@ def text_pairs():
     return [pair for pair in pairs if pair[1] != ""]
 
 
-def test_pairs_get_their_marks(trained, tmp_path):
+@pytest.mark.parametrize("most", [5, pytest.param(16, marks=pytest.mark.long), 17, pytest.param(63, marks=pytest.mark.long), 512])
+def test_pairs_get_their_marks(trained, tmp_path, most):
     path = tmp_path / "tokenizer.json"
     trained["uncased"].save(str(path))
-    for most in (5, 16, 17, 63, 512):
-        expect_same_frames(trained["uncased"], path, text_pairs(), most, tmp_path)
+    expect_same_frames(trained["uncased"], path, text_pairs(), most, tmp_path)
 
 
 def test_pairs_of_roberta_get_their_marks(tmp_path):
