@@ -84,11 +84,21 @@ def is_pending(pid, number):
     return has_bit(pid, "ShdPnd:", number)
 
 
+def is_stopped(pid):
+    """Whether every thread of the process has stopped."""
+    try:
+        stats = [path.read_text() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
+    except OSError:  # a thread that ended meanwhile
+        return False
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
+
+
 @contextlib.contextmanager
 def held(pid):
-    """The process stands still meanwhile."""
+    """The process is stopped meanwhile."""
     os.kill(pid, signal.SIGSTOP)
     try:
+        wait_for(lambda: is_stopped(pid))
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
