@@ -12,7 +12,7 @@
 namespace modewise::cli {
 namespace {
 
-/// What the parent process may have left otherwise.
+/// Sets the signal dispositions that the parent process may have changed.
 void set_up_signals() {
   survive_closed_pipes();
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of file sizes fails, and is reported

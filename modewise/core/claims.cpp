@@ -60,7 +60,7 @@ std::string new_token() {
 }
 
 /// The file's text; none when there is no file. A heartbeat that takes the file's place while it is read
-/// makes it stale on NFS: then it is read anew.
+/// makes it stale on NFS: then it is read again.
 std::optional<std::string> content_of(const fs::path& file) {
   for (int attempt = 1;; ++attempt) {
     try {

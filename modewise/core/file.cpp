@@ -14,7 +14,7 @@ namespace modewise {
 namespace fs = std::filesystem;
 namespace {
 
-/// Of what is no regular file and may never end, such as /dev/zero.
+/// Limit in bytes for a device or pipe, which may never end (/dev/zero).
 constexpr size_t kMostStreamBytes = size_t{1} << 30;
 
 class Descriptor {

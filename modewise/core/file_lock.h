@@ -34,7 +34,7 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
 
   State state() const { return state_; }
-  /// What the system said where it has no locks: "No locks available".
+  /// The system's message where the file system has no locks: "No locks available".
   const std::string& reason() const { return reason_; }
 
  private:

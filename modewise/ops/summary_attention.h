@@ -34,7 +34,7 @@ void check_summary_attention_args(const at::Tensor& q, const at::Tensor& k, cons
                                   const std::optional<at::Tensor>& latents, const SummaryOptions& options,
                                   const RotaryCode& rotary);
 
-/// Of summary_attention_backward: grad and out are [B, n, H, e], logsumexp [B, H, n].
+/// Checks the arguments of summary_attention_backward: grad and out are [B, n, H, e], logsumexp [B, H, n].
 void check_summary_results(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& logsumexp,
                            const at::Tensor& q, const at::Tensor& v);
 

@@ -6,8 +6,8 @@
 
 namespace modewise::report {
 
-/// What a CSV file is written for. A spreadsheet runs a text that begins with = + - @, a tab or a line break
-/// as a formula; `spreadsheet` puts an apostrophe before such texts, which makes them text there.
+/// The program that a CSV file is written for. A spreadsheet runs a text that begins with = + - @, a tab or a
+/// line break as a formula; `spreadsheet` puts an apostrophe before such texts, which makes them text there.
 enum class CsvReader { program, spreadsheet };
 
 /// `text` as a cell: escaped (core/escaped_text.h; line feeds and tabs stay), in quotes where RFC 4180 wants

@@ -100,7 +100,7 @@ struct Child {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 };
 
-/// Of a lease, after which a heartbeat is due, and after which one that failed is tried again.
+/// A heartbeat is due after 1/kBeats of a lease; one that failed is tried again after 1/kAttempts of it.
 constexpr int kBeats = 4, kAttempts = 16;
 
 /// How often runs that others are at are looked at again.

@@ -10,6 +10,7 @@
 #include "modewise/io/arrays/safetensors_shards.h"
 #include "modewise/io/arrays/zip_archive.h"
 #include "modewise/io/images/tiff.h"
+#include "tests/error_of.h"
 #include "tests/io/damage.h"
 #include "tests/io/images/tiff_builder.h"
 #include "tests/io/vector_file.h"
@@ -18,17 +19,6 @@
 namespace modewise::io {
 namespace {
 
-std::string said(ErrorKind kind, const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(static_cast<int>(error.kind()), static_cast<int>(kind)) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
-
 TEST(WriterSentences, OfTiff) {
   const ScratchFolder folder;
   const std::string path = folder.path("a.tif");
@@ -36,7 +26,9 @@ TEST(WriterSentences, OfTiff) {
   info.bands = 5;
   const std::vector<uint8_t> rows(30, 7);
   const std::vector<float> floats(30, 7);
-  const auto refused = [&](const std::function<void()>& action) { return said(ErrorKind::internal, action); };
+  const auto refused = [&](const std::function<void()>& action) {
+    return error_of(ErrorKind::internal, action);
+  };
   {
     TiffWriter writer(path, info);
     EXPECT_EQ(refused([&] { writer.write_rows(1, std::span(rows)); }),
@@ -80,10 +72,10 @@ TEST(WriterSentences, OfTiff) {
             "TiffWriter: 2 colours need one band of u8, got 1 of f32");
   EXPECT_EQ(of([&](TiffInfo& i) { i.palette.assign(257, red); }),
             "TiffWriter: 257 colours need one band of u8, got 1 of u8");
-  EXPECT_EQ(said(ErrorKind::cannot_create,
-                 [] {
-                   TiffWriter("/dev/null", TiffInfo{3, 2});
-                 }),
+  EXPECT_EQ(error_of(ErrorKind::cannot_create,
+                     [] {
+                       TiffWriter("/dev/null", TiffInfo{3, 2});
+                     }),
             "cannot write an image to /dev/null: it is a device, a pipe or a descriptor, a file is needed");
 }
 
@@ -91,39 +83,39 @@ TEST(ReaderSentences, OfTiffWindows) {
   const std::vector<std::byte> file = to_bytes(TiffBuilder::small().text());  // 3 wide, 2 high
   const TiffReader reader(file, "file");
   const auto window = [&](int64_t row, int64_t column, int64_t height, int64_t width) {
-    return said(ErrorKind::internal, [&] { reader.read(row, column, height, width); });
+    return error_of(ErrorKind::internal, [&] { reader.read(row, column, height, width); });
   };
   EXPECT_EQ(window(0, -1, 1, 2), "file: a window of 1 x 2 at row 0, column -1 is not inside 2 x 3 pixels");
   EXPECT_EQ(window(0, 1, 2, 3), "file: a window of 2 x 3 at row 0, column 1 is not inside 2 x 3 pixels");
   EXPECT_EQ(window(1, 0, 2, 3), "file: a window of 2 x 3 at row 1, column 0 is not inside 2 x 3 pixels");
   std::vector<float> out(5);
-  EXPECT_EQ(said(ErrorKind::internal, [&] { reader.read(0, 0, 2, 3, out); }),
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { reader.read(0, 0, 2, 3, out); }),
             "file: a window of 2 x 3 x 1 needs as many values, got 5");
 }
 
 TEST(WriterSentences, OfArrays) {
   const std::vector<float> values = {1, 2, 3};
-  EXPECT_EQ(said(ErrorKind::internal,
-                 [&] {
-                   make_array({2, 4}, std::span(values));
-                 }),
+  EXPECT_EQ(error_of(ErrorKind::internal,
+                     [&] {
+                       make_array({2, 4}, std::span(values));
+                     }),
             "make_array: a shape of 8 elements does not hold 3 values");
   Array array{Array::f32, {2}, std::vector<std::byte>(9)};
-  EXPECT_EQ(said(ErrorKind::internal, [&] { format_npy(array); }),
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { format_npy(array); }),
             "format_npy: 2 elements of float32 are not 9 bytes");
   array = {Array::u8, std::vector<int64_t>(30000, 1), std::vector<std::byte>(1)};
-  EXPECT_EQ(said(ErrorKind::internal, [&] { format_npy(array); }),
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { format_npy(array); }),
             "format_npy: 30000 dimensions are too many");
   ZipWriter writer(false);
   writer.add(std::string(65535, 'x'), "");
-  EXPECT_EQ(said(ErrorKind::data, [&] { writer.add(std::string(65536, 'x'), ""); }),
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { writer.add(std::string(65536, 'x'), ""); }),
             "a name of 65536 bytes is too long for an archive");
 }
 
 TEST(WriterSentences, OfSafetensors) {
   const std::vector<std::byte> data = to_bytes("12345678");
   const auto refused = [&](const std::vector<TensorView>& tensors) {
-    return said(ErrorKind::data, [&] { format_safetensors(tensors); });
+    return error_of(ErrorKind::data, [&] { format_safetensors(tensors); });
   };
   EXPECT_EQ(refused({{"a", "F31", {2}, data}}), "tensor 'a': the dtype 'F31' is not one of safetensors");
   EXPECT_EQ(refused({{"a", "F32", {3, 5}, data}}),
@@ -135,12 +127,12 @@ TEST(WriterSentences, OfSafetensors) {
             "no tensor can be named '__metadata__' in safetensors");
   EXPECT_EQ(refused({{"\xFF", "F32", {2}, data}}), "a safetensors header can hold only UTF-8, got '\\xff'");
   EXPECT_EQ(refused({{"a", "F32", {2}, data}, {"a", "U8", {8}, data}}), "two tensors are named 'a'");
-  EXPECT_EQ(said(ErrorKind::internal,
-                 [&] {
-                   const SafetensorsWriter writer(
-                       {{"b", "U8", {2, 3}, [&](const ByteSink& sink) { sink(std::span(data)); }}});
-                   writer.write([](std::span<const std::byte>) {});
-                 }),
+  EXPECT_EQ(error_of(ErrorKind::internal,
+                     [&] {
+                       const SafetensorsWriter writer(
+                           {{"b", "U8", {2, 3}, [&](const ByteSink& sink) { sink(std::span(data)); }}});
+                       writer.write([](std::span<const std::byte>) {});
+                     }),
             "tensor 'b': U8 of shape [2, 3] takes 6 bytes, 8 came");
 }
 
@@ -149,7 +141,7 @@ TEST(ReaderSentences, OfShards) {
   const std::string here = folder.path().string(), index = folder.path("model.safetensors.index.json");
   const std::vector<std::byte> data = to_bytes("12345678");
   const auto refused = [&](ErrorKind kind) {
-    return said(kind, [&] { const SafetensorsFolder opened(folder.path()); });
+    return error_of(kind, [&] { const SafetensorsFolder opened(folder.path()); });
   };
   const auto shard = [&](const char* file, const std::vector<const char*>& names) {
     std::vector<TensorView> tensors;
@@ -172,7 +164,7 @@ TEST(ReaderSentences, OfShards) {
 TEST(WriterSentences, OfLlama2c) {
   const std::vector<std::byte> bytes = from_hex(load_vectors("llama2c.json")[0]["file"]);
   Llama2cCheckpoint checkpoint = parse_llama2c(bytes, "file");
-  const auto refused = [&] { return said(ErrorKind::data, [&] { format_llama2c(checkpoint); }); };
+  const auto refused = [&] { return error_of(ErrorKind::data, [&] { format_llama2c(checkpoint); }); };
   const size_t whole = checkpoint.weights.query.size_bytes();
   checkpoint.weights.query = checkpoint.weights.query.first(4);
   EXPECT_EQ(refused(), "the query weights of a llama2.c checkpoint take " + std::to_string(whole) +

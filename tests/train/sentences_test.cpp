@@ -22,6 +22,7 @@
 #include "modewise/train/schedule.h"
 #include "modewise/train/tensor_file.h"
 #include "modewise/train/trainer.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 #include "toy_task.h"
 
@@ -31,18 +32,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// The sentence that `action` ends with; its kind must be `kind`.
-std::string said(ErrorKind kind, const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(static_cast<int>(error.kind()), static_cast<int>(kind)) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
-
 void write(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
@@ -50,36 +39,36 @@ void write(const fs::path& path, const std::string& text) {
 TEST(Sentences, OfRunFolders) {
   const ScratchFolder scratch;
   const std::string here = scratch.path().string();
-  EXPECT_EQ(said(ErrorKind::no_input, [&] { RunFolder::open(scratch / "none"); }),
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { RunFolder::open(scratch / "none"); }),
             "there is no run folder " + here + "/none");
-  EXPECT_EQ(said(ErrorKind::no_input, [&] { RunFolder::open(scratch.path()); }),
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { RunFolder::open(scratch.path()); }),
             here + " is not a run folder: it has no config.toml");
   const RunFolder cut = RunFolder::create(scratch / "cut");
   RunManifest manifest;
   manifest.task = "forecast";
   cut.write_manifest(manifest);
   EXPECT_EQ(
-      said(ErrorKind::no_input, [&] { RunFolder::open(scratch / "cut"); }),
+      error_of(ErrorKind::no_input, [&] { RunFolder::open(scratch / "cut"); }),
       here +
           "/cut is not a run folder yet: its start was cut off before config.toml was written; start it "
           "again with --exist-ok");
-  EXPECT_EQ(said(ErrorKind::cannot_create, [&] { RunFolder::create(scratch / "cut"); }),
+  EXPECT_EQ(error_of(ErrorKind::cannot_create, [&] { RunFolder::create(scratch / "cut"); }),
             "another process is training in " + here + "/cut");
   scratch.write("held/mine.txt", "mine");
-  EXPECT_EQ(said(ErrorKind::cannot_create, [&] { RunFolder::create(scratch / "held"); }),
+  EXPECT_EQ(error_of(ErrorKind::cannot_create, [&] { RunFolder::create(scratch / "held"); }),
             here + "/held holds files already: continue that run with --resume " + here +
                 "/held, start anew in it with --exist-ok, or name another folder");
   scratch.write("mine/model/w.bin", "mine");
   EXPECT_EQ(
-      said(ErrorKind::cannot_create, [&] { RunFolder::create(scratch / "mine", true); }),
+      error_of(ErrorKind::cannot_create, [&] { RunFolder::create(scratch / "mine", true); }),
       here + "/mine holds model, which no manifest of a run lists: move it away, or name another folder");
-  EXPECT_EQ(said(ErrorKind::cannot_create, [&] { RunFolder::create_numbered(scratch.path(), "a/b"); }),
+  EXPECT_EQ(error_of(ErrorKind::cannot_create, [&] { RunFolder::create_numbered(scratch.path(), "a/b"); }),
             "cannot create " + here + "/a/b: No such file or directory");
-  EXPECT_EQ(said(ErrorKind::no_input, [&] { const FolderLock lock(scratch / "none"); }),
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { const FolderLock lock(scratch / "none"); }),
             "cannot open folder " + here + "/none: No such file or directory");
-  EXPECT_EQ(said(ErrorKind::io, [&] { const MetricLog log(scratch / "none/metrics.jsonl", 0); }),
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { const MetricLog log(scratch / "none/metrics.jsonl", 0); }),
             "cannot open " + here + "/none/metrics.jsonl: No such file or directory");
-  EXPECT_EQ(said(ErrorKind::io, [&] { const MetricLog log(scratch / "held/mine.txt", -1); }),
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { const MetricLog log(scratch / "held/mine.txt", -1); }),
             "cannot cut to its recorded length " + here + "/held/mine.txt: Invalid argument");
 }
 
@@ -89,10 +78,11 @@ TEST(Sentences, OfARunsJson) {
   const std::string here = scratch.path().string();
   for (const char* name : {"manifest.json", "metrics.json"}) write(scratch / name, "[1]");
   write(scratch / "metrics.jsonl", "{}\n{}\n7\n");
-  EXPECT_EQ(said(ErrorKind::data, [&] { run.read_manifest(); }),
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { run.read_manifest(); }),
             here + "/manifest.json is not a JSON object");
-  EXPECT_EQ(said(ErrorKind::data, [&] { run.read_metrics(); }), here + "/metrics.json is not a JSON object");
-  EXPECT_EQ(said(ErrorKind::data, [&] { run.read_metric_lines(); }),
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { run.read_metrics(); }),
+            here + "/metrics.json is not a JSON object");
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { run.read_metric_lines(); }),
             here + "/metrics.jsonl:3 is not a JSON object");
 }
 
@@ -122,9 +112,9 @@ TEST_F(CheckpointSentences, SayWhatIsDamaged) {
   EXPECT_EQ(damage(), here + "/model has 6 bytes, 7 are wanted");
   write(step / "model", "weightz");
   EXPECT_EQ(damage(), "the content of " + here + "/model is not what was written");
-  EXPECT_EQ(said(ErrorKind::data, [&] { store.newest(); }), "no checkpoint in " + folder.string() +
-                                                                " is whole: the content of " + here +
-                                                                "/model is not what was written");
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { store.newest(); }), "no checkpoint in " + folder.string() +
+                                                                    " is whole: the content of " + here +
+                                                                    "/model is not what was written");
   fs::remove(step / "model");
   EXPECT_EQ(damage(), here + "/model is missing");
   rewrite_manifest([](auto& manifest) { manifest["format"] = 2; });
@@ -148,7 +138,7 @@ TEST_F(CheckpointSentences, AStateThatIsNoJsonIsDamageToo) {
 
 TEST_F(CheckpointSentences, SayThatNoneIsLeft) {
   fs::remove_all(step);
-  EXPECT_EQ(said(ErrorKind::data, [&] { store.newest(); }),
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { store.newest(); }),
             folder.string() + "/latest names a checkpoint, but " + folder.string() + " holds none");
   fs::remove(folder / "latest");
   EXPECT_FALSE(store.newest().has_value());
@@ -156,10 +146,10 @@ TEST_F(CheckpointSentences, SayThatNoneIsLeft) {
 
 TEST_F(CheckpointSentences, SayWhyNothingWasSaved) {
   const auto full = [](const ByteSink&) { fail(ErrorKind::io, "the disk is full"); };
-  EXPECT_EQ(said(ErrorKind::io,
-                 [&] {
-                   store.save(9, {}, {{"model", full}}, 2);
-                 }),
+  EXPECT_EQ(error_of(ErrorKind::io,
+                     [&] {
+                       store.save(9, {}, {{"model", full}}, 2);
+                     }),
             "checkpoint of step 9 not saved: the disk is full");
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
@@ -167,10 +157,10 @@ TEST_F(CheckpointSentences, SayWhyNothingWasSaved) {
   EXPECT_EQ(names, (std::vector<std::string>{"latest", "step_4"}));
   store.save(7, {}, {}, 2);
   fs::create_symlink("nowhere", folder / "step_7.damaged");
-  EXPECT_EQ(said(ErrorKind::io,
-                 [&] {
-                   store.set_aside_newer_than({4, step, {}, {}});
-                 }),
+  EXPECT_EQ(error_of(ErrorKind::io,
+                     [&] {
+                       store.set_aside_newer_than({4, step, {}, {}});
+                     }),
             "cannot rename " + folder.string() + "/step_7: Not a directory");
 }
 
@@ -180,7 +170,7 @@ TEST(Sentences, OfTensorFiles) {
   const at::Tensor a = at::zeros({2, 3}), b = at::zeros({5}, at::kDouble);
   io::write_safetensors(path, writer_of(std::vector<NamedTensor>{{"a", a}, {"b", b}}));
   const auto refused = [&](ErrorKind kind, const std::vector<NamedTensor>& into) {
-    return said(kind, [&] { load_tensors(path, into); });
+    return error_of(kind, [&] { load_tensors(path, into); });
   };
   EXPECT_EQ(refused(ErrorKind::data, {{"a", a}, {"c", b}}),
             path.string() + " holds no tensor 'c': it belongs to another model");
@@ -193,13 +183,13 @@ TEST(Sentences, OfTensorFiles) {
   EXPECT_EQ(refused(ErrorKind::internal, {{"b", b}, {"a", at::zeros({3, 2}).t()}}),
             "tensor 'a' must be contiguous to be restored");
   const std::vector<NamedTensor> complex = {{"z", at::empty({1}, at::kComplexFloat)}};
-  EXPECT_EQ(said(ErrorKind::internal, [&] { writer_of(complex); }),
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { writer_of(complex); }),
             "tensors of type ComplexFloat cannot be saved");
 }
 
 TEST(Sentences, OfParametersSchedulesAndMetrics) {
   const auto refused = [](const at::Tensor& tensor) {
-    return said(ErrorKind::internal, [&] { Optimizer({{"weight", tensor}}, {}); });
+    return error_of(ErrorKind::internal, [&] { Optimizer({{"weight", tensor}}, {}); });
   };
   EXPECT_EQ(refused(at::zeros({3, 2}).t()),
             "parameter 'weight' must be a contiguous tensor of float32 master weights, got CPUFloatType");
@@ -208,14 +198,14 @@ TEST(Sentences, OfParametersSchedulesAndMetrics) {
   EXPECT_NO_THROW(Optimizer({{"a", at::zeros({3}, at::kDouble)}, {"b", at::zeros({3})}}, {}));
   ScheduleConfig config;
   config.name = "sawtooth";
-  EXPECT_EQ(said(ErrorKind::config, [&] { Schedule(config, {}, 3, 5).at(0); }),
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { Schedule(config, {}, 3, 5).at(0); }),
             "unknown schedule 'sawtooth'");
   const Metrics metrics = {{"mse", 1.0}, {"mae", 2.0}};
-  EXPECT_EQ(said(ErrorKind::internal, [&] { metrics.at("rmse"); }),
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { metrics.at("rmse"); }),
             "there is no metric 'rmse' among mse, mae");
   TrainConfig settings;
   settings.optimizer.betas = {0.5, 1};
-  EXPECT_EQ(said(ErrorKind::config, [&] { settings.validate(); }),
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { settings.validate(); }),
             "train: optimizer.betas must be below 1, got 0.5 and 1");
 }
 
@@ -240,7 +230,7 @@ class OddTask : public ToyTask {
 class TrainingSentences : public testing::Test {
  protected:
   std::string ends_with(ErrorKind kind, bool resume = false) {
-    return said(kind, [&] { train(task, config, run, resume); });
+    return error_of(kind, [&] { train(task, config, run, resume); });
   }
 
   ScratchFolder scratch;
@@ -269,8 +259,9 @@ TEST_F(TrainingSentences, OfSamplesAndFolders) {
   EXPECT_EQ(train(task, config, run, false).steps, 2);
   EXPECT_EQ(ends_with(ErrorKind::cannot_create),
             here + " holds checkpoints already: continue that run with --resume " + here);
-  EXPECT_EQ(said(ErrorKind::no_input, [&] { load_weights(*task.net, RunFolder::create(scratch / "new")); }),
-            (scratch / "new").string() + " has no checkpoint yet");
+  EXPECT_EQ(
+      error_of(ErrorKind::no_input, [&] { load_weights(*task.net, RunFolder::create(scratch / "new")); }),
+      (scratch / "new").string() + " has no checkpoint yet");
 }
 
 TEST_F(TrainingSentences, OfTasksThatGiveNothing) {

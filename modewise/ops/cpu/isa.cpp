@@ -131,7 +131,7 @@ std::string isa_refusal(const std::string& isa) {
                      fmt::join(available_isas(), ", "), isa);
 }
 
-/// What the environment asks for; usage error where that is not there.
+/// The instruction set that the environment names; a usage error where it is not available.
 const Loops* asked_loops() {
   const char* wanted = std::getenv("MODEWISE_ISA");
   if (wanted == nullptr || *wanted == '\0') return available().back();

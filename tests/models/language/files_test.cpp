@@ -69,9 +69,8 @@ TEST(LanguageFiles, EveryFormComesBackByTheBit) {
         EXPECT_EQ(back.model->config().attention.fold, model->config().attention.fold);
         EXPECT_EQ(back.model->config().context, 32);
         expect_same_model(*model, *back.model);
-        EXPECT_THAT(
-            language_error(ErrorKind::cannot_create, [&] { save_language_model(scratch / "m", *model); }),
-            HasSubstr("holds a model already"));
+        EXPECT_THAT(error_of(ErrorKind::cannot_create, [&] { save_language_model(scratch / "m", *model); }),
+                    HasSubstr("holds a model already"));
       }
 }
 
@@ -157,10 +156,9 @@ TEST(LanguageFiles, Llama2cComesBackByTheBitInBothVersions) {
       expect_same_model(*model, *back.model);
     }
   const ScratchFolder scratch;
-  EXPECT_THAT(
-      language_error(ErrorKind::data,
-                     [&] { save_llama2c(scratch / "m.bin", *filled_model(grouped_config("causal"))); }),
-      HasSubstr("cannot say any other attention than full"));
+  EXPECT_THAT(error_of(ErrorKind::data,
+                       [&] { save_llama2c(scratch / "m.bin", *filled_model(grouped_config("causal"))); }),
+              HasSubstr("cannot say any other attention than full"));
 }
 
 TEST(LanguageFiles, AttentionMayBeChangedOnTheWay) {
@@ -182,12 +180,11 @@ TEST(LanguageFiles, AttentionMayBeChangedOnTheWay) {
   });
   EXPECT_THAT(full.notes, testing::ElementsAre(HasSubstr("latents of 2 layers are left out")));
   expect_same_model(*model, *full.model);
-  EXPECT_THAT(language_error(ErrorKind::config,
-                             [&] {
-                               load_language_model(scratch / "m", [](LanguageModelConfig& c) {
-                                 c.attention.form = "pooled";
-                               });
-                             }),
+  EXPECT_THAT(error_of(ErrorKind::config,
+                       [&] {
+                         load_language_model(scratch / "m",
+                                             [](LanguageModelConfig& c) { c.attention.form = "pooled"; });
+                       }),
               HasSubstr("is not causal"));
 }
 
@@ -208,7 +205,7 @@ class DamagedFolder : public testing::Test {
     return error();
   }
   std::string error(ErrorKind kind = ErrorKind::data) {
-    return language_error(kind, [&] { load_language_model(folder()); });
+    return error_of(kind, [&] { load_language_model(folder()); });
   }
   /// The weights again, changed.
   void rewrite(const std::function<void(std::vector<io::TensorView>&)>& change) {

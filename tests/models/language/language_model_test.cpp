@@ -279,7 +279,7 @@ TEST(LanguageConfig, WhatDoesNotFitTogetherIsNamed) {
   const auto message = [](auto change) {
     LanguageModelConfig config = small_config("causal");
     change(config);
-    return language_error(ErrorKind::config, [&] { make_language_model(config, 1); });
+    return error_of(ErrorKind::config, [&] { make_language_model(config, 1); });
   };
   using C = LanguageModelConfig;
   using testing::HasSubstr;

@@ -16,6 +16,7 @@
 #include "modewise/models/language/config_json.h"
 #include "modewise/models/language/files.h"
 #include "tests/data_folder.h"
+#include "tests/error_of.h"
 
 namespace modewise::models {
 
@@ -66,18 +67,6 @@ inline at::Tensor token_tensor(const std::vector<int64_t>& ids) {
 inline std::string language_data(const std::string& name) {
   const std::filesystem::path path = data_folder() / "language" / name;
   return std::filesystem::exists(path) ? path.string() : "";
-}
-
-template <class Action>
-std::string language_error(ErrorKind kind, const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(static_cast<int>(error.kind()), static_cast<int>(kind)) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "expected an error";
-  return "";
 }
 
 }  // namespace modewise::models

@@ -103,11 +103,11 @@ TEST_F(LanguageLatents, OfTheSameLevelsComeWithoutAWord) {
 }
 
 TEST_F(LanguageLatents, OfASettingThatDoesNotFitTheWeightsAreNotMadeUp) {
-  EXPECT_THAT(language_error(ErrorKind::config,
-                             [&] {
-                               load_language_model(folder_ / "m",
-                                                   [](LanguageModelConfig& config) { config.hidden = 99; });
-                             }),
+  EXPECT_THAT(error_of(ErrorKind::config,
+                       [&] {
+                         load_language_model(folder_ / "m",
+                                             [](LanguageModelConfig& config) { config.hidden = 99; });
+                       }),
               testing::HasSubstr("the weights do not fit: with these settings the model has "
                                  "model.layers.0.mlp.gate_proj.weight of [99, 16]"));
 }

@@ -91,7 +91,7 @@ TEST(LanguageMemory, WeightsThatDoNotFitAreRefusedBeforeAnyIsRead) {
   scratch.write("m/model.safetensors", std::string(reinterpret_cast<const char*>(&size), 8) + text);
   fs::resize_file(scratch / "m" / "model.safetensors", 8 + size + static_cast<uint64_t>(end));
   const auto message = [&](const char* precision) {
-    return language_error(ErrorKind::general, [&] {
+    return error_of(ErrorKind::general, [&] {
       load_language_model(
           scratch / "m", [&](LanguageModelConfig& c) { c.precision = precision; }, KeptWeights::as_activated);
     });

@@ -64,12 +64,12 @@ TEST(Sampling, DependsOnSeedAndPositionAlone) {
 
 TEST(Sampling, DamagedLogitsAreASentence) {
   for (const float bad : {NAN, INFINITY})
-    EXPECT_THAT(language_error(ErrorKind::data,
-                               [&] {
-                                 sample_token(std::vector<float>{0, bad}, {}, 3);
-                               }),
+    EXPECT_THAT(error_of(ErrorKind::data,
+                         [&] {
+                           sample_token(std::vector<float>{0, bad}, {}, 3);
+                         }),
                 HasSubstr("at position 3 are not finite"));
-  EXPECT_THAT(language_error(ErrorKind::usage, [] { SamplingConfig{.top_p = 1.5}.validate(); }),
+  EXPECT_THAT(error_of(ErrorKind::usage, [] { SamplingConfig{.top_p = 1.5}.validate(); }),
               HasSubstr("top-p"));
 }
 
@@ -121,7 +121,7 @@ TEST(TextGeneration, APromptOfAnotherVocabularyIsASentence) {
   config.vocabulary = 100;
   const auto model = make_language_model(config, 1);
   EXPECT_THAT(
-      language_error(ErrorKind::data, [&] { generate_text(*model, tokenizer, "abc~", {.tokens = 1}); }),
+      error_of(ErrorKind::data, [&] { generate_text(*model, tokenizer, "abc~", {.tokens = 1}); }),
       HasSubstr("is outside of the model's vocabulary of 100: text and model have different tokenizers"));
 }
 
@@ -205,10 +205,10 @@ TEST(TextGeneration, WhatCannotBeDoneIsASentence) {
   config.vocabulary = tokenizer->size();
   const auto model = make_language_model(config, 1);
   const auto unmarked = std::make_shared<UnmarkedTokenizer>();
-  EXPECT_EQ(language_error(ErrorKind::usage, [&] { generate_text(*model, unmarked, "", {}); }),
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { generate_text(*model, unmarked, "", {}); }),
             "a prompt is needed: the tokenizer (bytes without marks) has no mark that opens a text");
-  EXPECT_THAT(language_error(ErrorKind::general,
-                             [&] { generate_text(*model, tokenizer, "a", {.tokens = int64_t{1} << 50}); }),
+  EXPECT_THAT(error_of(ErrorKind::general,
+                       [&] { generate_text(*model, tokenizer, "a", {.tokens = int64_t{1} << 50}); }),
               HasSubstr("of memory are free; --attention causal needs hardly any"));
 }
 
