@@ -17,11 +17,11 @@
 
 #include "benchmarks/clock.h"
 #include "benchmarks/resident_memory.h"
-#include "modewise/core/heap.h"
-#include "modewise/nn/block.h"
-#include "modewise/ops/recompute_mode.h"
-#include "modewise/ops/tensor_blocks.h"
-#include "modewise/train/optimizer.h"
+#include "modewise/core/allocator.h"
+#include "modewise/nn/layers/block.h"
+#include "modewise/ops/training/recompute_mode.h"
+#include "modewise/ops/attention/tensor_blocks.h"
+#include "modewise/train/loop/optimizer.h"
 #include "tests/tensor_meter.h"
 
 namespace modewise {

@@ -13,8 +13,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "modewise/core/heap.h"
-#include "modewise/ops/attention_cache.h"
+#include "modewise/core/allocator.h"
+#include "modewise/ops/attention/attention_cache.h"
 
 namespace modewise {
 namespace {

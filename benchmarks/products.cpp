@@ -19,11 +19,11 @@
 
 #include "benchmarks/clock.h"
 #include "modewise/core/build_info.h"
-#include "modewise/core/heap.h"
+#include "modewise/core/allocator.h"
 #include "modewise/core/processor_rates.h"
-#include "modewise/ops/feed_forward.h"
+#include "modewise/ops/dense/feed_forward.h"
 #include "modewise/ops/kernel_info.h"
-#include "modewise/ops/linear.h"
+#include "modewise/ops/dense/linear.h"
 
 namespace modewise {
 namespace {

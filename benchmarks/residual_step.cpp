@@ -14,11 +14,11 @@
 #include <nlohmann/json.hpp>
 
 #include "benchmarks/clock.h"
-#include "modewise/core/heap.h"
-#include "modewise/models/grids/config.h"
-#include "modewise/models/grids/grid_classifier.h"
-#include "modewise/ops/tensor_blocks.h"
-#include "modewise/train/optimizer.h"
+#include "modewise/core/allocator.h"
+#include "modewise/models/vision/config.h"
+#include "modewise/models/vision/vision_classifier.h"
+#include "modewise/ops/attention/tensor_blocks.h"
+#include "modewise/train/loop/optimizer.h"
 
 namespace modewise {
 namespace {
@@ -60,7 +60,7 @@ std::vector<double> seconds(const Options& o, const std::function<void()>& actio
 
 void run(const Options& o) {
   at::set_num_threads(o.threads);
-  models::GridModelConfig config;
+  models::VisionModelConfig config;
   config.use_model("resnet18");
   config.resnet.width = o.width;
   const auto model = models::make_grid_classifier(

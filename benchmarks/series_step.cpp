@@ -17,11 +17,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "modewise/core/heap.h"
-#include "modewise/data/labelled_series/sources.h"
-#include "modewise/tasks/labelled/class_task.h"
-#include "modewise/tasks/labelled_series/run.h"
-#include "modewise/train/optimizer.h"
+#include "modewise/core/allocator.h"
+#include "modewise/data/series_classification/sources.h"
+#include "modewise/tasks/classification/class_task.h"
+#include "modewise/tasks/series_classification/run.h"
+#include "modewise/train/loop/optimizer.h"
 
 namespace modewise {
 namespace {
@@ -85,7 +85,7 @@ class Timed {
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  tasks::SeriesRun run_;
+  tasks::SeriesClassificationRun run_;
   std::unique_ptr<tasks::ClassTask> task_;
   std::unique_ptr<train::Optimizer> optimizer_;
   std::vector<int64_t> samples_;

@@ -1,8 +1,8 @@
 """Times whole trainings of three recipes of experiments/, by the program and by the same training written plainly in PyTorch.
 
     weather    experiments/forecasting/weather.toml: two epochs of hot, eight evaluations of all validation windows
-    adrenal    experiments/volumes/adrenal.toml: 40 epochs of hot, turned and shifted volumes, averaged weights, bfloat16
-    language   experiments/language/forms.toml, full attention: 800 steps of a decoder; transformers' Llama is the peer, and
+    adrenal    experiments/volume_classification/adrenal.toml: 40 epochs of hot, turned and shifted volumes, averaged weights, bfloat16
+    language   experiments/language_modeling/forms.toml, full attention: 800 steps of a decoder; transformers' Llama is the peer, and
                the program's causal form stands beside
 
 From the files to the last evaluation: seconds of the process (PyTorch's imports left out, as it has them once a session), and the

@@ -5,10 +5,10 @@
 
 #include "cli/commands.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/forecast/predict.h"
+#include "modewise/tasks/forecasting/predict.h"
 #include "modewise/tasks/result_tables.h"
 #include "modewise/tasks/same_work.h"
-#include "modewise/train/workers.h"
+#include "modewise/train/distributed/workers.h"
 
 namespace modewise::cli {
 namespace {
@@ -42,7 +42,7 @@ void run_backtest(const Program& program, const BacktestOptions& options) {
   const tasks::ForecastData data = tasks::load_run_data(run, options.data);
   tasks::require_same_work(run.folder, std::to_string(options.stride), data.hash);
   const nlohmann::ordered_json result = tasks::backtest(run, data, options.stride);
-  if (train::workers().leads()) program.print(result, backtest_table(result));
+  if (train::workers().is_rank_zero()) program.print(result, backtest_table(result));
 }
 
 }  // namespace

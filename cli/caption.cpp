@@ -13,7 +13,7 @@
 #include "modewise/core/output_file.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/io/images/picture.h"
-#include "modewise/tasks/captions/run.h"
+#include "modewise/tasks/captioning/run.h"
 
 namespace modewise::cli {
 namespace {
@@ -23,13 +23,13 @@ using Json = nlohmann::ordered_json;
 
 struct CaptionCommandOptions {
   std::string run, out;
-  std::vector<std::string> pictures;
+  std::vector<std::string> images;
   int64_t beams = 0;
   bool force = false, allow_size = false;
 };
 
 /// Files as they are named; of folders the pictures in them, in the order of their bytes.
-std::vector<fs::path> listed_pictures(const std::vector<std::string>& named) {
+std::vector<fs::path> listed_images(const std::vector<std::string>& named) {
   std::vector<fs::path> files;
   for (const std::string& name : named) {
     if (!fs::is_directory(name)) {
@@ -38,7 +38,7 @@ std::vector<fs::path> listed_pictures(const std::vector<std::string>& named) {
     }
     std::vector<fs::path> inside;
     for (const fs::path& entry : entries_of(name))
-      if (io::named_as_picture(entry)) inside.push_back(entry);
+      if (io::named_as_image(entry)) inside.push_back(entry);
     require(!inside.empty(), ErrorKind::no_input,
             "{}: there is no picture (.png, .jpg, .jpeg) in this folder", name);
     std::sort(inside.begin(), inside.end());
@@ -50,14 +50,14 @@ std::vector<fs::path> listed_pictures(const std::vector<std::string>& named) {
 /// The digits at the end of the names, as COCO's files have them; 1, 2, … where one has none or two are
 /// alike.
 std::vector<int64_t> image_ids(const std::vector<fs::path>& files) {
-  constexpr size_t kMostDigits = 18;
+  constexpr size_t kMaxDigits = 18;
   std::vector<int64_t> ids, numbers;
   for (const fs::path& file : files) {
     numbers.push_back(std::ssize(numbers) + 1);
     const std::string stem = file.stem().string();
     const size_t begin = stem.find_last_not_of("0123456789") + 1;  // 0 where all are digits
     const std::string digits = stem.substr(begin);
-    if (digits.empty() || digits.size() > kMostDigits) continue;
+    if (digits.empty() || digits.size() > kMaxDigits) continue;
     ids.push_back(std::stoll(digits));
   }
   const bool distinct = std::set<int64_t>(ids.begin(), ids.end()).size() == files.size();
@@ -68,8 +68,8 @@ std::vector<int64_t> image_ids(const std::vector<fs::path>& files) {
 void caption(const Program& program, const CaptionCommandOptions& options) {
   install_stop_handlers();
   require_new(options.out, options.force);
-  const std::vector<fs::path> files = listed_pictures(options.pictures);
-  tasks::CaptionRun run = tasks::open_caption_run(options.run);
+  const std::vector<fs::path> files = listed_images(options.images);
+  tasks::CaptioningRun run = tasks::open_caption_run(options.run);
   require(run.config.data.features.empty(), ErrorKind::usage,
           "{} was trained on features in place of pixels, and cannot caption pictures", options.run);
   models::BeamOptions search = run.search();
@@ -80,8 +80,8 @@ void caption(const Program& program, const CaptionCommandOptions& options) {
   std::string text;
   for (size_t i = 0; i < files.size(); ++i) {
     throw_if_stopped();
-    const io::Picture picture = io::read_picture(files[i], {size, size, options.allow_size});
-    std::string words = tasks::caption_of(run, picture, search);
+    const io::Image image = io::read_image(files[i], {size, size, options.allow_size});
+    std::string words = tasks::caption_of(run, image, search);
     text += fmt::format("{}: {}\n", files[i].string(), words);
     results.push_back(
         {{"image_id", ids[i]}, {"caption", std::move(words)}, {"file_name", files[i].filename().string()}});
@@ -97,7 +97,7 @@ void add_caption(Program& program) {
       program.app(), "caption", "Tells in words what pictures show, by a run of captions.",
       "modewise caption runs/captions_train2017-transformer-dense photo.jpg", caption);
   command->add_option("run,--run", options.run, "run folder")->required();
-  command->add_option("pictures", options.pictures, "PNG and JPEG files, and folders of them")->required();
+  command->add_option("pictures", options.images, "PNG and JPEG files, and folders of them")->required();
   add_positive(*command, "--beams", options.beams, "beginnings kept in the search; the run's own without");
   command->add_option("--out", options.out, ".json to write: captions as COCO's results");
   command->add_flag("--force", options.force, "overwrite that file");

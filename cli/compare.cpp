@@ -1,5 +1,5 @@
 #include "cli/commands.h"
-#include "modewise/tasks/kinds.h"
+#include "modewise/tasks/task_registry.h"
 
 namespace modewise::cli {
 namespace {
@@ -10,7 +10,7 @@ struct CompareOptions {
 };
 
 void compare(const Program& program, const CompareOptions& options) {
-  const tasks::Comparison& comparison = tasks::kind_of_runs(options.runs).comparison();
+  const tasks::Comparison& comparison = tasks::task_of_runs(options.runs).comparison();
   const std::vector<tasks::RunGroup> groups = tasks::group_runs(read_finished_runs(comparison, options.runs));
   program.print(comparison_json(comparison, groups), comparison_table(comparison, groups), options.format);
 }

@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "modewise/core/error.h"
-#include "modewise/tasks/kinds.h"
+#include "modewise/tasks/task_registry.h"
 
 namespace modewise::cli {
 namespace {
@@ -30,8 +30,8 @@ nlohmann::ordered_json fields_json(const Fields& fields, bool help_text) {
 void show_config(const Program& program, const ShowConfigOptions& options) {
   require(options.run.empty() || options.config.config.empty(), ErrorKind::usage,
           "give --run or --config, not both");
-  const tasks::Kind& kind =
-      options.run.empty() ? tasks::kind_of(options.task) : tasks::kind_of_run(options.run);
+  const tasks::TaskSpec& kind =
+      options.run.empty() ? tasks::task_named(options.task) : tasks::task_of_run(options.run);
   const tasks::AnyConfig config =
       kind.config(options.run.empty() ? options.config.config : options.run + "/config.toml",
                   options.config.all_assignments());
@@ -48,7 +48,7 @@ void add_config(Program& program) {
       *config, "show", "Every setting as TOML: the defaults, or what a file, a run and --set make of them.",
       "modewise config show --model dlinear > dlinear.toml", show_config);
   command->add_option("task", options.task, "the task whose settings to show; forecast without it")
-      ->check(CLI::IsMember(tasks::kind_names()));
+      ->check(CLI::IsMember(tasks::task_names()));
   options.config.add_to(*command, "data file or folder (data.path)", "model (model.name)");
   command->add_option("--run", options.run, "a run's settings");
   command->add_flag("--help-text", options.help_text, "what each setting means");

@@ -17,7 +17,7 @@
 namespace modewise::cli {
 
 struct CostOptions {
-  analysis::GridModel model;
+  analysis::VisionModel model;
   std::vector<int64_t> sides;
   std::vector<int64_t> tokens;  // of sequences, whose forms of attention are counted then
   std::vector<std::string> mechanisms = {"product", "released", "linear", "full", "divided"};

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "modewise/core/error.h"
-#include "modewise/nn/attention_zoo.h"
+#include "modewise/nn/attention/attention_registry.h"
 
 namespace modewise::cli {
 namespace {
@@ -30,7 +30,7 @@ const std::vector<CostMechanism>& mechanisms() {
         {"divided", "divided", "softmax", "product", "divided", Projection::pooled, 0.71},
         {"pooling-attention", "pooling", "softmax", "product", "pooling (keys and values of a coarser grid)"},
     };
-    for (const nn::ZooForm& form : nn::zoo_forms()) {
+    for (const nn::AttentionEntry& form : nn::attention_entries()) {
       const std::string name(form.name);
       rows.push_back({name, "transformer", "softmax", "product", name, Projection::pooled, {}, name});
     }
@@ -50,9 +50,9 @@ const CostMechanism& mechanism_named(const std::string& said) {
 }
 
 /// The model of one mechanism and size.
-analysis::GridModel model_of(const CostOptions& options, const CostMechanism& mechanism,
+analysis::VisionModel model_of(const CostOptions& options, const CostMechanism& mechanism,
                              const std::vector<int64_t>& size) {
-  analysis::GridModel model = options.model;
+  analysis::VisionModel model = options.model;
   model.size = size;
   model.mechanism = mechanism.attention;
   model.encoder.attention.kernel = mechanism.kernel;
@@ -65,20 +65,20 @@ analysis::GridModel model_of(const CostOptions& options, const CostMechanism& me
 /// tried this is the one that gives all three figures which Table 2 of the paper prints for volumes; the
 /// paper does not say how it counts, and its forecaster (Table 1) and Figure 6 contain mode products, which
 /// this leaves out.
-double linear_and_all_token(const analysis::GridModel& model, const analysis::ModelCost& cost) {
+double linear_and_all_token(const analysis::VisionModel& model, const analysis::ModelCost& cost) {
   double tokens = 1;
   for (const int64_t n : cost.tokens) tokens *= static_cast<double>(n);
   const double gates = model.encoder.feed_forward == "swiglu"
                            ? tokens * static_cast<double>(model.encoder.hidden * model.encoder.blocks)
                            : 0;
   double sum = cost.multiply_adds_of({"query and key", "value and output", "feed-forward"}) - gates;
-  if (model.mechanism == "transformer" && !model.encoder.attention.from_zoo())
+  if (model.mechanism == "transformer" && !model.encoder.attention.from_registry())
     sum += cost.multiply_adds_of({"scores and mixing"});
   return sum;
 }
 
 /// 28³ voxels, patches of 4, 6 blocks of width 128 with SwiGLU of 512.
-bool is_paper_model(const analysis::GridModel& model) {
+bool is_paper_model(const analysis::VisionModel& model) {
   const models::EncoderConfig& encoder = model.encoder;
   return model.size == std::vector<int64_t>{28, 28, 28} && model.patch == 4 && encoder.blocks == 6 &&
          encoder.width == 128 && encoder.hidden == 512 && encoder.feed_forward == "swiglu";
@@ -144,7 +144,7 @@ std::vector<CostEntry> account_costs(const CostOptions& options) {
   for (const std::string& name : options.mechanisms)
     for (const auto& size : sizes) {
       const CostMechanism& mechanism = mechanism_named(name);
-      const analysis::GridModel model = model_of(options, mechanism, size);
+      const analysis::VisionModel model = model_of(options, mechanism, size);
       models::validate_encoder(model.encoder, model.tokens(), "cost");
       CostEntry entry{&mechanism, size, analysis::grid_cost(model, mechanism.projection)};
       entry.partial_count = linear_and_all_token(model, entry.cost);
@@ -168,7 +168,7 @@ void measure_costs(const CostOptions& options, std::vector<CostEntry>& entries) 
                    size_text(entry.size), expected);
       continue;
     }
-    const analysis::GridModel model = model_of(options, *entry.mechanism, entry.size);
+    const analysis::VisionModel model = model_of(options, *entry.mechanism, entry.size);
     entry.measured = analysis::measure_encoder(model.encoder, model.mechanism, model.tokens(), options.batch,
                                                options.repeats, options.seconds);
     seconds_a_count = entry.measured->training_seconds / entry.cost.multiply_adds();

@@ -6,8 +6,8 @@
 #include "cli/options.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
-#include "modewise/tasks/kinds.h"
-#include "modewise/tasks/language/passkey.h"
+#include "modewise/tasks/task_registry.h"
+#include "modewise/tasks/language_modeling/passkey.h"
 
 namespace modewise::cli {
 namespace {
@@ -20,8 +20,8 @@ struct ShowDataOptions {
 void show_data(const Program& program, const ShowDataOptions& options) {
   ConfigOptions config = options.config;
   if (!options.file.empty()) config.data = options.file;
-  const tasks::Kind& kind =
-      options.task == "auto" ? tasks::kind_of_data(config.data) : tasks::kind_of(options.task);
+  const tasks::TaskSpec& kind =
+      options.task == "auto" ? tasks::task_of_data(config.data) : tasks::task_named(options.task);
   program.print(kind.describe_data(config.config, config.all_assignments()));
 }
 
@@ -70,7 +70,7 @@ void add_data(Program& program) {
                                            "of volumes and scenes; and its splits.",
                                            "modewise data show ETTh1.csv", show_data);
   command->add_option("file", options.file, "CSV, numeric text, NPY, NPZ, NIfTI, GeoTIFF, or a folder");
-  std::vector<std::string> names = tasks::kind_names();
+  std::vector<std::string> names = tasks::task_names();
   names.insert(names.begin(), "auto");
   command->add_option("--task", options.task, "for which task to look at it; auto goes by the file")
       ->check(CLI::IsMember(names));

@@ -7,7 +7,7 @@
 #include "modewise/analysis/stable_rank.h"
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
-#include "modewise/tasks/kinds.h"
+#include "modewise/tasks/task_registry.h"
 #include "modewise/tasks/run_documents.h"
 #include "modewise/tasks/run_figures.h"
 
@@ -21,7 +21,7 @@ tasks::AttentionMatrices attention_of(const DecomposeOptions& options) {
   require(options.member.empty() && options.index.empty(), ErrorKind::usage,
           "--member and --index are for files of matrices; of {} choose by --layer, --head and --sample",
           options.input);
-  const tasks::Kind& kind = tasks::kind_of_run(options.input);
+  const tasks::TaskSpec& kind = tasks::task_of_run(options.input);
   require(kind.attention != nullptr, ErrorKind::usage,
           "{0} is of the task '{1}': modewise explain {0} writes its attention matrices into explain.npz, "
           "whose arrays decompose takes by --member",

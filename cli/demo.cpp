@@ -8,7 +8,7 @@
 #include "modewise/core/closed_pipe.h"
 #include "modewise/core/log.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/forecast/kind.h"
+#include "modewise/tasks/forecasting/spec.h"
 
 namespace modewise::cli {
 namespace {
@@ -22,11 +22,11 @@ const std::vector<std::string> kSharedSettings = {
     "forecast.loss=mse",      "train.batch_size=64",     "output.predictions=200",
 };
 
-struct Contestant {
+struct DemoModel {
   std::string name;
   std::vector<std::string> settings;
 };
-const std::vector<Contestant> kContestants = {
+const std::vector<DemoModel> kContestants = {
     {"hot",
      {"model.name=hot", "model.patch.length=4", "model.patch.stride=4", "model.dropout=0", "train.epochs=12",
       "train.optimizer.learning_rate=0.002", "train.patience=12"}},
@@ -42,7 +42,7 @@ struct DemoOptions {
 };
 
 /// Trains, goes on with, or keeps what an earlier demo finished in `path`.
-void make_run(const Program& program, const Contestant& contestant, const DemoOptions& options,
+void make_run(const Program& program, const DemoModel& contestant, const DemoOptions& options,
               const fs::path& path) {
   if (fs::exists(path / "report.html")) {
     spdlog::info("{}: kept from an earlier demo", path.string());
@@ -61,15 +61,15 @@ void make_run(const Program& program, const Contestant& contestant, const DemoOp
     // Where a start was cut off there is a manifest without a config: that start is made anew.
     request.exist_ok = true;
   }
-  tasks::run_job(tasks::forecast_kind, request);
+  tasks::run_job(tasks::forecasting_spec, request);
 }
 
 void demo(const Program& program, const DemoOptions& options) {
   install_stop_handlers();
   finish_without_reader();
-  const tasks::Comparison& comparison = tasks::forecast_kind.comparison();
+  const tasks::Comparison& comparison = tasks::forecasting_spec.comparison();
   std::vector<tasks::FinishedRun> runs;
-  for (const Contestant& contestant : kContestants) {
+  for (const DemoModel& contestant : kContestants) {
     const fs::path path = fs::path(options.out) / contestant.name;
     make_run(program, contestant, options, path);
     runs.push_back(comparison.read(path));

@@ -5,7 +5,7 @@
 #include "cli/options.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/kinds.h"
+#include "modewise/tasks/task_registry.h"
 #include "modewise/tasks/run_documents.h"
 
 namespace modewise::cli {
@@ -19,7 +19,7 @@ struct EvaluateOptions {
 };
 
 /// The settings that `given` flags stand for in a task; usage error for a flag that it has not.
-std::vector<std::string> settings_for(const tasks::Kind& kind, const std::vector<std::string>& given,
+std::vector<std::string> settings_for(const tasks::TaskSpec& kind, const std::vector<std::string>& given,
                                       const std::string& run) {
   std::vector<std::string> settings;
   for (const std::string& one : given) {
@@ -37,7 +37,7 @@ std::vector<std::string> settings_for(const tasks::Kind& kind, const std::vector
 void evaluate(const Program& program, const EvaluateOptions& options) {
   install_stop_handlers();
   tasks::EvaluateRequest request = options.request;
-  const tasks::Kind& kind = tasks::kind_of_runs(options.runs);
+  const tasks::TaskSpec& kind = tasks::task_of_runs(options.runs);
   tasks::require_shares(kind, "evaluate");
   require(options.runs.size() == 1 || kind.evaluates_several, ErrorKind::usage,
           "runs of the task '{}' are evaluated one at a time, got {}", kind.name, options.runs.size());
@@ -50,7 +50,7 @@ void evaluate(const Program& program, const EvaluateOptions& options) {
 /// Each flag of any task once.
 void add_task_options(CLI::App& command, std::vector<std::string>& given) {
   std::set<std::string> known;
-  for (const tasks::Kind* kind : tasks::kinds()) {
+  for (const tasks::TaskSpec* kind : tasks::task_specs()) {
     std::vector<tasks::ShortOption> fresh;
     for (tasks::ShortOption option : kind->evaluate_options) {
       if (!known.insert(option.flag).second) continue;

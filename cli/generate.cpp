@@ -10,7 +10,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/memory.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/models/language/text_generation.h"
+#include "modewise/models/language_modeling/text_generation.h"
 
 namespace modewise::cli {
 namespace {
@@ -19,7 +19,7 @@ struct GenerateOptions {
   ModelOptions model;
   std::string prompt, prompt_file;
   models::GenerationConfig generation;
-  bool echo = false, past_marks = false;
+  bool echo = false, ignore_eos = false;
 };
 
 std::string prompt_of(const GenerateOptions& options) {
@@ -60,7 +60,7 @@ void generate(const Program& program, const GenerateOptions& options) {
   const bool stream = !program.json();
   if (stream && options.echo) write_text(prompt);
   models::GenerationConfig generation = options.generation;
-  generation.stop_at_marks = !options.past_marks;
+  generation.stop_at_eos = !options.ignore_eos;
   const models::Generation result =
       models::generate_text(*loaded.model, loaded.tokenizer, prompt, generation, [&](std::string_view text) {
         if (stream) write_text(text);
@@ -105,7 +105,7 @@ void add_generate(Program& program) {
   command->add_option("--seed", sampling.seed, "of the choices")->capture_default_str();
   command->add_option("--stop", options.generation.stop, "end before this text; may be given several times")
       ->type_name(kAnyBytes);
-  command->add_flag("--past-marks", options.past_marks,
+  command->add_flag("--past-marks", options.ignore_eos,
                     "go on where the model marks the end of a text, or the beginning of the next");
   command->add_flag("--echo", options.echo, "the prompt first");
 }

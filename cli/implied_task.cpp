@@ -7,7 +7,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/sweep/search.h"
-#include "modewise/tasks/kinds.h"
+#include "modewise/tasks/task_registry.h"
 
 namespace modewise::cli {
 namespace {
@@ -21,8 +21,8 @@ std::optional<std::string> value_of(const std::vector<std::string>& command_line
   return std::nullopt;
 }
 
-const tasks::Kind& kind_to_resume(const std::string& run) {
-  return sweep::holds_search(run) ? tasks::kind_of(sweep::read_search(run).task) : tasks::kind_of_run(run);
+const tasks::TaskSpec& task_to_resume(const std::string& run) {
+  return sweep::holds_search(run) ? tasks::task_named(sweep::read_search(run).task) : tasks::task_of_run(run);
 }
 
 }  // namespace
@@ -37,10 +37,10 @@ std::vector<std::string> with_task(std::vector<std::string> command_line) {
   const std::optional<std::string> run = value_of(command_line, "--resume"),
                                    data = value_of(command_line, "--data");
   if (!run && !data) return command_line;
-  if (!run && std::none_of(tasks::kinds().begin(), tasks::kinds().end(),
-                           [&](const tasks::Kind* kind) { return kind->owns && kind->owns(*data); }))
+  if (!run && std::none_of(tasks::task_specs().begin(), tasks::task_specs().end(),
+                           [&](const tasks::TaskSpec* kind) { return kind->owns && kind->owns(*data); }))
     require(std::filesystem::exists(*data), ErrorKind::no_input, "there is no file or folder {}", *data);
-  const tasks::Kind& kind = run ? kind_to_resume(*run) : tasks::kind_of_data(*data);
+  const tasks::TaskSpec& kind = run ? task_to_resume(*run) : tasks::task_of_data(*data);
   if (!run && !asks("-q") && !asks("--quiet"))
     spdlog::info("{} is taken as data of 'modewise train {}'", *data, kind.name);
   command_line.insert(command_line.begin() + 2, kind.name);

@@ -13,9 +13,9 @@
 #include "modewise/core/error.h"
 #include "modewise/core/processor_rates.h"
 #include "modewise/ops/kernel_info.h"
-#include "modewise/ops/tile_rate.h"
-#include "modewise/tasks/forecast/config.h"
-#include "modewise/tasks/forecast/kind.h"
+#include "modewise/ops/dense/tile_rate.h"
+#include "modewise/tasks/forecasting/config.h"
+#include "modewise/tasks/forecasting/spec.h"
 #include "modewise/tasks/load_config.h"
 
 namespace modewise::cli {
@@ -183,7 +183,7 @@ void add_info(Program& program) {
   const auto [command, options] = program.add_command<InfoOptions>(
       program.app(), "info", "Build, machine and kernels; with a model its parameters and cost.",
       "modewise info --model hot --series 21 --set forecast.horizon=720", info);
-  options.config.add_to(*command, tasks::forecast_kind.data_help, tasks::forecast_kind.model_help);
+  options.config.add_to(*command, tasks::forecasting_spec.data_help, tasks::forecasting_spec.model_help);
   command->add_option("--series", options.series, "sizes of the series modes, such as 21, or 12 11")
       ->delimiter(',')
       ->check(positive_number());

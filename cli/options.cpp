@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
-#include "modewise/tasks/language/source.h"
+#include "modewise/tasks/language_modeling/source.h"
 #include "modewise/text/load_tokenizer.h"
 
 namespace modewise::cli {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "modewise/models/language/files.h"
-#include "modewise/tasks/kind.h"
+#include "modewise/models/language_modeling/files.h"
+#include "modewise/tasks/task_spec.h"
 
 namespace modewise::cli {
 

@@ -1,6 +1,6 @@
 #include "cli/commands.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/kinds.h"
+#include "modewise/tasks/task_registry.h"
 #include "modewise/tasks/run_documents.h"
 
 namespace modewise::cli {
@@ -8,7 +8,7 @@ namespace modewise::cli {
 void add_predict(Program& program) {
   const auto predict = [](const Program& run_by, const tasks::PredictRequest& request) {
     install_stop_handlers();
-    const tasks::Kind& kind = tasks::kind_of_run(request.run);
+    const tasks::TaskSpec& kind = tasks::task_of_run(request.run);
     tasks::require_shares(kind, "predict with");
     run_by.print(tasks::reading_run(request.run, [&] { return kind.predict(request); }));
   };

@@ -29,8 +29,8 @@
 #include "modewise/core/utf8.h"
 #include "modewise/ops/kernel_info.h"
 #include "modewise/tasks/failure.h"
-#include "modewise/train/task.h"
-#include "modewise/train/workers.h"
+#include "modewise/train/loop/task.h"
+#include "modewise/train/distributed/workers.h"
 
 namespace modewise::cli {
 namespace {
@@ -65,10 +65,10 @@ void refuse_other_bytes(const CLI::App& command) {
   for (const CLI::App* chosen : command.get_subcommands()) refuse_other_bytes(*chosen);
 }
 
-CLI::Validator number_from(double least, const char* wanted, const char* name) {
-  const auto check = [least, wanted](const std::string& text) {
+CLI::Validator number_from(double minimum, const char* wanted, const char* name) {
+  const auto check = [minimum, wanted](const std::string& text) {
     double value = 0;
-    const bool good = CLI::detail::lexical_cast(text, value) && value >= least && std::isfinite(value);
+    const bool good = CLI::detail::lexical_cast(text, value) && value >= minimum && std::isfinite(value);
     return good ? std::string() : fmt::format("must be {}, got '{}'", wanted, text);
   };
   return {check, name};
@@ -216,7 +216,7 @@ int Program::parse_and_run() {
     set_up_logging(0, color_);
     return usage_error(error);
   }
-  set_up_logging(quiet_ || !train::workers().leads() ? -1 : verbose_, color_);
+  set_up_logging(quiet_ || !train::workers().is_rank_zero() ? -1 : verbose_, color_);
   if (version_) {
     const BuildInfo build = build_info();
     nlohmann::ordered_json result = to_json(build);
@@ -268,7 +268,7 @@ void write_text(std::string_view text) {
 }
 
 void Program::print_escaped(const std::string& text) const {
-  if (!train::workers().leads()) return;
+  if (!train::workers().is_rank_zero()) return;
   write_stdout(text.ends_with('\n') ? text : text + "\n");
 }
 

@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
-#include "modewise/tasks/kinds.h"
+#include "modewise/tasks/task_registry.h"
 #include "modewise/tasks/run_documents.h"
 
 namespace modewise::cli {
@@ -18,7 +18,7 @@ struct ReportOptions {
 };
 
 void report(const Program& program, const ReportOptions& options) {
-  const tasks::Kind& kind = tasks::kind_of_runs(options.runs);
+  const tasks::TaskSpec& kind = tasks::task_of_runs(options.runs);
   require(options.runs.size() == 1 || !options.out.empty(), ErrorKind::usage,
           "a report of several runs needs --out FILE.html");
   // A run's own report is made from the run and may be made again; any other file is somebody's.

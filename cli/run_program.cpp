@@ -4,10 +4,10 @@
 
 #include "cli/commands.h"
 #include "modewise/core/closed_pipe.h"
-#include "modewise/core/heap.h"
+#include "modewise/core/allocator.h"
 #include "modewise/core/standard_streams.h"
 #include "modewise/io/shortened_file.h"
-#include "modewise/ops/tensor_blocks.h"
+#include "modewise/ops/attention/tensor_blocks.h"
 
 namespace modewise::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
-#include "modewise/tasks/captions/judge.h"
+#include "modewise/tasks/captioning/evaluate.h"
 
 namespace modewise::cli {
 namespace {
@@ -34,17 +34,17 @@ void score(const Program& program, const ScoreOptions& options) {
   require_new(options.per_image, options.force);
   const io::ImageTexts captions = io::read_coco_results(options.captions);
   const io::CocoCaptions references = io::read_coco_captions(options.references);
-  const tasks::CaptionJudgement judged =
-      tasks::judge_captions(captions, options.captions, references, options.references);
-  for (const std::string& warning : judged.warnings) spdlog::warn("{}", warning);
+  const tasks::CaptionQuality evaluated =
+      tasks::evaluate_captions(captions, options.captions, references, options.references);
+  for (const std::string& warning : evaluated.warnings) spdlog::warn("{}", warning);
   if (!options.per_image.empty())
-    write_file_atomically(options.per_image, per_image_csv(judged.evaluation, captions));
+    write_file_atomically(options.per_image, per_image_csv(evaluated.evaluation, captions));
   report::Table table({{"metric"}, {"score"}});
-  for (const auto& one : judged.evaluation.all.named()) table.add_row({one.title, Cell(one.value, 4)});
+  for (const auto& one : evaluated.evaluation.all.named()) table.add_row({one.title, Cell(one.value, 4)});
   program.print(tasks::Result(
-      to_json(judged),
+      to_json(evaluated),
       fmt::format("{} images, {} references\n\n{}", Cell::count(static_cast<int64_t>(captions.size())).text(),
-                  Cell::count(static_cast<int64_t>(judged.references)).text(), table.to_text())));
+                  Cell::count(static_cast<int64_t>(evaluated.references)).text(), table.to_text())));
 }
 
 }  // namespace

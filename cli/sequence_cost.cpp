@@ -13,7 +13,7 @@ namespace {
 /// Every form with its own defaults, and the three orders of Tensorized Attention in place of `axial`.
 std::vector<models::SequenceAttentionConfig> all_forms() {
   std::vector<models::SequenceAttentionConfig> out;
-  for (const nn::SequenceForm& form : nn::sequence_forms()) {
+  for (const nn::SequenceAttentionEntry& form : nn::sequence_attention_entries()) {
     models::SequenceAttentionConfig config;
     config.form = form.name;
     if (!form.modes) out.push_back(config);

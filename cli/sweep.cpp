@@ -11,7 +11,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/slurm_job.h"
 #include "modewise/sweep/sweep_table.h"
-#include "modewise/tasks/kinds.h"
+#include "modewise/tasks/task_registry.h"
 
 namespace modewise::cli {
 namespace {
@@ -96,7 +96,7 @@ void submit_to_slurm(const Program& program, const SweepCommandOptions& options,
 
 std::vector<sweep::SweepTask> sweep_tasks() {
   std::vector<sweep::SweepTask> all;
-  for (const tasks::Kind* kind : tasks::kinds()) {
+  for (const tasks::TaskSpec* kind : tasks::task_specs()) {
     sweep::SweepTask task{kind->name, {}};
     for (const tasks::ValidationFigure& figure : kind->validation)
       task.metrics.push_back({figure.path, figure.name, figure.best, figure.decimals, figure.factor});

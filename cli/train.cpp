@@ -8,8 +8,8 @@
 #include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/tasks/kinds.h"
-#include "modewise/train/workers.h"
+#include "modewise/tasks/task_registry.h"
+#include "modewise/train/distributed/workers.h"
 
 namespace modewise::cli {
 namespace {
@@ -44,7 +44,7 @@ AutoOptions auto_options(const TrainOptions& options) {
   return out;
 }
 
-void train(const Program& program, const tasks::Kind& kind, const TrainOptions& options) {
+void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptions& options) {
   install_stop_handlers();
   finish_without_reader();
   if (!options.job.resume.empty() && resume_auto(program, kind, options.job.resume)) return;
@@ -84,7 +84,7 @@ void add_run_options(CLI::App& command, TrainOptions& options) {
   command.add_flag("--override", options.job.accept_changes, "with --resume: accept changed settings");
 }
 
-void add_training(Program& program, CLI::App& parent, const tasks::Kind& kind) {
+void add_training(Program& program, CLI::App& parent, const tasks::TaskSpec& kind) {
   const auto [command, options] = program.add_command<TrainOptions>(
       parent, kind.name, kind.summary, kind.example,
       [&kind](const Program& run_by, const TrainOptions& given) { train(run_by, kind, given); });
@@ -115,7 +115,7 @@ void add_train(Program& program) {
   CLI::App* command = program.app().add_subcommand(
       "train", "Trains a model on a data set; without a task, of that which --data looks like");
   command->require_subcommand(1);
-  for (const tasks::Kind* kind : tasks::kinds()) add_training(program, *command, *kind);
+  for (const tasks::TaskSpec* kind : tasks::task_specs()) add_training(program, *command, *kind);
 }
 
 }  // namespace modewise::cli

@@ -13,8 +13,8 @@
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/search.h"
-#include "modewise/train/folder_lock.h"
-#include "modewise/train/run_folder.h"
+#include "modewise/train/checkpoint/folder_lock.h"
+#include "modewise/train/checkpoint/run_folder.h"
 
 namespace modewise::cli {
 namespace {
@@ -27,7 +27,7 @@ std::string absolute_if_there(const std::string& path) {
   return !path.empty() && fs::exists(path) ? fs::absolute(path).lexically_normal().string() : path;
 }
 
-sweep::SearchRequest request_of(const Program& program, const tasks::Kind& kind, const AutoOptions& options) {
+sweep::SearchRequest request_of(const Program& program, const tasks::TaskSpec& kind, const AutoOptions& options) {
   sweep::SearchRequest request;
   request.task = kind.name;
   request.config = absolute_if_there(options.config);
@@ -45,7 +45,7 @@ sweep::SearchRequest request_of(const Program& program, const tasks::Kind& kind,
   if (!options.data.empty()) assignments.insert(assignments.begin(), "data.path=" + options.data);
   request.ensemble = kind.ensemble;
   if (kind.splits != nullptr) request.splits = kind.splits(options.config, assignments);
-  request.least_share = kind.least_share;
+  request.min_share = kind.min_share;
   if (options.refit) request.refit = kind.refit(options.config, assignments);
   for (const tasks::Candidate& one : kind.candidates(options.config, assignments))
     request.candidates.push_back({one.name, one.settings, one.fitted});
@@ -65,9 +65,9 @@ sweep::SearchOutcome searched(const sweep::SearchRequest& request, const fs::pat
 
 /// Judges the best run on the test part, makes it, or what it was trained once more to, that of `folder`, and
 /// prints all. Killed anywhere and called again it ends the same.
-void conclude(const Program& program, const tasks::Kind& kind, const sweep::SearchRequest& request,
+void conclude(const Program& program, const tasks::TaskSpec& kind, const sweep::SearchRequest& request,
               const sweep::SearchOutcome& outcome, const fs::path& folder) {
-  const sweep::Standing* best = outcome.best();
+  const sweep::TrialResult* best = outcome.best();
   require(best != nullptr, ErrorKind::general, "none of {} candidates ended well; {} says why",
           request.candidates.size(), (folder / "auto" / "leaderboard.json").string());
   const std::string run = folder.string();
@@ -77,7 +77,7 @@ void conclude(const Program& program, const tasks::Kind& kind, const sweep::Sear
                                  {"chosen", best->name},
                                  {"round", best->stage},
                                  {"leaderboard", nlohmann::ordered_json::array()}};
-  for (const sweep::Standing& one : outcome.standings)
+  for (const sweep::TrialResult& one : outcome.trial_results)
     json["leaderboard"].push_back(
         {{"name", one.name},
          {"round", one.stage},
@@ -91,9 +91,9 @@ void conclude(const Program& program, const tasks::Kind& kind, const sweep::Sear
     tasks::EvaluateRequest of_test;
     of_test.run = refitted ? best->folder.string() : run;
     train::RunFolder::open(of_test.run).remove_leftovers();
-    tasks::Result judged = kind.evaluate(of_test);
-    text += judged.text + "\n";
-    json["test"] = std::move(judged.json);
+    tasks::Result evaluated = kind.evaluate(of_test);
+    text += evaluated.text + "\n";
+    json["test"] = std::move(evaluated.json);
   }
   if (refitted) {
     sweep::become_run(folder, outcome.refitted);
@@ -120,7 +120,7 @@ double seconds_of(const std::string& text) {
   return value * factor;
 }
 
-void train_auto(const Program& program, const tasks::Kind& kind, const AutoOptions& options) {
+void train_auto(const Program& program, const tasks::TaskSpec& kind, const AutoOptions& options) {
   require(kind.candidates != nullptr, ErrorKind::usage, "'modewise train {}' has no --model auto", kind.name);
   const sweep::SearchRequest request = request_of(program, kind, options);
   const std::string stem = tasks::run_stem_of(fs::path(request.data).stem().string(), "auto");
@@ -131,7 +131,7 @@ void train_auto(const Program& program, const tasks::Kind& kind, const AutoOptio
   conclude(program, kind, request, searched(request, folder.path()), folder.path());
 }
 
-bool resume_auto(const Program& program, const tasks::Kind& kind, const std::string& run) {
+bool resume_auto(const Program& program, const tasks::TaskSpec& kind, const std::string& run) {
   if (!sweep::holds_search(run)) return false;
   const sweep::SearchRequest request = sweep::read_search(run);
   require(request.task == kind.name, ErrorKind::usage, "{} holds a search of the task '{}', not of '{}'", run,

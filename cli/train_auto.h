@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/program.h"
-#include "modewise/tasks/kind.h"
+#include "modewise/tasks/task_spec.h"
 
 namespace modewise::cli {
 
@@ -17,10 +17,10 @@ struct AutoOptions {
   bool exist_ok = false, no_test = false, refit = false;
 };
 
-void train_auto(const Program& program, const tasks::Kind& kind, const AutoOptions& options);
+void train_auto(const Program& program, const tasks::TaskSpec& kind, const AutoOptions& options);
 /// Goes on with the search in `run`, or returns false where there is none. Usage error for one of another
 /// task.
-bool resume_auto(const Program& program, const tasks::Kind& kind, const std::string& run);
+bool resume_auto(const Program& program, const tasks::TaskSpec& kind, const std::string& run);
 
 /// Seconds of "90", "90s", "10m", "1.5h"; usage error that says so for anything else, 0 and less among it.
 double seconds_of(const std::string& text);

@@ -38,10 +38,10 @@ from same_results_commands import COMMANDS, SETTINGS, VOLATILE
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "python"))
 from cli_helpers import write_csv  # noqa: E402
-from test_classify import nifti, volumes  # noqa: E402
+from test_volume_classification import nifti, volumes  # noqa: E402
 from test_generate import small_folder  # noqa: E402
-from test_scenes import write_scene  # noqa: E402
-from test_series import write_ts  # noqa: E402
+from test_segmentation import write_scene  # noqa: E402
+from test_series_classification import write_ts  # noqa: E402
 
 BINARY = {".bin", ".gz", ".model", ".npy", ".npz", ".png", ".safetensors", ".tif"}
 

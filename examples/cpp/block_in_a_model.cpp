@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "modewise/nn/block.h"
+#include "modewise/nn/layers/block.h"
 
 namespace nn = modewise::nn;
 

@@ -10,7 +10,7 @@
 
 #include "modewise/core/log.h"
 #include "modewise/tasks/failure.h"
-#include "modewise/tasks/kinds.h"
+#include "modewise/tasks/task_registry.h"
 
 namespace {
 

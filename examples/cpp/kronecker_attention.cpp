@@ -1,6 +1,6 @@
 // Kronecker attention of a token tensor, beside the formula with the full matrix written out.
 
-#include "modewise/ops/kronecker_attention.h"
+#include "modewise/ops/attention/kronecker_attention.h"
 
 #include <ATen/ATen.h>
 

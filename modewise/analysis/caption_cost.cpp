@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "modewise/analysis/zoo_cost.h"
+#include "modewise/analysis/attention_type_cost.h"
 
 namespace modewise::analysis {
 namespace {
@@ -50,9 +50,9 @@ void add_caption_encoder(CostAccount& account, const CaptionModelConfig& config,
   for (int64_t layer = 0; encoder.attention != "none" && layer < encoder.layers; ++layer) {
     account.layer("cells " + std::to_string(layer + 1));
     account.norm(width, count);
-    nn::ZooOptions options;
+    nn::AttentionTypeOptions options;
     options.factors = encoder.factors;
-    add_zoo_attention(account, encoder.attention, {cells, 0, width, encoder.heads}, options);
+    add_attention(account, encoder.attention, {cells, 0, width, encoder.heads}, options);
     add_network(account, config, count);
   }
   account.norm(width, count);
@@ -66,14 +66,14 @@ void add_transformer(CostAccount& account, const CaptionModelConfig& config, con
   account.add("embedding", (shape.vocabulary + config.max_words) * decoder.width, 0);
   for (int64_t layer = 0; layer < decoder.layers; ++layer) {
     account.layer("layer " + std::to_string(layer + 1));
-    nn::ZooOptions causal, rectangular;
+    nn::AttentionTypeOptions causal, rectangular;
     causal.causal = true;
     causal.factors = rectangular.factors = decoder.factors;
     account.norm(decoder.width, words);
-    add_zoo_attention(account, decoder.attention, {{config.max_words}, 0, decoder.width, decoder.heads},
+    add_attention(account, decoder.attention, {{config.max_words}, 0, decoder.width, decoder.heads},
                       causal);
-    if (nn::find_zoo_form(decoder.cross_attention)->reads_tokens) account.norm(decoder.width, words);
-    add_zoo_attention(account, decoder.cross_attention,
+    if (nn::find_attention_entry(decoder.cross_attention)->reads_tokens) account.norm(decoder.width, words);
+    add_attention(account, decoder.cross_attention,
                       {{config.max_words}, cells, decoder.width, decoder.heads}, rectangular);
     add_network(account, config, words);
   }

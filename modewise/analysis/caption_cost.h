@@ -2,8 +2,8 @@
 // What captioners cost, by formula from their options and sizes (cost.h says what counts).
 
 #include "modewise/analysis/cost.h"
-#include "modewise/models/captions/captioner.h"
-#include "modewise/models/captions/config.h"
+#include "modewise/models/captioning/captioner.h"
+#include "modewise/models/captioning/config.h"
 
 namespace modewise::analysis {
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <numeric>
 
-#include "modewise/analysis/zoo_cost.h"
-#include "modewise/ops/kronecker_attention.h"
+#include "modewise/analysis/attention_type_cost.h"
+#include "modewise/ops/attention/kronecker_attention.h"
 
 namespace modewise::analysis {
 namespace {
@@ -221,11 +221,11 @@ void add_blocks(CostAccount& account, const models::EncoderConfig& config, const
     if (config.attention.kernel != "none") {
       account.norm(config.width, count);
       AttentionCost attention(account, config, tokens);
-      const std::string& form = config.attention.from_zoo() ? config.attention.form : mechanism;
+      const std::string& form = config.attention.from_registry() ? config.attention.form : mechanism;
       if (form == "hot")
         attention.kronecker(projection);
-      else if (nn::find_zoo_form(form) != nullptr)
-        add_zoo_attention(account, form, {tokens.sizes, 0, config.width, config.heads});
+      else if (nn::find_attention_entry(form) != nullptr)
+        add_attention(account, form, {tokens.sizes, 0, config.width, config.heads});
       else if (form == "divided")
         attention.divided();
       else if (form == "pooling")
@@ -242,7 +242,7 @@ void add_blocks(CostAccount& account, const models::EncoderConfig& config, const
   }
 }
 
-models::TokenShape GridModel::tokens() const {
+models::TokenShape VisionModel::tokens() const {
   models::TokenShape out;
   for (size_t mode = 0; mode < size.size(); ++mode) {
     out.sizes.push_back((size[mode] + patch - 1) / patch);
@@ -251,7 +251,7 @@ models::TokenShape GridModel::tokens() const {
   return out;
 }
 
-ModelCost grid_cost(const GridModel& model, Projection projection) {
+ModelCost grid_cost(const VisionModel& model, Projection projection) {
   const models::TokenShape tokens = model.tokens();
   const double count = product(tokens.sizes);
   const int64_t width = model.encoder.width;

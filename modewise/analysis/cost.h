@@ -82,7 +82,7 @@ void add_blocks(CostAccount& account, const models::EncoderConfig& config, const
 
 /// A classifier of volumes (grids of any order) cut into patches: linear map of a patch with batch
 /// normalisation, blocks, mean over tokens, LayerNorm, linear head; the released code's volume model.
-struct GridModel {
+struct VisionModel {
   std::vector<int64_t> size = {28, 28, 28};
   int64_t patch = 4, channels = 1, classes = 2;
   std::string mechanism = "hot";
@@ -90,6 +90,6 @@ struct GridModel {
 
   models::TokenShape tokens() const;
 };
-ModelCost grid_cost(const GridModel& model, Projection projection = Projection::pooled);
+ModelCost grid_cost(const VisionModel& model, Projection projection = Projection::pooled);
 
 }  // namespace modewise::analysis

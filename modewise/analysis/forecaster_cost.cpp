@@ -4,9 +4,9 @@
 #include <functional>
 #include <numeric>
 
-#include "modewise/models/forecast/ensemble.h"
-#include "modewise/nn/patch_embedding.h"
-#include "modewise/ops/kronecker_attention.h"
+#include "modewise/models/forecasting/ensemble.h"
+#include "modewise/nn/embedding/patch_embedding.h"
+#include "modewise/ops/attention/kronecker_attention.h"
 
 namespace modewise::analysis {
 namespace {
@@ -29,8 +29,8 @@ double known_places(const ForecastShape& shape) {
                                              int64_t{1}, std::multiplies<>()));
 }
 
-/// What is taken off the window and put back on the forecast (nn/known_effect.h).
-void add_known_effect(CostAccount& account, const ForecasterConfig& config, const ForecastShape& shape) {
+/// What is taken off the window and put back on the forecast (nn/future_covariate_effect.h).
+void add_future_covariate_effect(CostAccount& account, const ForecasterConfig& config, const ForecastShape& shape) {
   if (shape.known == 0) return;
   const auto steps = static_cast<double>(shape.lookback + shape.horizon);
   const int64_t terms = shape.known + config.known.width, series = shape.series_count();
@@ -89,7 +89,7 @@ ForecasterCost token_cost(const ForecasterConfig& config, const ForecastShape& s
   add_codes(account, config, tokens);
   add_blocks(account, config, config.name, tokens, projection);
   add_head(account, config, shape, count, tokens.sizes.back());
-  add_known_effect(account, config, shape);
+  add_future_covariate_effect(account, config, shape);
   return std::move(account).cost(tokens.sizes);
 }
 

@@ -7,8 +7,8 @@
 // patches.
 
 #include "modewise/analysis/cost.h"
-#include "modewise/models/forecast/config.h"
-#include "modewise/models/forecast/forecaster.h"
+#include "modewise/models/forecasting/config.h"
+#include "modewise/models/forecasting/forecaster.h"
 
 namespace modewise::analysis {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "modewise/analysis/members_cost.h"
-#include "modewise/analysis/zoo_cost.h"
+#include "modewise/analysis/attention_type_cost.h"
 
 namespace modewise::analysis {
 namespace {
@@ -83,7 +83,7 @@ void add_stem(CostAccount& account, const std::vector<int64_t>& size, int64_t pa
   }
 }
 
-ModelCost token_classifier_cost(const models::GridModelConfig& config, const models::GridShape& shape) {
+ModelCost token_classifier_cost(const models::VisionModelConfig& config, const models::VisionShape& shape) {
   const models::TokenShape tokens = models::grid_tokens(config, shape);
   const std::vector<int64_t> patch = config.patch.along(shape.size);
   int64_t count = 1;
@@ -109,8 +109,8 @@ ModelCost token_classifier_cost(const models::GridModelConfig& config, const mod
   return std::move(account).cost(tokens.sizes);
 }
 
-ModelCost vision_transformer_cost(const models::GridModelConfig& given, const models::GridShape& shape) {
-  models::GridModelConfig config = given;
+ModelCost vision_transformer_cost(const models::VisionModelConfig& given, const models::VisionShape& shape) {
+  models::VisionModelConfig config = given;
   config.feed_forward = "gelu";
   config.attention = {};
   config.attention.query_key_norm = false;
@@ -129,7 +129,7 @@ ModelCost vision_transformer_cost(const models::GridModelConfig& given, const mo
   return std::move(account).cost(tokens.sizes);
 }
 
-ModelCost residual_network_cost(const models::GridModelConfig& config, const models::GridShape& shape) {
+ModelCost residual_network_cost(const models::VisionModelConfig& config, const models::VisionShape& shape) {
   const bool bottleneck = config.name == "resnet50";
   const std::array<int64_t, 4> depths =
       bottleneck ? std::array<int64_t, 4>{3, 4, 6, 3} : std::array<int64_t, 4>{2, 2, 2, 2};
@@ -148,7 +148,7 @@ ModelCost residual_network_cost(const models::GridModelConfig& config, const mod
   return std::move(account).cost({});
 }
 
-ModelCost convolution_network_cost(const models::GridModelConfig& config, const models::GridShape& shape) {
+ModelCost convolution_network_cost(const models::VisionModelConfig& config, const models::VisionShape& shape) {
   CostAccount account(element_bytes(config));
   ConvolutionCost grid(account, shape.size);
   int64_t width = shape.channels;
@@ -161,16 +161,16 @@ ModelCost convolution_network_cost(const models::GridModelConfig& config, const 
   if (config.cnn.attention != "none") {
     account.layer("attention");
     account.norm(width, grid.places());
-    nn::ZooOptions options;
+    nn::AttentionTypeOptions options;
     options.factors = config.cnn.factors;
-    add_zoo_attention(account, config.cnn.attention, {grid.size(), 0, width, config.cnn.heads}, options);
+    add_attention(account, config.cnn.attention, {grid.size(), 0, width, config.cnn.heads}, options);
   }
   account.layer("head");
   account.linear("head", static_cast<int64_t>(grid.places()) * width, shape.classes, 1);
   return std::move(account).cost(config.cnn.attention == "none" ? std::vector<int64_t>{} : grid.size());
 }
 
-ModelCost token_segmenter_cost(const models::SegmenterConfig& config, const models::SceneShape& shape) {
+ModelCost token_segmenter_cost(const models::SegmenterConfig& config, const models::SegmentationShape& shape) {
   const models::TokenShape tokens = models::scene_tokens(config, shape);
   const int64_t channels = shape.bands + (shape.missing ? 1 : 0), patch = config.patch.size;
   const bool apart = models::dates_are_a_mode(config, shape);
@@ -194,7 +194,7 @@ ModelCost token_segmenter_cost(const models::SegmenterConfig& config, const mode
   return std::move(account).cost(tokens.sizes);
 }
 
-ModelCost unet_cost(const models::SegmenterConfig& config, const models::SceneShape& shape) {
+ModelCost unet_cost(const models::SegmenterConfig& config, const models::SegmentationShape& shape) {
   const int64_t width = config.unet.width, channels = shape.bands + (shape.missing ? 1 : 0);
   CostAccount account(element_bytes(config));
   account.layer("encoder");
@@ -222,7 +222,7 @@ ModelCost unet_cost(const models::SegmenterConfig& config, const models::SceneSh
 
 }  // namespace
 
-ModelCost grid_classifier_cost(const models::GridModelConfig& config, const models::GridShape& shape) {
+ModelCost grid_classifier_cost(const models::VisionModelConfig& config, const models::VisionShape& shape) {
   models::validate(config, shape);
   if (models::is_grid_token_model(config.name)) return token_classifier_cost(config, shape);
   if (config.name == "vit") return vision_transformer_cost(config, shape);
@@ -231,7 +231,7 @@ ModelCost grid_classifier_cost(const models::GridModelConfig& config, const mode
                               : residual_network_cost(config, shape);
 }
 
-ModelCost segmenter_cost(const models::SegmenterConfig& config, const models::SceneShape& shape) {
+ModelCost segmenter_cost(const models::SegmenterConfig& config, const models::SegmentationShape& shape) {
   models::validate(config, shape);
   return config.name == "unet" ? unet_cost(config, shape) : token_segmenter_cost(config, shape);
 }

@@ -3,16 +3,16 @@
 // says what counts).
 
 #include "modewise/analysis/cost.h"
-#include "modewise/models/grids/config.h"
-#include "modewise/models/grids/grid_classifier.h"
-#include "modewise/models/scenes/config.h"
-#include "modewise/models/scenes/segmenter.h"
+#include "modewise/models/vision/config.h"
+#include "modewise/models/vision/vision_classifier.h"
+#include "modewise/models/segmentation/config.h"
+#include "modewise/models/segmentation/segmenter.h"
 
 namespace modewise::analysis {
 
 /// A volume through one of grid_models(). Config error as models::validate.
-ModelCost grid_classifier_cost(const models::GridModelConfig& config, const models::GridShape& shape);
+ModelCost grid_classifier_cost(const models::VisionModelConfig& config, const models::VisionShape& shape);
 /// A window through one of segmenters(). Config error as models::validate.
-ModelCost segmenter_cost(const models::SegmenterConfig& config, const models::SceneShape& shape);
+ModelCost segmenter_cost(const models::SegmenterConfig& config, const models::SegmentationShape& shape);
 
 }  // namespace modewise::analysis

@@ -30,23 +30,23 @@ class AllocationMeter : public c10::MemoryReportingInfoBase {
  public:
   void reportMemoryUsage(void*, int64_t size, size_t, size_t, c10::Device) override {
     const int64_t now = alive_.fetch_add(size) + size;
-    int64_t most = most_.load();
-    while (now > most && !most_.compare_exchange_weak(most, now)) {
+    int64_t maximum = most_.load();
+    while (now > maximum && !most_.compare_exchange_weak(maximum, now)) {
     }
   }
   bool memoryProfilingEnabled() const override { return true; }
-  int64_t most() const { return most_.load(); }
+  int64_t maximum() const { return most_.load(); }
 
  private:
   std::atomic<int64_t> alive_{0}, most_{0};
 };
 
 template <class Work>
-int64_t most_bytes(const Work& work) {
+int64_t max_bytes(const Work& work) {
   const auto meter = std::make_shared<AllocationMeter>();
   const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, meter);
   work();
-  return meter->most();
+  return meter->maximum();
 }
 
 struct Timing {
@@ -98,10 +98,10 @@ MeasuredCost measure_encoder(const models::EncoderConfig& config, const std::str
   MeasuredCost out;
   const auto samples = static_cast<double>(batch);
   encoder.eval();
-  out.inference_bytes = static_cast<double>(most_bytes(infer)) / samples;  // warms up, too
+  out.inference_bytes = static_cast<double>(max_bytes(infer)) / samples;  // warms up, too
   const Timing inference = timed(infer, repeats, seconds);
   encoder.train();
-  out.training_bytes = static_cast<double>(most_bytes(train)) / samples;
+  out.training_bytes = static_cast<double>(max_bytes(train)) / samples;
   const Timing training = timed(train, repeats, seconds);
   out.inference_seconds = inference.median / samples;
   out.training_seconds = training.median / samples;

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "modewise/analysis/members_cost.h"
-#include "modewise/models/labelled_series/convolutions.h"
-#include "modewise/models/labelled_series/minirocket_features.h"
-#include "modewise/models/labelled_series/shapelet_distance.h"
-#include "modewise/nn/sequence_attention.h"
-#include "modewise/ops/attention_forms.h"
+#include "modewise/models/series_classification/convolutions.h"
+#include "modewise/models/series_classification/minirocket_features.h"
+#include "modewise/models/series_classification/shapelet_distance.h"
+#include "modewise/nn/attention/sequence_attention.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::analysis {
 namespace {
@@ -135,7 +135,7 @@ ModelCost plain_series_cost(const models::SeriesModelConfig& config, const model
 
 void add_sequence_attention(CostAccount& account, const nn::SequenceAttentionOptions& options, int64_t n,
                             double samples) {
-  const nn::SequenceForm& form = *nn::find_sequence_form(options.form);
+  const nn::SequenceAttentionEntry& form = *nn::find_sequence_attention(options.form);
   const double count = samples * static_cast<double>(n);
   for (int i = form.keys ? 0 : 1; i < 4; ++i)
     account.linear(i < 2 ? "query and key" : "value and output", options.width, options.width, count,

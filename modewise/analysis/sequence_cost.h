@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "modewise/analysis/cost.h"
-#include "modewise/models/labelled_series/config.h"
-#include "modewise/models/labelled_series/series_classifier.h"
-#include "modewise/models/language/config.h"
-#include "modewise/nn/sequence_attention.h"
+#include "modewise/models/series_classification/config.h"
+#include "modewise/models/series_classification/series_classifier.h"
+#include "modewise/models/language_modeling/config.h"
+#include "modewise/nn/attention/sequence_attention.h"
 
 namespace modewise::analysis {
 

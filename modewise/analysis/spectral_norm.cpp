@@ -63,10 +63,10 @@ double largest_eigenvalue(const Vector& off_diagonal) {
 
 }  // namespace
 
-double spectral_norm(const LinearMap& map, int64_t most_steps) {
+double spectral_norm(const LinearMap& map, int64_t max_steps) {
   constexpr int kWindow = 8;  // steps without growth that end the search
   if (map.rows == 0 || map.columns == 0) return 0;
-  const int64_t steps = std::min({map.rows, map.columns, most_steps});
+  const int64_t steps = std::min({map.rows, map.columns, max_steps});
   std::vector<Vector> left, right;
   Vector off_diagonal, estimates;
   Vector x(static_cast<size_t>(map.columns));

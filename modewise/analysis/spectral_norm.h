@@ -17,6 +17,6 @@ struct LinearMap {
 /// ‖A‖_2 by Golub-Kahan-Lanczos bidiagonalisation with full reorthogonalisation, from a counter-based random
 /// start: to about 1e-14 relative, exact after min(rows, columns) steps. One thread, so equal bits
 /// everywhere. Memory: 2 · steps vectors, at most `most_steps` of them.
-double spectral_norm(const LinearMap& map, int64_t most_steps = 500);
+double spectral_norm(const LinearMap& map, int64_t max_steps = 500);
 
 }  // namespace modewise::analysis

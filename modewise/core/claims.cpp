@@ -97,10 +97,10 @@ std::string token_in(const fs::path& file) {
   return field<std::string>(parsed(content_of(file).value_or(""), file), "token", "");
 }
 
-void write_claim(const fs::path& file, const std::string& token, int64_t beats) {
+void write_claim(const fs::path& file, const std::string& token, int64_t heartbeats) {
   const nlohmann::ordered_json json = {
       {"token", token},        {"host", host_name()},           {"machine", this_machine()},
-      {"process", ::getpid()}, {"start", start_of(::getpid())}, {"beats", beats}};
+      {"process", ::getpid()}, {"start", start_of(::getpid())}, {"beats", heartbeats}};
   write_file_atomically(file, json.dump() + "\n");
 }
 
@@ -126,11 +126,11 @@ Claim::~Claim() {
   }
 }
 
-bool Claim::beat() {
+bool Claim::heartbeat() {
   const FileLock lock = FileLock::of_file(lock_of(folder_), FileLock::Mode::wait);
   const fs::path file = file_of(folder_, name_);
   if (token_in(file) != token_) return false;
-  write_claim(file, token_, ++beats_);
+  write_claim(file, token_, ++heartbeats_);
   return true;
 }
 

@@ -26,7 +26,7 @@ class Claim {
 
   /// A heartbeat; false when another has taken the piece over. Errors: io, cannot_create where it cannot be
   /// written; the claim is ours until its lease ends all the same, so the next one may be tried.
-  bool beat();
+  bool heartbeat();
   /// The owner before was dead.
   bool taken_over() const { return taken_over_; }
   /// "TOKEN FILE", for the environment variable kClaimVariable of a process that does the work.
@@ -39,7 +39,7 @@ class Claim {
   std::filesystem::path folder_;
   std::string name_, token_;
   bool taken_over_ = false;
-  int64_t beats_ = 0;
+  int64_t heartbeats_ = 0;
 };
 
 class Claims {

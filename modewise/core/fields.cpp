@@ -71,8 +71,8 @@ std::string broken_rule(const T& value, const Rule& rule) {
     if (bounded && !(number >= rule.min && number <= rule.max))
       return fmt::format("a number from {} to {}", rule.min, rule.max);
     if (!(number >= rule.min)) return fmt::format("a number of at least {}", rule.min);
-    if (std::is_same_v<T, int64_t> && std::isinf(rule.max) && !(number <= kMostInteger))
-      return fmt::format("a number of at most {}", kMostInteger);
+    if (std::is_same_v<T, int64_t> && std::isinf(rule.max) && !(number <= kMaxInteger))
+      return fmt::format("a number of at most {}", kMaxInteger);
   }
   return "";
 }

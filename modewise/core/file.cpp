@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Limit in bytes for a device or pipe, which may never end (/dev/zero).
-constexpr size_t kMostStreamBytes = size_t{1} << 30;
+constexpr size_t kMaxStreamBytes = size_t{1} << 30;
 
 class Descriptor {
  public:
@@ -66,9 +66,9 @@ std::string read_file(const fs::path& path) {
   std::string text;
   char buffer[1 << 16];
   while (true) {
-    require(S_ISREG(info.st_mode) || text.size() <= kMostStreamBytes, ErrorKind::no_input,
+    require(S_ISREG(info.st_mode) || text.size() <= kMaxStreamBytes, ErrorKind::no_input,
             "{}: expected a file, got a device or pipe that gives more than {} bytes", path.string(),
-            kMostStreamBytes);
+            kMaxStreamBytes);
     const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     require_call(n >= 0, ErrorKind::io, "cannot read", path.native());

@@ -6,7 +6,7 @@
 namespace modewise {
 
 /// The largest integer of a field without a bound of its own: a product of two still fits into 64 bits.
-constexpr int64_t kMostInteger = (int64_t{1} << 31) - 1;
+constexpr int64_t kMaxInteger = (int64_t{1} << 31) - 1;
 /// Rule::max of fields that nothing is counted with, such as seeds: all that 64 bits hold.
 constexpr double kAnyInteger = 0x1p63;
 

@@ -36,9 +36,9 @@ std::string nearest_name_hint(std::string_view name, std::span<const std::string
 }
 
 std::string listed_names(std::span<const std::string> names) {
-  constexpr size_t kMostListed = 20;
-  if (names.size() <= kMostListed) return fmt::format("{}", fmt::join(names, ", "));
-  return fmt::format("{}, … {} in all", fmt::join(names.first(kMostListed), ", "), names.size());
+  constexpr size_t kMaxListed = 20;
+  if (names.size() <= kMaxListed) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}, … {} in all", fmt::join(names.first(kMaxListed), ", "), names.size());
 }
 
 }  // namespace modewise

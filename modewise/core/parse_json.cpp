@@ -15,11 +15,11 @@ Json parse_json(std::string_view text, const std::string& source) {
   const auto bounded = [&](int depth, Event event, Json&) {  // `depth`: levels around what is met
     if (event == Event::object_start) members.push_back(0);
     if (event == Event::object_end) members.pop_back();
-    require(event != Event::key || ++members.back() <= kMostOrderedMembers || !ordered, ErrorKind::data,
-            "{}: an object has more than {} members", source, kMostOrderedMembers);
+    require(event != Event::key || ++members.back() <= kMaxOrderedMembers || !ordered, ErrorKind::data,
+            "{}: an object has more than {} members", source, kMaxOrderedMembers);
     const bool opens = event == Event::object_start || event == Event::array_start;
-    require(!opens || depth < kMostJsonDepth, ErrorKind::data, "{}: nested deeper than {} levels", source,
-            kMostJsonDepth);
+    require(!opens || depth < kMaxJsonDepth, ErrorKind::data, "{}: nested deeper than {} levels", source,
+            kMaxJsonDepth);
     return true;
   };
   try {

@@ -8,10 +8,10 @@
 namespace modewise {
 
 /// Levels that a document may have. What copies, prints or frees a document calls itself at each of them.
-constexpr int kMostJsonDepth = 100;
+constexpr int kMaxJsonDepth = 100;
 
 /// Members that an object of an ordered_json may have: it looks for each among those before it.
-constexpr size_t kMostOrderedMembers = 16384;
+constexpr size_t kMaxOrderedMembers = 16384;
 
 /// The document of `text`. Throws data errors that begin with `source` when it is not JSON, has more levels
 /// or, as ordered_json, an object with more members.

@@ -101,14 +101,14 @@ double bf16_tile_operations() {
 
 double fastest_rate(double work, int runs, const std::function<void()>& run) {
   run();
-  double least = 0;
+  double minimum = 0;
   for (int i = 0; i < runs; ++i) {
     const double start = thread_seconds();
     run();
     const double taken = std::max(thread_seconds() - start, 1e-9);
-    least = i == 0 ? taken : std::min(least, taken);
+    minimum = i == 0 ? taken : std::min(minimum, taken);
   }
-  return work / least;
+  return work / minimum;
 }
 
 ProcessorRates processor_rates() {

@@ -142,7 +142,7 @@ void TokenFile::write(const std::filesystem::path& path) const {
                          {"source", source_}});
 }
 
-TokenFileBuilder::TokenFileBuilder(TokenizerMark tokenizer, std::string source)
+TokenFileBuilder::TokenFileBuilder(SpecialToken tokenizer, std::string source)
     : tokenizer_(std::move(tokenizer)), source_(std::move(source)) {
   require(tokenizer_.vocabulary > 0, ErrorKind::internal, "a tokenizer without tokens");
 }

@@ -19,7 +19,7 @@
 namespace modewise::data {
 
 /// Which tokenizer made tokens.
-struct TokenizerMark {
+struct SpecialToken {
   std::string name, hash;  // as the tokenizer tells them
   std::string path;        // where it was; may be gone
   int64_t vocabulary = 0;
@@ -41,7 +41,7 @@ class TokenFile {
 
   int64_t tokens() const { return count_; }
   const std::vector<TokenSpan>& documents() const { return documents_; }
-  const TokenizerMark& tokenizer() const { return tokenizer_; }
+  const SpecialToken& tokenizer() const { return tokenizer_; }
   /// The file, or what the tokens were made from.
   const std::string& source() const { return source_; }
   /// Of tokens and documents.
@@ -62,14 +62,14 @@ class TokenFile {
   bool wide_ = false;
   int64_t count_ = 0;
   std::vector<TokenSpan> documents_;
-  TokenizerMark tokenizer_;
+  SpecialToken tokenizer_;
   std::string source_, hash_;
 };
 
 /// Collects documents in memory.
 class TokenFileBuilder {
  public:
-  TokenFileBuilder(TokenizerMark tokenizer, std::string source);
+  TokenFileBuilder(SpecialToken tokenizer, std::string source);
 
   /// Opens the next document, whose text has this size; its tokens follow by add().
   void begin_document(int64_t bytes, int64_t words);
@@ -77,7 +77,7 @@ class TokenFileBuilder {
   TokenFile finish();
 
  private:
-  TokenizerMark tokenizer_;
+  SpecialToken tokenizer_;
   std::string source_;
   std::vector<TokenSpan> documents_;
   std::vector<uint16_t> narrow_;

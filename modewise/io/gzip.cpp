@@ -67,16 +67,16 @@ size_t GzipReader::read(std::span<std::byte> out) {
 }
 
 std::vector<std::byte> gunzip(std::span<const std::byte> bytes, const std::string& source,
-                              int64_t most_bytes) {
+                              int64_t max_bytes) {
   std::vector<std::byte> content(size_t{1} << 16);
   int64_t size = 0;
   {
     GzipReader counter(bytes, source);
     while (const size_t got = counter.read(content)) {
       size += static_cast<int64_t>(got);
-      require(size <= most_bytes, ErrorKind::data,
+      require(size <= max_bytes, ErrorKind::data,
               "{}: its {} compressed bytes hold more than the {} bytes that are accepted", source,
-              bytes.size(), most_bytes);
+              bytes.size(), max_bytes);
     }
   }
   content.resize(static_cast<size_t>(size));

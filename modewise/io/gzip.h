@@ -37,6 +37,6 @@ class GzipReader {
 
 /// All of the content. Refuses more than `most_bytes`; deflate itself cannot expand by more than 1032.
 std::vector<std::byte> gunzip(std::span<const std::byte> bytes, const std::string& source,
-                              int64_t most_bytes);
+                              int64_t max_bytes);
 
 }  // namespace modewise::io

@@ -39,7 +39,7 @@ void refuse_other_kinds(std::string_view text, const std::string& source) {
             kind.name, kind.advice);
 }
 
-constexpr size_t kMostUtf16 = size_t{32} << 20;  // bytes: what they become fits into 64 MiB
+constexpr size_t kMaxUtf16 = size_t{32} << 20;  // bytes: what they become fits into 64 MiB
 
 /// Of UTF-16 with a byte order mark.
 std::string utf8_of_utf16(std::string_view bytes, const std::string& source) {
@@ -92,9 +92,9 @@ TextInput::TextInput(std::span<const std::byte> bytes, const std::string& source
   require(!text_.empty(), ErrorKind::data, "{}: the file is empty", source);
   refuse_other_kinds(text_, source);
   if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF")) {
-    require(text_.size() <= kMostUtf16, ErrorKind::data,
+    require(text_.size() <= kMaxUtf16, ErrorKind::data,
             "{}: the file holds {} bytes of UTF-16, at most {} are read; save it as UTF-8", source,
-            text_.size(), kMostUtf16);
+            text_.size(), kMaxUtf16);
     converted_ = utf8_of_utf16(text_, source);
   }
   if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);

@@ -64,13 +64,13 @@ BleuCounts bleu_counts(const CaptionCase& image) {
         if (ngram == orders.size()) orders.push_back(n - 1);
         ++counts.total[n - 1];
       });
-  std::vector<int64_t> most(numbers.size(), 0), own, one;
+  std::vector<int64_t> maximum(numbers.size(), 0), own, one;
   for (const Words reference : image.references) {
     count_known(numbers, reference, one);
-    for (size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], one[i]);
+    for (size_t i = 0; i < maximum.size(); ++i) maximum[i] = std::max(maximum[i], one[i]);
   }
   count_known(numbers, image.candidate, own);
-  for (size_t i = 0; i < own.size(); ++i) counts.found[orders[i]] += std::min(own[i], most[i]);
+  for (size_t i = 0; i < own.size(); ++i) counts.found[orders[i]] += std::min(own[i], maximum[i]);
   return counts;
 }
 

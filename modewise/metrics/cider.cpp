@@ -101,7 +101,7 @@ void CiderScorer::count(std::span<const CaptionCase> images, size_t n) {
 double CiderScorer::score(const CaptionCase& image) const {
   require(!image.references.empty(), ErrorKind::usage, "CIDEr-D: an image without references");
   ImageNgrams known;
-  const double most = std::log(static_cast<double>(std::max<int64_t>(images_, 1)));
+  const double maximum = std::log(static_cast<double>(std::max<int64_t>(images_, 1)));
   std::vector<uint32_t> counted;  // the numbers of these n-grams here, or kNone
   const auto number = [&](uint32_t prefix, int32_t word) {
     const uint32_t ngram = known.numbers.number(prefix, word);
@@ -111,7 +111,7 @@ double CiderScorer::score(const CaptionCase& image) const {
     const bool unknown = has_prefix && prefix_here == NgramNumbers::kNone;
     counted.push_back(unknown ? NgramNumbers::kNone : numbers_.find(prefix_here, word));
     const int32_t frequency = counted.back() == NgramNumbers::kNone ? 1 : frequencies_[counted.back()];
-    known.weights.push_back(most - std::log(frequency));
+    known.weights.push_back(maximum - std::log(frequency));
     known.orders.push_back(has_prefix ? known.orders[prefix] + 1 : 0);
     return ngram;
   };

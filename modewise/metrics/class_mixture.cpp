@@ -57,21 +57,21 @@ MixedPart samples_of(const MixedPart& part, const std::vector<int64_t>& folds, i
 }
 
 /// Each part by the weights that the others choose.
-std::vector<ScoreTable> judged_by_other_parts(std::span<const MixedPart> parts, const std::string& select,
+std::vector<ScoreTable> evaluated_by_other_parts(std::span<const MixedPart> parts, const std::string& select,
                                               int64_t picks) {
-  std::vector<ScoreTable> judged;
+  std::vector<ScoreTable> evaluated;
   for (size_t p = 0; p < parts.size(); ++p) {
     std::vector<MixedPart> others(parts.begin(), parts.end());
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(p));
-    judged.push_back(mixed_scores(parts[p], greedy_class_weights(others, select, picks)));
+    evaluated.push_back(mixed_scores(parts[p], greedy_class_weights(others, select, picks)));
   }
-  return judged;
+  return evaluated;
 }
 
 /// Each fold of a part by the weights that the other folds choose.
-ScoreTable judged_by_other_folds(const MixedPart& part, const std::string& select, int64_t picks) {
-  ScoreTable judged = empty_like(part);
-  const std::vector<int64_t> folds = folds_of(judged);
+ScoreTable evaluated_by_other_folds(const MixedPart& part, const std::string& select, int64_t picks) {
+  ScoreTable evaluated = empty_like(part);
+  const std::vector<int64_t> folds = folds_of(evaluated);
   for (int64_t fold = 0; fold < kFolds; ++fold) {
     const MixedPart others = samples_of(part, folds, fold, false);
     const ScoreTable own = mixed_scores(samples_of(part, folds, fold, true),
@@ -80,11 +80,11 @@ ScoreTable judged_by_other_folds(const MixedPart& part, const std::string& selec
     for (size_t i = 0; i < folds.size(); ++i) {
       if (folds[i] != fold) continue;
       std::copy(from, from + own.classes,
-                judged.scores.begin() + static_cast<std::ptrdiff_t>(i) * own.classes);
+                evaluated.scores.begin() + static_cast<std::ptrdiff_t>(i) * own.classes);
       from += own.classes;
     }
   }
-  return judged;
+  return evaluated;
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ std::vector<double> greedy_class_weights(std::span<const MixedPart> parts, const
   for (const MixedPart& part : parts) sums.push_back(empty_like(part));
   tried = sums;
   std::vector<double> picked(models), best;
-  MixtureFigure most;
+  MixtureFigure maximum;
   for (int64_t pick = 1; pick <= picks; ++pick) {
     const auto count = static_cast<double>(pick);
     size_t chosen = models;
@@ -132,8 +132,8 @@ std::vector<double> greedy_class_weights(std::span<const MixedPart> parts, const
     picked[chosen] += 1;
     for (size_t p = 0; p < parts.size(); ++p)
       for (size_t i = 0; i < sums[p].scores.size(); ++i) sums[p].scores[i] += parts[p][chosen].scores[i];
-    if (!best.empty() && !highest.better_than(most)) continue;
-    most = highest;
+    if (!best.empty() && !highest.better_than(maximum)) continue;
+    maximum = highest;
     best = picked;
     for (double& weight : best) weight /= count;
   }
@@ -156,11 +156,11 @@ ClassMixture mix_classes(std::span<const MixedPart> parts, const std::string& se
     best = m;
     alone = std::move(tables);
   }
-  std::vector<ScoreTable> judged = parts.size() > 1
-                                       ? judged_by_other_parts(parts, select, picks)
-                                       : std::vector{judged_by_other_folds(parts.front(), select, picks)};
-  if (mixture_figure(judged, select).better_than(mixture_figure(alone, select)))
-    return {greedy_class_weights(parts, select, picks), std::move(judged)};
+  std::vector<ScoreTable> evaluated = parts.size() > 1
+                                       ? evaluated_by_other_parts(parts, select, picks)
+                                       : std::vector{evaluated_by_other_folds(parts.front(), select, picks)};
+  if (mixture_figure(evaluated, select).better_than(mixture_figure(alone, select)))
+    return {greedy_class_weights(parts, select, picks), std::move(evaluated)};
   std::vector<double> one(models_of(parts));
   one[best] = 1;
   return {std::move(one), std::move(alone)};

@@ -35,7 +35,7 @@ ScoreTable mixed_scores(const MixedPart& part, const std::vector<double>& weight
 
 struct ClassMixture {
   std::vector<double> weights;     // [M]
-  std::vector<ScoreTable> judged;  // of each part: scores by weights that its samples did not choose
+  std::vector<ScoreTable> evaluated;  // of each part: scores by weights that its samples did not choose
 };
 /// Weights of M models, M ≥ 1, from one validation part or several. To judge them the samples are put into
 /// folds, and each fold is scored by the weights that the others choose: the parts, or five folds of a single

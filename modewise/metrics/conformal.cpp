@@ -52,9 +52,9 @@ class Scores {
 class Calibrator {
  public:
   Calibrator(const CalibrationSample& sample, double exponent, bool shared)
-      : sample_(sample), shared_(shared), scale_(sample.deviation.size()) {
+      : sample_(sample), shared_(shared), scale_(sample.stddev.size()) {
     for (size_t i = 0; i < scale_.size(); ++i)
-      scale_[i] = static_cast<float>(std::pow(sample.deviation[i], exponent));
+      scale_[i] = static_cast<float>(std::pow(sample.stddev[i], exponent));
   }
 
   /// Margins [I, S, H] from the windows of `part`. A cell with few scores takes its series' margins, or those
@@ -189,7 +189,7 @@ void CalibrationConfig::fields(Fields& f) {
         {.one_of = {"auto", "shared", "own"}});
 }
 
-double window_deviation(std::span<const float> past, std::span<const bool> observed) {
+double window_stddev(std::span<const float> past, std::span<const bool> observed) {
   double sum = 0, squares = 0, n = 0;
   for (size_t i = 0; i < past.size(); ++i) {
     if (!observed.empty() && !observed[i]) continue;
@@ -240,21 +240,21 @@ Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& 
 
 std::vector<float> calibrated_quantiles(const Calibration& calibration, std::span<const float> forecast,
                                         std::span<const float> raw_quantiles,
-                                        std::span<const float> deviation) {
+                                        std::span<const float> stddev) {
   const auto series = static_cast<size_t>(calibration.series),
              horizon = static_cast<size_t>(calibration.horizon);
   const size_t intervals = calibration.nominal.size(), levels = 2 * intervals + 1;
   const size_t cells = series * horizon;
-  const size_t windows = deviation.size() / std::max<size_t>(series, 1);
+  const size_t windows = stddev.size() / std::max<size_t>(series, 1);
   const bool raw = !raw_quantiles.empty();
-  require(deviation.size() == windows * series &&
+  require(stddev.size() == windows * series &&
               (raw ? raw_quantiles.size() == windows * cells * levels : forecast.size() == windows * cells),
           ErrorKind::internal, "calibrated_quantiles: {} windows of {} series × {} steps, got {} forecasts",
           windows, series, horizon, raw ? raw_quantiles.size() : forecast.size());
   std::vector<float> result(windows * cells * levels);
   for (size_t at = 0; at < windows * cells; ++at) {
     const size_t cell = at % cells;
-    const float scale = static_cast<float>(std::pow(deviation[at / horizon], calibration.exponent));
+    const float scale = static_cast<float>(std::pow(stddev[at / horizon], calibration.exponent));
     float* out = &result[at * levels];
     const float centre = raw ? raw_quantiles[at * levels + intervals] : forecast[at];
     out[intervals] = centre;

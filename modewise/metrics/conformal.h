@@ -38,7 +38,7 @@ struct CalibrationSample {
   std::vector<double> nominal;      // I, ascending
   bool shared_forecast = true;      // a point model: one block of scores serves all intervals
   std::vector<float> below, above;  // [I or 1, S, H, n]: lower − y and y − upper
-  std::vector<float> deviation;     // [S, n], of the lookback (window_deviation)
+  std::vector<float> stddev;     // [S, n], of the lookback (window_deviation)
 
   size_t at(int64_t interval, int64_t s, int64_t step, int64_t window) const {
     return static_cast<size_t>((((shared_forecast ? 0 : interval) * series + s) * horizon + step) * windows +
@@ -68,7 +68,7 @@ struct Calibration {
 };
 
 /// √(variance of the observed lookback values + floor²), so that a constant window keeps a scale.
-double window_deviation(std::span<const float> past, std::span<const bool> observed);
+double window_stddev(std::span<const float> past, std::span<const bool> observed);
 
 /// Data error when there is not one validation target.
 Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& config);
@@ -77,7 +77,7 @@ Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& 
 /// quantiles [n, S, H, 2I+1] of a model with these levels (then `forecast` is not read). Never crossing.
 std::vector<float> calibrated_quantiles(const Calibration& calibration, std::span<const float> forecast,
                                         std::span<const float> raw_quantiles,
-                                        std::span<const float> deviation);
+                                        std::span<const float> stddev);
 
 /// calibration.npz: margins `lower` and `upper`, `nominal`, and `about` (JSON as bytes: the choice and its
 /// trials).

@@ -21,15 +21,15 @@ double smape_term(double truth, double forecast) {
 }  // namespace
 
 ForecastErrors::ForecastErrors(int64_t series, int64_t horizon, std::vector<double> mean,
-                               std::vector<double> deviation, std::vector<double> levels)
+                               std::vector<double> stddev, std::vector<double> levels)
     : series_(series),
       horizon_(horizon),
       mean_(std::move(mean)),
-      deviation_(std::move(deviation)),
+      stddev_(std::move(stddev)),
       levels_(std::move(levels)) {
-  require(std::ssize(mean_) == series && std::ssize(deviation_) == series, ErrorKind::internal,
+  require(std::ssize(mean_) == series && std::ssize(stddev_) == series, ErrorKind::internal,
           "ForecastErrors: {} series need as many means and deviations, got {} and {}", series, mean_.size(),
-          deviation_.size());
+          stddev_.size());
   for (size_t lower = levels_.size() / 2; lower-- > 0;) {
     const size_t upper = levels_.size() - 1 - lower;
     if (std::abs(levels_[lower] + levels_[upper] - 1) < 1e-9)
@@ -57,13 +57,13 @@ void ForecastErrors::add(std::span<const float> forecast, std::span<const float>
   for (size_t at = 0; at < forecast.size(); ++at) {
     if (!observed.empty() && !observed[at]) continue;
     const size_t cell = at % cells, s = cell / static_cast<size_t>(horizon_);
-    const double mean = mean_[s], deviation = deviation_[s];
+    const double mean = mean_[s], stddev = stddev_[s];
     const double y = truth[at], f = forecast[at], error = f - y;
     Cell& sums = cells_[cell];
     sums.squared += error * error;
     sums.absolute += std::abs(error);
     sums.smape += smape_term(y, f);
-    sums.smape_units += smape_term(y * deviation + mean, f * deviation + mean);
+    sums.smape_units += smape_term(y * stddev + mean, f * stddev + mean);
     ++sums.count;
     const float* q = levels > 0 ? &quantiles[at * levels] : nullptr;
     for (size_t level = 0; level < levels; ++level) {
@@ -109,7 +109,7 @@ PointErrors ForecastErrors::errors(Scale scale, int64_t series_begin, int64_t se
                                    int64_t step_end) const {
   PointErrors sums;
   for (int64_t s = series_begin; s < series_end; ++s) {
-    const double unit = scale == Scale::units ? deviation_[static_cast<size_t>(s)] : 1;
+    const double unit = scale == Scale::units ? stddev_[static_cast<size_t>(s)] : 1;
     for (int64_t step = step_begin; step < step_end; ++step) {
       const Cell& cell = cells_[static_cast<size_t>(s * horizon_ + step)];
       sums.mse += cell.squared * unit * unit;
@@ -147,7 +147,7 @@ QuantileErrors ForecastErrors::quantiles(Scale scale, int64_t steps) const {
   for (const Pair& pair : pairs_) result.intervals.push_back({pair.nominal, 0, 0});
   double count = 0;
   for (int64_t s = 0; s < series_; ++s) {
-    const double unit = scale == Scale::units ? deviation_[static_cast<size_t>(s)] : 1;
+    const double unit = scale == Scale::units ? stddev_[static_cast<size_t>(s)] : 1;
     for (int64_t step = 0; step < end; ++step) {
       const auto cell = static_cast<size_t>(s * horizon_ + step);
       count += static_cast<double>(cells_[cell].count);

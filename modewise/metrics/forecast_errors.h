@@ -39,7 +39,7 @@ class ForecastErrors {
  public:
   /// `mean` and `deviation` (S each) bring scaled values into units; `levels` are ascending, empty for point
   /// forecasts.
-  ForecastErrors(int64_t series, int64_t horizon, std::vector<double> mean, std::vector<double> deviation,
+  ForecastErrors(int64_t series, int64_t horizon, std::vector<double> mean, std::vector<double> stddev,
                  std::vector<double> levels = {});
 
   /// Adds B windows: `forecast` and `truth` [B, S, H], `observed` of that size or empty, `quantiles`
@@ -83,7 +83,7 @@ class ForecastErrors {
                      int64_t step_end) const;
 
   int64_t series_, horizon_, windows_ = 0;
-  std::vector<double> mean_, deviation_, levels_;
+  std::vector<double> mean_, stddev_, levels_;
   std::vector<Pair> pairs_;      // narrowest interval first
   std::vector<Cell> cells_;      // [S, H]
   std::vector<double> pinball_;  // [S, H, Q]

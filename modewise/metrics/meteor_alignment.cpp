@@ -35,11 +35,11 @@ std::vector<std::vector<Match>> possible_matches(Words candidate, Words referenc
 }
 
 /// A beginning of an alignment, as the search judges it.
-struct Standing {
+struct AlignmentState {
   int64_t exact = 0, chunks = 0, distance = 0;
   int32_t last_end = -1;  // behind the candidate's word that was matched last; −1: the last word has no match
 
-  bool operator<(const Standing& other) const {
+  bool operator<(const AlignmentState& other) const {
     return std::tuple(-exact, chunks, distance) < std::tuple(-other.exact, other.chunks, other.distance);
   }
   void take(const Match& match) {
@@ -54,14 +54,14 @@ struct Standing {
 };
 
 struct Path {
-  Standing standing;
+  AlignmentState standing;
   std::vector<Match> matches;
   std::vector<bool> used;  // [words of the candidate]
 };
 
 /// A path and how it may go on.
 struct Step {
-  Standing standing;
+  AlignmentState standing;
   size_t path = 0;
   Match match;
 };
@@ -104,7 +104,7 @@ class Search {
   void advance(size_t at) {
     std::vector<Step> steps;
     for (size_t p = 0; p < paths_.size(); ++p) {
-      Standing standing = paths_[p].standing;
+      AlignmentState standing = paths_[p].standing;
       const auto distance = [&](const Match& match) {
         return std::abs(static_cast<int64_t>(at) - match.place);
       };
@@ -149,7 +149,7 @@ class Search {
 };
 
 int64_t chunks_of(const std::vector<Match>& matches) {
-  Standing standing;
+  AlignmentState standing;
   for (const Match& match : matches) {
     if (match.place >= 0)
       standing.take(match);

@@ -6,7 +6,7 @@
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
 
-#include "modewise/ops/elementary.h"
+#include "modewise/ops/dense/elementary.h"
 
 namespace modewise::models {
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "modewise/core/error.h"
-#include "modewise/nn/attention_zoo.h"
+#include "modewise/nn/attention/attention_registry.h"
 
 namespace modewise::models {
 
@@ -23,7 +23,7 @@ namespace {
 
 std::vector<std::string> attention_form_names() {
   std::vector<std::string> names = {"model"};
-  for (const nn::ZooForm& form : nn::zoo_forms()) names.emplace_back(form.name);
+  for (const nn::AttentionEntry& form : nn::attention_entries()) names.emplace_back(form.name);
   return names;
 }
 
@@ -96,7 +96,7 @@ void check_modes(const std::vector<int64_t>& list, const char* name, int64_t mod
 void check_attention(const AttentionConfig& attention, const std::string& feed_forward,
                      const std::string& source) {
   const bool linear = attention.kernel == "linear";
-  require(!attention.from_zoo() || (attention.kernel == "softmax" && attention.dropout == 0),
+  require(!attention.from_registry() || (attention.kernel == "softmax" && attention.dropout == 0),
           ErrorKind::config,
           "{}: attention.form = \"{}\" is another attention than the model's: attention.kernel = \"{}\" and "
           "attention.dropout = {} cannot act",

@@ -34,7 +34,7 @@ struct AttentionConfig {
   int64_t features_redraw_every = 0;    // batches from one draw to the next; 0: never
   double dropout = 0;                   // on the factors
   void fields(Fields& fields);
-  bool from_zoo() const { return form != "model"; }
+  bool from_registry() const { return form != "model"; }
   /// How the factors meet: product, sum or mean, with `normalize_sum` taken into account.
   std::string combined() const { return combine == "sum" && normalize_sum ? "mean" : combine; }
 };

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMostJsonBytes = size_t{1} << 20;
+constexpr size_t kMaxJsonBytes = size_t{1} << 20;
 
 std::string shown(const Json& value) {
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
@@ -20,8 +20,8 @@ std::string shown(const Json& value) {
 }  // namespace
 
 Json parse_config_json(std::string_view json, const std::string& source) {
-  require(json.size() <= kMostJsonBytes, ErrorKind::data,
-          "{}: {} bytes are more than the {} that a config takes", source, json.size(), kMostJsonBytes);
+  require(json.size() <= kMaxJsonBytes, ErrorKind::data,
+          "{}: {} bytes are more than the {} that a config takes", source, json.size(), kMaxJsonBytes);
   return parse_json<Json>(json, source);
 }
 

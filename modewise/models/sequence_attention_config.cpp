@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "modewise/core/error.h"
-#include "modewise/ops/attention_forms.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::models {
 namespace {
@@ -66,7 +66,7 @@ void FoldConfig::check_window(const std::string& source) const {
 }
 
 void FoldConfig::validate(const std::string& source) const {
-  const ops::AttentionForm& known = ops::attention_form(form);
+  const ops::AttentionType& known = ops::attention_type(form);
   refuse(!known.fold && !fold.empty(), "fold", source);
   refuse(!known.window && window != 0, "window", source);
   refuse(!known.latents && slots != 1, "slots", source);
@@ -79,7 +79,7 @@ void FoldConfig::validate(const std::string& source) const {
 void SequenceAttentionConfig::fields(Fields& f) {
   std::vector<std::string> forms;
   std::string help;
-  for (const nn::SequenceForm& one : nn::sequence_forms()) {
+  for (const nn::SequenceAttentionEntry& one : nn::sequence_attention_entries()) {
     forms.emplace_back(one.name);
     help += fmt::format("{}{} ({})", help.empty() ? "" : ", ", one.name, one.summary);
   }
@@ -103,7 +103,7 @@ void SequenceAttentionConfig::fields(Fields& f) {
 }
 
 void SequenceAttentionConfig::validate(const std::string& source, int64_t tokens) const {
-  const nn::SequenceForm* known = nn::find_sequence_form(form);
+  const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(form);
   require(known != nullptr, ErrorKind::config, "{}: there is no attention.form \"{}\"", source, form);
   const SequenceAttentionConfig plain;
   refuse(!known->fold && !fold.empty(), "fold", source);
@@ -158,7 +158,7 @@ nn::SequenceAttentionOptions SequenceAttentionConfig::options(int64_t width, int
   out.density = density, out.projected = projected;
   out.landmarks = landmarks, out.kernel = kernel;
   out.features = features, out.chunk = chunk, out.rounds = rounds;
-  const nn::SequenceForm* known = nn::find_sequence_form(form);
+  const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(form);
   if (known == nullptr || !known->fold) return out;
   out.modes = order;
   if (fold.empty())
@@ -176,7 +176,7 @@ std::string SequenceAttentionConfig::title() const {
   if (!fold.empty()) out += fmt::format(" {}", fmt::join(fold, "·"));
   if (order > 0) out += fmt::format(" of order {}", order);
   if (slots > 1) out += fmt::format(", {} slots", slots);
-  const nn::SequenceForm* known = nn::find_sequence_form(form);
+  const nn::SequenceAttentionEntry* known = nn::find_sequence_attention(form);
   if (known == nullptr) return out;
   if (window > 0 && !known->slots) out += fmt::format(" {}", window);
   if (known->density && window == 0) out += fmt::format(" {:g} %", density * 100);

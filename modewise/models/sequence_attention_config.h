@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
-#include "modewise/nn/sequence_attention.h"
+#include "modewise/nn/attention/sequence_attention.h"
 
 namespace modewise::models {
 
@@ -20,7 +20,7 @@ struct FoldConfig {
 
   /// `forms`: those that the model has, by the names that its config may say; "tensor" stands for `tensor`.
   void fields(Fields& fields, const std::string& help, std::vector<std::string> forms, std::string tensor);
-  /// Throws a config error for options without effect on one of ops::attention_forms(), and for sizes that
+  /// Throws a config error for options without effect on one of ops::attention_types(), and for sizes that
   /// do not fit together.
   void validate(const std::string& source) const;
 
@@ -31,7 +31,7 @@ struct FoldConfig {
   void refuse(bool given, const char* name, const std::string& source) const;
 };
 
-/// Attention of an encoder, any of nn::sequence_forms().
+/// Attention of an encoder, any of nn::sequence_attention_entries().
 struct SequenceAttentionConfig : FoldConfig {
   int64_t order = 0;       // axial: modes attended along, the last ones; 0: all of the fold
   double density = 0.1;    // random, topk, window: share of the tokens seen

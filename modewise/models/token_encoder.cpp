@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "modewise/core/error.h"
-#include "modewise/nn/attention_zoo.h"
-#include "modewise/nn/divided_attention.h"
-#include "modewise/nn/pooling_attention.h"
+#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/attention/divided_attention.h"
+#include "modewise/nn/attention/pooling_attention.h"
 
 namespace modewise::models {
 namespace {
@@ -45,8 +45,8 @@ std::shared_ptr<nn::Attention> make_attention(const EncoderConfig& config, const
                                               const TokenShape& tokens, nn::Initializer& init) {
   const AttentionConfig& attention = config.attention;
   if (attention.kernel == "none") return nullptr;
-  if (attention.from_zoo())
-    return nn::make_zoo_attention(init, attention.form, {tokens.sizes, 0, config.width, config.heads});
+  if (attention.from_registry())
+    return nn::make_attention(init, attention.form, {tokens.sizes, 0, config.width, config.heads});
   std::vector<int64_t> rotary = rotary_modes(config.position, tokens);
   const nn::FeatureDrawOptions draw{attention.feature_draw == "seed", attention.features_redraw_every};
   if (mechanism == "hot")
@@ -69,7 +69,7 @@ std::shared_ptr<nn::Attention> make_attention(const EncoderConfig& config, const
   require(mechanism == "transformer" || mechanism == "spatial" || mechanism == "temporal",
           ErrorKind::internal, "there is no attention '{}'", mechanism);
   if (mechanism != "transformer")
-    options.reach = mechanism == "spatial" ? nn::Reach::spatial : nn::Reach::temporal;
+    options.scope = mechanism == "spatial" ? nn::AttentionScope::spatial : nn::AttentionScope::temporal;
   return std::make_shared<nn::TokenAttention>(init, config.width, config.heads, std::move(options));
 }
 
@@ -97,19 +97,19 @@ TokenEncoder::TokenEncoder(const EncoderConfig& config, const std::string& mecha
 void TokenEncoder::make_codes(const EncoderConfig& config, nn::Initializer& init) {
   const std::vector<int64_t>& ordered = tokens_.ordered_modes;
   if (config.position.identity && ordered.size() < tokens_.sizes.size()) {
-    identity_ = register_module("identity", std::make_shared<nn::ModuleList<nn::LearnedCode>>());
+    identity_ = register_module("identity", std::make_shared<nn::ModuleList<nn::ModeEmbedding>>());
     for (int64_t mode = 0; mode < tokens_.modes(); ++mode)
       if (std::find(ordered.begin(), ordered.end(), mode) == ordered.end())
-        identity_->push_back(std::make_shared<nn::LearnedCode>(
+        identity_->push_back(std::make_shared<nn::ModeEmbedding>(
             init, tokens_.sizes, std::vector<int64_t>{mode}, config.width, kCodeDeviation));
   }
   if (config.position.code == "learned")
     learned_positions_ = register_module(
         "positions",
-        std::make_shared<nn::LearnedCode>(init, tokens_.sizes, ordered, config.width, kCodeDeviation));
+        std::make_shared<nn::ModeEmbedding>(init, tokens_.sizes, ordered, config.width, kCodeDeviation));
   if (config.position.code == "sincos")
     fixed_positions_ =
-        register_module("positions", std::make_shared<nn::SinCosCode>(tokens_.sizes, ordered, config.width));
+        register_module("positions", std::make_shared<nn::SinCosEncoding>(tokens_.sizes, ordered, config.width));
 }
 
 void TokenEncoder::make_blocks(const EncoderConfig& config, const std::string& mechanism,

@@ -9,10 +9,10 @@
 
 #include "modewise/models/attention_view.h"
 #include "modewise/models/encoder_config.h"
-#include "modewise/nn/block.h"
-#include "modewise/nn/module_list.h"
-#include "modewise/nn/patch_embedding.h"
-#include "modewise/nn/positions.h"
+#include "modewise/nn/layers/block.h"
+#include "modewise/nn/layers/module_list.h"
+#include "modewise/nn/embedding/patch_embedding.h"
+#include "modewise/nn/embedding/positions.h"
 
 namespace modewise::models {
 
@@ -44,9 +44,9 @@ class TokenEncoder : public torch::nn::Module {
 
   TokenShape tokens_;
   std::vector<int64_t> attended_modes_;
-  std::shared_ptr<nn::ModuleList<nn::LearnedCode>> identity_;
-  std::shared_ptr<nn::LearnedCode> learned_positions_;
-  std::shared_ptr<nn::SinCosCode> fixed_positions_;
+  std::shared_ptr<nn::ModuleList<nn::ModeEmbedding>> identity_;
+  std::shared_ptr<nn::ModeEmbedding> learned_positions_;
+  std::shared_ptr<nn::SinCosEncoding> fixed_positions_;
   std::shared_ptr<nn::Dropout> embedding_dropout_;
   std::shared_ptr<nn::ModuleList<nn::Block>> blocks_;
 };

@@ -23,13 +23,13 @@ uint32_t Initializer::feature_key(uint32_t site) const {
   return RandomStream{seed_, RandomSite::features, site}.word(0) >> 8;
 }
 
-at::Tensor Initializer::normal(at::IntArrayRef sizes, double deviation) {
+at::Tensor Initializer::normal(at::IntArrayRef sizes, double stddev) {
   const RandomStream stream{seed_, RandomSite::weights, parameter_++};
   at::Tensor out = at::empty(sizes, type_);
   if (!draws_) return out;
   float* values = out.mutable_data_ptr<float>();
   for (int64_t i = 0; i < out.numel(); ++i)
-    values[i] = static_cast<float>(stream.normal(static_cast<uint64_t>(i)) * deviation);
+    values[i] = static_cast<float>(stream.normal(static_cast<uint64_t>(i)) * stddev);
   return out;
 }
 

@@ -26,7 +26,7 @@ class Initializer {
   /// Uniform in [−bound, bound); float32 where values are drawn.
   at::Tensor uniform(at::IntArrayRef sizes, double bound);
   /// Normal with mean 0; float32 where values are drawn.
-  at::Tensor normal(at::IntArrayRef sizes, double deviation);
+  at::Tensor normal(at::IntArrayRef sizes, double stddev);
   /// The next dropout's place among the random streams, from 16.
   uint32_t dropout_site() { return site_++; }
   /// 24 random bits that name the random features of the module with this dropout site. They depend on the

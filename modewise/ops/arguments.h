@@ -47,7 +47,7 @@ inline void check_mode(const char* op, const at::Tensor& x, int64_t mode) {
 }
 
 inline void check_heads(const char* op, const at::Tensor& x, int64_t heads) {
-  TORCH_CHECK_VALUE(heads >= 1 && heads <= kMostInteger && x.sym_size(-1) % heads == 0, op,
+  TORCH_CHECK_VALUE(heads >= 1 && heads <= kMaxInteger && x.sym_size(-1) % heads == 0, op,
                     ": heads must divide the last size of x ", x.sym_sizes(), ", got ", heads);
 }
 

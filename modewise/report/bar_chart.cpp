@@ -10,7 +10,7 @@
 namespace modewise::report {
 namespace {
 
-constexpr size_t kMostCategories = 200;
+constexpr size_t kMaxCategories = 200;
 constexpr double kBar = 15, kGap = 9;
 
 std::vector<int> colors_of(const BarChart& chart) {
@@ -20,7 +20,7 @@ std::vector<int> colors_of(const BarChart& chart) {
 }
 
 size_t shown_categories(const BarChart& chart) {
-  return std::min(chart.categories.size(), kMostCategories);
+  return std::min(chart.categories.size(), kMaxCategories);
 }
 
 double error_of(const BarSeries& series, size_t i) {
@@ -231,8 +231,8 @@ double natural_height(const BarChart& chart, double width) {
 
 void draw(Canvas& canvas, const BarChart& chart, const Rect& area, bool legend) {
   std::string title = chart.title;
-  if (chart.categories.size() > kMostCategories)
-    title += fmt::format(" (first {} of {})", kMostCategories, chart.categories.size());
+  if (chart.categories.size() > kMaxCategories)
+    title += fmt::format(" (first {} of {})", kMaxCategories, chart.categories.size());
   const Rect inner =
       draw_heading(canvas, area, title, legend ? legend_of(chart) : std::vector<LegendEntry>{});
   const Range range = value_range(chart);

@@ -58,10 +58,10 @@ constexpr Glyph kGlyphs[] = {
 
 constexpr Color kInk = {29, 33, 41}, kFrame = {120, 128, 140};
 
-void fill(Picture& picture, int64_t left, int64_t top, int64_t width, int64_t height, Color color) {
-  for (int64_t y = std::max<int64_t>(0, top); y < std::min(picture.height, top + height); ++y)
-    for (int64_t x = std::max<int64_t>(0, left); x < std::min(picture.width, left + width); ++x)
-      picture.pixels[static_cast<size_t>(y * picture.width + x)] = color;
+void fill(Image& figure, int64_t left, int64_t top, int64_t width, int64_t height, Color color) {
+  for (int64_t y = std::max<int64_t>(0, top); y < std::min(figure.height, top + height); ++y)
+    for (int64_t x = std::max<int64_t>(0, left); x < std::min(figure.width, left + width); ++x)
+      figure.pixels[static_cast<size_t>(y * figure.width + x)] = color;
 }
 
 const Glyph* glyph_of(char letter) {
@@ -81,28 +81,28 @@ std::string drawable(const std::string& text) {
   return result;
 }
 
-void write_text(Picture& picture, int64_t left, int64_t top, int64_t scale, const std::string& text) {
+void write_text(Image& figure, int64_t left, int64_t top, int64_t scale, const std::string& text) {
   for (const char c : text) {
     if (const Glyph* glyph = glyph_of(c))
       for (int64_t y = 0; y < kGlyphHeight; ++y)
         for (int64_t x = 0; x < kGlyphWidth; ++x)
           if ((glyph->rows[static_cast<size_t>(y)] >> (kGlyphWidth - 1 - x)) & 1)
-            fill(picture, left + x * scale, top + y * scale, scale, scale, kInk);
+            fill(figure, left + x * scale, top + y * scale, scale, scale, kInk);
     left += (kGlyphWidth + 1) * scale;
   }
 }
 
 }  // namespace
 
-Picture class_picture(int64_t width, int64_t height, std::span<const uint8_t> numbers,
+Image class_figure(int64_t width, int64_t height, std::span<const uint8_t> numbers,
                       std::span<const LegendClass> classes) {
-  Picture picture{width, height, std::vector<Color>(numbers.size(), kNoClass)};
+  Image figure{width, height, std::vector<Color>(numbers.size(), kNoClass)};
   for (size_t i = 0; i < numbers.size(); ++i)
-    if (numbers[i] < classes.size()) picture.pixels[i] = classes[numbers[i]].color;
-  return picture;
+    if (numbers[i] < classes.size()) figure.pixels[i] = classes[numbers[i]].color;
+  return figure;
 }
 
-Picture with_legend(const Picture& map, std::span<const LegendClass> classes) {
+Image with_legend(const Image& map, std::span<const LegendClass> classes) {
   const int64_t scale = std::clamp<int64_t>(std::max(map.width, map.height) / 400, 1, 4);
   const int64_t field = 10 * scale, gap = 4 * scale, line = field + gap, margin = 8 * scale;
   size_t longest = 0;
@@ -114,7 +114,7 @@ Picture with_legend(const Picture& map, std::span<const LegendClass> classes) {
   const int64_t legend_width =
       field + gap + static_cast<int64_t>(longest) * (kGlyphWidth + 1) * scale + 2 * margin;
   const int64_t legend_height = static_cast<int64_t>(classes.size()) * line + 2 * margin;
-  Picture result{map.width + legend_width, std::max(map.height, legend_height), {}};
+  Image result{map.width + legend_width, std::max(map.height, legend_height), {}};
   result.pixels.assign(static_cast<size_t>(result.width * result.height), Color{255, 255, 255});
   for (int64_t y = 0; y < map.height; ++y)
     std::copy_n(map.pixels.begin() + y * map.width, map.width, result.pixels.begin() + y * result.width);
@@ -127,8 +127,8 @@ Picture with_legend(const Picture& map, std::span<const LegendClass> classes) {
   return result;
 }
 
-std::string to_png(const Picture& picture) {
-  return color_png(picture.width, picture.height, picture.pixels);
+std::string to_png(const Image& figure) {
+  return color_png(figure.width, figure.height, figure.pixels);
 }
 
 }  // namespace modewise::report

@@ -17,7 +17,7 @@ struct LegendClass {
 };
 
 /// Pixels of a picture, row-major.
-struct Picture {
+struct Image {
   int64_t width = 0, height = 0;
   std::vector<Color> pixels;
 };
@@ -26,12 +26,12 @@ struct Picture {
 inline constexpr Color kNoClass = {255, 255, 255};
 
 /// A map of width × height class numbers; those without a class are white.
-Picture class_picture(int64_t width, int64_t height, std::span<const uint8_t> numbers,
+Image class_figure(int64_t width, int64_t height, std::span<const uint8_t> numbers,
                       std::span<const LegendClass> classes);
 /// The picture with the legend to its right: a field in each class's colour and its name.
-Picture with_legend(const Picture& map, std::span<const LegendClass> classes);
+Image with_legend(const Image& map, std::span<const LegendClass> classes);
 
 /// `picture` as PNG.
-std::string to_png(const Picture& picture);
+std::string to_png(const Image& figure);
 
 }  // namespace modewise::report

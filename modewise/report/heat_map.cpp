@@ -11,8 +11,8 @@
 namespace modewise::report {
 namespace {
 
-constexpr int64_t kMostShapes = 400;  // cells drawn one by one, with tips; more become one image
-constexpr int64_t kMostPixels = 512;  // cells of an image along one side
+constexpr int64_t kMaxShapes = 400;  // cells drawn one by one, with tips; more become one image
+constexpr int64_t kMaxPixels = 512;  // cells of an image along one side
 constexpr int kColors = 255;          // palette entries; one more is "missing"
 
 double position(double value, const Range& range) {
@@ -35,11 +35,11 @@ struct Side {
   }
   // The smallest step that leaves `needed` pixels a label; indices take 1-2-5 steps.
   int64_t step(double cell, double needed) const {
-    const auto least = static_cast<int64_t>(std::ceil(needed / std::max(cell, 1e-6)));
-    if (!labels.empty()) return std::max<int64_t>(1, least);
+    const auto minimum = static_cast<int64_t>(std::ceil(needed / std::max(cell, 1e-6)));
+    if (!labels.empty()) return std::max<int64_t>(1, minimum);
     for (int64_t power = 1;; power *= 10)
       for (const int64_t multiple : {1, 2, 5})
-        if (multiple * power >= least) return multiple * power;
+        if (multiple * power >= minimum) return multiple * power;
   }
 };
 
@@ -107,7 +107,7 @@ void draw_cells(Canvas& canvas, const HeatMap& map, const Layout& layout, const 
 // One palette image; beyond kMostPixels a side, each pixel shows the value of its block that lies farthest
 // from the middle of the scale (diverging) or from its low end, so that no peak is lost.
 void draw_image(Canvas& canvas, const HeatMap& map, const Layout& layout, const Range& range) {
-  const int64_t height = std::min(map.rows, kMostPixels), width = std::min(map.columns, kMostPixels);
+  const int64_t height = std::min(map.rows, kMaxPixels), width = std::min(map.columns, kMaxPixels);
   const double middle = map.scale == ColorScale::diverging ? (range.low() + range.high()) / 2 : range.low();
   std::vector<double> pixels(static_cast<size_t>(width * height), NAN);
   for (int64_t row = 0; row < map.rows; ++row)
@@ -226,7 +226,7 @@ void draw(Canvas& canvas, const HeatMap& map, const Rect& area, bool) {
   }
   const Range range = color_range(map);
   const Layout layout = lay_out(map, inner);
-  if (map.rows * map.columns <= kMostShapes) {
+  if (map.rows * map.columns <= kMaxShapes) {
     canvas.begin_crisp();
     draw_cells(canvas, map, layout, range);
     canvas.end_crisp();

@@ -123,17 +123,17 @@ void HtmlPage::add_figure_grid(const std::vector<CaptionedFigure>& figures, doub
   body_ += "</div>\n";
 }
 
-void HtmlPage::add_pictures(const std::vector<CaptionedPicture>& pictures, double width) {
+void HtmlPage::add_figures(const std::vector<CaptionedImage>& figures, double width) {
   body_ += fmt::format(
       "<div class=\"grid\" style=\"grid-template-columns:repeat(auto-fill,minmax(min(100%,{}px),1fr))\">\n",
       coordinate(width));
-  for (const CaptionedPicture& picture : pictures) {
-    const std::string text = escape_markup(picture.caption);
+  for (const CaptionedImage& figure : figures) {
+    const std::string text = escape_markup(figure.caption);
     body_ += fmt::format(
         "<figure><img style=\"width:100%;image-rendering:pixelated\" alt=\"{}\" "
         "src=\"data:image/png;base64,{}\"/>\n"
         "<figcaption>{}</figcaption></figure>\n",
-        text, base64(picture.png), text);
+        text, base64(figure.png), text);
   }
   body_ += "</div>\n";
 }

@@ -17,7 +17,7 @@ struct CaptionedFigure {
   std::string caption;
 };
 
-struct CaptionedPicture {
+struct CaptionedImage {
   std::string png;      // the file's bytes
   std::string caption;  // also its text for screen readers
 };
@@ -35,7 +35,7 @@ class HtmlPage {
   /// Figures side by side, each at least `min_width` CSS pixels wide, as many as the window holds.
   void add_figure_grid(const std::vector<CaptionedFigure>& figures, double min_width = 420);
   /// PNG pictures side by side, drawn without smoothing, each at most `width` CSS pixels wide.
-  void add_pictures(const std::vector<CaptionedPicture>& pictures, double width = 320);
+  void add_figures(const std::vector<CaptionedImage>& figures, double width = 320);
   void add_table(const Table& table, const std::string& caption = "");
   /// Monospaced text, such as a config; folded under `summary` when that is not empty.
   void add_preformatted(const std::string& text, const std::string& summary = "");

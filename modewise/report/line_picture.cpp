@@ -67,7 +67,7 @@ double mix(double a, double b, double share) {
   return a + (b - a) * share;
 }
 
-void draw(Pixels& pixels, const PictureBand& band) {
+void draw(Pixels& pixels, const ImageBand& band) {
   for (size_t i = 0; i + 1 < std::min(band.lower.size(), band.upper.size()); ++i) {
     const double ends[] = {band.lower[i], band.lower[i + 1], band.upper[i], band.upper[i + 1]};
     if (!std::ranges::all_of(ends, [](double y) { return std::isfinite(y); })) continue;
@@ -78,7 +78,7 @@ void draw(Pixels& pixels, const PictureBand& band) {
   }
 }
 
-void draw(Pixels& pixels, const PictureCurve& curve) {
+void draw(Pixels& pixels, const ImageCurve& curve) {
   for (size_t i = 0; i + 1 < curve.y.size(); ++i) {
     if (!std::isfinite(curve.y[i]) || !std::isfinite(curve.y[i + 1])) continue;
     const double from = pixels.row(curve.y[i]), to = pixels.row(curve.y[i + 1]);
@@ -93,16 +93,16 @@ void draw(Pixels& pixels, const PictureCurve& curve) {
 
 }  // namespace
 
-std::string line_picture(int64_t width, int64_t height, const std::vector<PictureBand>& bands,
-                         const std::vector<PictureCurve>& curves) {
+std::string line_figure(int64_t width, int64_t height, const std::vector<ImageBand>& bands,
+                         const std::vector<ImageCurve>& curves) {
   Pixels pixels(width, height);
-  for (const PictureBand& band : bands) {
+  for (const ImageBand& band : bands) {
     pixels.include(band.first, band.lower);
     pixels.include(band.first, band.upper);
   }
-  for (const PictureCurve& curve : curves) pixels.include(curve.first, curve.y);
-  for (const PictureBand& band : bands) draw(pixels, band);
-  for (const PictureCurve& curve : curves) draw(pixels, curve);
+  for (const ImageCurve& curve : curves) pixels.include(curve.first, curve.y);
+  for (const ImageBand& band : bands) draw(pixels, band);
+  for (const ImageCurve& curve : curves) draw(pixels, curve);
   return pixels.png();
 }
 

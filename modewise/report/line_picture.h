@@ -10,7 +10,7 @@
 namespace modewise::report {
 
 /// y at x = first, first + 1, …; what is not finite breaks it.
-struct PictureCurve {
+struct ImageCurve {
   int64_t first = 0;
   std::vector<double> y;
   Color color;
@@ -18,7 +18,7 @@ struct PictureCurve {
 };
 
 /// The area between two curves of equal length.
-struct PictureBand {
+struct ImageBand {
   int64_t first = 0;
   std::vector<double> lower, upper;
   Color color;
@@ -27,7 +27,7 @@ struct PictureBand {
 /// width × height pixels of at most 255 colours: bands, then curves, each in their order. x = 0 is the
 /// leftmost column of pixels, the largest x the rightmost; the range of all y fills the height. Nothing
 /// finite: an empty picture.
-std::string line_picture(int64_t width, int64_t height, const std::vector<PictureBand>& bands,
-                         const std::vector<PictureCurve>& curves);
+std::string line_figure(int64_t width, int64_t height, const std::vector<ImageBand>& bands,
+                         const std::vector<ImageCurve>& curves);
 
 }  // namespace modewise::report

@@ -45,9 +45,9 @@ std::string csv_number(std::optional<double> value) {
 
 }  // namespace
 
-Cell Cell::mean_sd(double mean, std::optional<double> deviation, int decimals) {
+Cell Cell::mean_sd(double mean, std::optional<double> stddev, int decimals) {
   Cell cell(mean, decimals);
-  cell.deviation_ = deviation;
+  cell.stddev_ = stddev;
   return cell;
 }
 
@@ -68,7 +68,7 @@ Cell Cell::number(double value, std::string text) {
 std::string Cell::text() const {
   if (!value_ || !text_.empty()) return printable(text_);
   std::string out = number_text(*value_, decimals_);
-  if (deviation_ && std::isfinite(*value_)) out += " ± " + number_text(*deviation_, decimals_);
+  if (stddev_ && std::isfinite(*value_)) out += " ± " + number_text(*stddev_, decimals_);
   return out;
 }
 
@@ -187,21 +187,21 @@ std::string Table::to_markdown() const {
 }
 
 std::string Table::to_csv() const {
-  std::vector<bool> deviations(columns_.size(), false);
+  std::vector<bool> stddevs(columns_.size(), false);
   for (const Row& row : rows_)
     for (size_t column = 0; column < columns_.size(); ++column)
-      if (row.cells[column].deviation()) deviations[column] = true;
+      if (row.cells[column].stddev()) stddevs[column] = true;
   std::string out;
   for (size_t column = 0; column < columns_.size(); ++column) {
     out += (column == 0 ? "" : ",") + csv_cell(columns_[column].name);
-    if (deviations[column]) out += "," + csv_cell(columns_[column].name + " sd");
+    if (stddevs[column]) out += "," + csv_cell(columns_[column].name + " sd");
   }
   out += "\n";
   for (const Row& row : rows_) {
     for (size_t column = 0; column < columns_.size(); ++column) {
       const Cell& cell = row.cells[column];
       out += (column == 0 ? "" : ",") + (cell.is_number() ? csv_number(cell.value()) : csv_cell(cell.text()));
-      if (deviations[column]) out += "," + csv_number(cell.deviation());
+      if (stddevs[column]) out += "," + csv_number(cell.stddev());
     }
     out += "\n";
   }

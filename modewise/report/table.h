@@ -22,7 +22,7 @@ class Cell {
   template <std::integral Integer>
   Cell(Integer value) : Cell(count(static_cast<int64_t>(value))) {}  // NOLINT
   /// `mean ± deviation`; without a deviation (one seed) the mean alone.
-  static Cell mean_sd(double mean, std::optional<double> deviation, int decimals = 3);
+  static Cell mean_sd(double mean, std::optional<double> stddev, int decimals = 3);
   /// An integer in groups of three: 686,544.
   static Cell count(int64_t value);
   /// A number shown with a text of its own, such as "1.51 G"; compared by its value.
@@ -30,14 +30,14 @@ class Cell {
 
   bool is_number() const { return value_.has_value(); }
   std::optional<double> value() const { return value_; }
-  std::optional<double> deviation() const { return deviation_; }
+  std::optional<double> stddev() const { return stddev_; }
   int decimals() const { return decimals_; }
   bool shows_decimals() const { return text_.empty(); }  // no text of its own
   std::string text() const;
 
  private:
   std::string text_;
-  std::optional<double> value_, deviation_;
+  std::optional<double> value_, stddev_;
   int decimals_ = 3;
 };
 

@@ -25,12 +25,12 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kTrialSteps = 10;
-constexpr int64_t kEnsembleMembers = 16, kMostSeeds = 4;
+constexpr int64_t kEnsembleMembers = 16, kMaxSeeds = 4;
 constexpr const char *kBaselines = "baselines", *kSeeds = "seeds", *kSplits = "splits",
                      *kEnsemble = "ensemble", *kRefit = "refit",
                      *kRefitEnsemble = "refit-ensemble";             // stages
 constexpr double kShareOfBaseline = 0.25, kShareOfTrial = 1.0 / 12;  // of the budget that one may take
-constexpr double kLeastOfTrial = 10;                                 // seconds, within a baseline's share
+constexpr double kMinOfTrial = 10;                                 // seconds, within a baseline's share
 constexpr double kShareOfRounds = 0.9;                               // of what is left after the trial
 constexpr double kFirstLook = 8;  // seconds until the standings of an unfinished stage are shown
 
@@ -45,7 +45,7 @@ std::string full_path(const fs::path& path) {
 
 /// The runs of what was chosen, a list for each model in it: its own, and behind it those on further splits.
 /// Of an ensemble the members that have a weight.
-std::vector<std::vector<std::string>> models_of(const Standing& chosen) {
+std::vector<std::vector<std::string>> models_of(const TrialResult& chosen) {
   const std::string source = (chosen.folder / "metrics.json").string();
   const auto members = read_json(source).value("members", Json::array());
   if (members.empty()) return {{full_path(chosen.folder)}};
@@ -68,8 +68,8 @@ TrialCost cost_of(const std::string& name, const RunOutcome& run) {
   const auto steps = member<double>(metrics, "steps", run.folder.string()),
              epochs = member<double>(metrics, "epochs", run.folder.string());
   const Json &stepped = timing.at("steps"), &evaluated = timing.at("evaluations");
-  const auto each = [](const Json& spent) {
-    return spent.at("seconds").get<double>() / std::max(spent.at("count").get<double>(), 1.0);
+  const auto each = [](const Json& elapsed) {
+    return elapsed.at("seconds").get<double>() / std::max(elapsed.at("count").get<double>(), 1.0);
   };
   const toml::table config = toml::parse_file((run.folder / "config.toml").string());
   const int64_t planned = config.at_path("train.epochs").value_or<int64_t>(1);
@@ -103,7 +103,7 @@ class Search {
     for (size_t r = 0; r < plan->rounds.size(); ++r)
       if (!stage(round_name(r), runs_of_round(*plan, r))) return std::move(outcome_);
     if (!stage(kSeeds, seed_runs(*plan))) return std::move(outcome_);
-    if (judge_on_splits(*plan)) show(outcome_);
+    if (evaluate_on_splits(*plan)) show(outcome_);
     if (outcome_.signal == 0) stage(kEnsemble, ensemble_runs());
     if (outcome_.signal == 0 && !request_.refit.empty() && outcome_.best() != nullptr)
       refit(*outcome_.best());
@@ -126,13 +126,13 @@ class Search {
         run_sweep_of(name, runs, [&](const SweepOutcome& so_far) { peek(runs, so_far); });
     outcome_.signal = done.signal;
     for (size_t i = 0; i < runs.size(); ++i) made_[full_path(done.runs[i].folder)] = runs[i];
-    add(standings_of(runs, done), outcome_);
+    add(trial_results_of(runs, done), outcome_);
     if (done.signal == 0) show(outcome_);
     return done.signal == 0;
   }
 
   void show(const SearchOutcome& outcome) const {
-    write_file_atomically(search_folder(out_) / "leaderboard.json", standings_json(outcome).dump(1) + "\n");
+    write_file_atomically(search_folder(out_) / "leaderboard.json", trial_results_json(outcome).dump(1) + "\n");
     if (look_) look_(outcome);
   }
 
@@ -141,11 +141,11 @@ class Search {
     const bool all_done = std::none_of(so_far.runs.begin(), so_far.runs.end(),
                                        [](const RunOutcome& run) { return run.state == RunState::waiting; });
     if (all_done || seconds_since(begin_) < next_look_) return;
-    std::vector<Standing> standings = standings_of(runs, so_far);
-    if (standings.empty()) return;
+    std::vector<TrialResult> trial_results = trial_results_of(runs, so_far);
+    if (trial_results.empty()) return;
     next_look_ = 2 * seconds_since(begin_);
     SearchOutcome shown = outcome_;
-    add(std::move(standings), shown);
+    add(std::move(trial_results), shown);
     show(shown);
   }
 
@@ -155,7 +155,7 @@ class Search {
   std::vector<SweepRun> runs_of_round(const SearchPlan& plan, size_t r) {
     const SearchPlan::Round& round = plan.rounds[r];
     std::vector<std::string> kept;
-    for (const Standing& one : outcome_.standings)
+    for (const TrialResult& one : outcome_.trial_results)
       if (r > 0 && one.stage == round_name(r - 1) && one.failure.empty() && round.steps_of(one.name) > 0 &&
           std::ssize(kept) < round.kept)
         kept.push_back(one.name);
@@ -171,18 +171,18 @@ class Search {
   /// The best trained candidates once more with other seeds, as many as there are planned seconds left for.
   std::vector<SweepRun> seed_runs(const SearchPlan& plan) const {
     if (request_.ensemble.empty() || plan.splits > 0) return {};
-    std::vector<Standing> best = best_candidates(std::ssize(request_.candidates));
-    std::erase_if(best, [&](const Standing& one) { return !planned_seconds_.contains(one.name); });
+    std::vector<TrialResult> best = best_candidates(std::ssize(request_.candidates));
+    std::erase_if(best, [&](const TrialResult& one) { return !planned_seconds_.contains(one.name); });
     int64_t seeds = 0;
     for (best.resize(std::min<size_t>(best.size(), kJudgedAgain)); seeds == 0 && !best.empty();) {
       double once = 0;
-      for (const Standing& one : best) once += planned_seconds_.at(one.name);
-      seeds = std::clamp<int64_t>(static_cast<int64_t>((plan.seconds - planned_) / once), 0, kMostSeeds);
+      for (const TrialResult& one : best) once += planned_seconds_.at(one.name);
+      seeds = std::clamp<int64_t>(static_cast<int64_t>((plan.seconds - planned_) / once), 0, kMaxSeeds);
       if (seeds == 0) best.pop_back();
     }
     std::vector<SweepRun> runs;
     for (int64_t i = 1; i <= seeds; ++i)
-      for (const Standing& one : best) {
+      for (const TrialResult& one : best) {
         SweepRun run = made_.at(full_path(one.folder));
         run.name = fmt::format("{}-{}", one.name, i + 1);
         run.labels = {run.name};
@@ -201,19 +201,19 @@ class Search {
   }
 
   /// The best run of each of the `most` best candidates.
-  std::vector<Standing> best_candidates(int64_t most) const {
-    std::vector<Standing> out;
-    for (const Standing& one : outcome_.standings)
-      if (one.failure.empty() && std::ssize(out) < most &&
-          std::none_of(out.begin(), out.end(), [&](const Standing& other) { return other.name == one.name; }))
+  std::vector<TrialResult> best_candidates(int64_t maximum) const {
+    std::vector<TrialResult> out;
+    for (const TrialResult& one : outcome_.trial_results)
+      if (one.failure.empty() && std::ssize(out) < maximum &&
+          std::none_of(out.begin(), out.end(), [&](const TrialResult& other) { return other.name == one.name; }))
         out.push_back(one);
     return out;
   }
 
   /// The best candidates, as many as there are planned seconds left for on the other splits; kJudgedAgain of
   /// them at least.
-  std::vector<Standing> judged_again(const SearchPlan& plan) const {
-    std::vector<Standing> best = best_candidates(std::ssize(request_.candidates));
+  std::vector<TrialResult> evaluated_again(const SearchPlan& plan) const {
+    std::vector<TrialResult> best = best_candidates(std::ssize(request_.candidates));
     double left = plan.seconds - planned_;
     size_t count = 0;
     for (; count < best.size(); ++count) {
@@ -229,13 +229,13 @@ class Search {
 
   /// Trains the best candidates on the other splits, for as many steps; those that end well on each stand by
   /// the mean over all splits, before what was judged on one. False where there is nothing to do.
-  bool judge_on_splits(const SearchPlan& plan) {
+  bool evaluate_on_splits(const SearchPlan& plan) {
     if (plan.splits == 0) return false;
-    const std::vector<Standing> best = judged_again(plan);
+    const std::vector<TrialResult> best = evaluated_again(plan);
     if (best.empty()) return false;
     const auto splits = static_cast<size_t>(plan.splits);
     std::vector<SweepRun> runs;
-    for (const Standing& one : best)
+    for (const TrialResult& one : best)
       for (size_t i = 0; i < splits; ++i) {
         SweepRun run = made_.at(full_path(one.folder));
         run.name = fmt::format("{}-{}", one.name, i + 2);
@@ -246,11 +246,11 @@ class Search {
     outcome_.signal = done.signal;
     if (done.signal != 0) return false;
     const std::vector<SweepRow> rows = sweep_rows(plan_, done);  // one a candidate
-    std::vector<Standing> judged;
+    std::vector<TrialResult> evaluated;
     for (size_t b = 0; b < best.size(); ++b) {
       const std::vector<double>& values = rows[b].values[0];
       if (values.size() < splits) continue;
-      Standing mean = best[b];
+      TrialResult mean = best[b];
       mean.stage = kSplits;
       mean.on_splits = true;
       mean.value =
@@ -258,9 +258,9 @@ class Search {
       for (const size_t run : rows[b].runs) mean.seconds += done.runs[run].seconds;
       if (!std::isfinite(mean.value)) continue;
       for (const size_t run : rows[b].runs) split_runs_[mean.name].push_back(done.runs[run].folder);
-      judged.push_back(std::move(mean));
+      evaluated.push_back(std::move(mean));
     }
-    add(std::move(judged), outcome_);
+    add(std::move(evaluated), outcome_);
     return true;
   }
 
@@ -268,7 +268,7 @@ class Search {
   /// there are several; none where there are not two runs.
   std::vector<SweepRun> ensemble_runs() const {
     std::vector<std::string> folders;
-    for (const Standing& one : best_candidates(kEnsembleMembers)) {
+    for (const TrialResult& one : best_candidates(kEnsembleMembers)) {
       if (one.on_splits == split_runs_.empty()) continue;
       std::vector<fs::path> runs = {one.folder};
       if (one.on_splits)
@@ -290,7 +290,7 @@ class Search {
 
   /// Trains what was chosen once more with request_.refit: its models, and of an ensemble itself, with
   /// weights that the samples they are validated on now decide together with those before.
-  void refit(const Standing& chosen) {
+  void refit(const TrialResult& chosen) {
     const std::vector<std::vector<std::string>> models = models_of(chosen);
     std::vector<SweepRun> runs;
     for (const std::vector<std::string>& model : models) runs.push_back(made_.at(model.front()));
@@ -341,41 +341,41 @@ class Search {
   }
 
   /// Of the runs that have ended.
-  std::vector<Standing> standings_of(const std::vector<SweepRun>& runs, const SweepOutcome& done) const {
+  std::vector<TrialResult> trial_results_of(const std::vector<SweepRun>& runs, const SweepOutcome& done) const {
     const std::vector<SweepRow> rows = sweep_rows(plan_, done);
-    std::vector<Standing> out;
+    std::vector<TrialResult> out;
     for (size_t i = 0; i < runs.size(); ++i) {
       const RunOutcome& run = done.runs[i];
       if (run.state == RunState::waiting || run.state == RunState::stopped) continue;
-      Standing standing{runs[i].name, plan_.name, std::nan(""), 0, run.seconds, run.failure, run.folder};
+      TrialResult trial_result{runs[i].name, plan_.name, std::nan(""), 0, run.seconds, run.failure, run.folder};
       if (run.state == RunState::finished) {
         const Json metrics = read_json(run.folder / "metrics.json"),
                    members = metrics.value("members", Json());
-        if (!rows[i].values[0].empty()) standing.value = rows[i].values[0][0];
-        standing.steps = metrics.value("steps", int64_t{0});
-        standing.on_splits = plan_.name == kEnsemble && !split_runs_.empty();
+        if (!rows[i].values[0].empty()) trial_result.value = rows[i].values[0][0];
+        trial_result.steps = metrics.value("steps", int64_t{0});
+        trial_result.on_splits = plan_.name == kEnsemble && !split_runs_.empty();
         if (members.size() == 1)
-          standing.failure = fmt::format("no mean of several runs is better than {} alone",
+          trial_result.failure = fmt::format("no mean of several runs is better than {} alone",
                                          fs::path(members[0].value("run", "")).filename().string());
-        else if (!std::isfinite(standing.value))
-          standing.failure = fmt::format("it has no {}", request_.metric.name);
+        else if (!std::isfinite(trial_result.value))
+          trial_result.failure = fmt::format("it has no {}", request_.metric.name);
       }
-      out.push_back(std::move(standing));
+      out.push_back(std::move(trial_result));
     }
     return out;
   }
 
   /// Before the earlier ones, so that of equals the later stage stands first.
-  void add(std::vector<Standing> now, SearchOutcome& to) const {
-    to.standings.insert(to.standings.begin(), now.begin(), now.end());
-    std::stable_sort(to.standings.begin(), to.standings.end(),
-                     [&](const Standing& a, const Standing& b) { return rank(a) < rank(b); });
+  void add(std::vector<TrialResult> now, SearchOutcome& to) const {
+    to.trial_results.insert(to.trial_results.begin(), now.begin(), now.end());
+    std::stable_sort(to.trial_results.begin(), to.trial_results.end(),
+                     [&](const TrialResult& a, const TrialResult& b) { return rank(a) < rank(b); });
   }
 
   /// The less the better; what was judged on all splits before the rest.
-  std::pair<bool, double> rank(const Standing& standing) const {
-    if (!standing.failure.empty()) return {true, std::numeric_limits<double>::infinity()};
-    return {!standing.on_splits, request_.metric.best == "highest" ? -standing.value : standing.value};
+  std::pair<bool, double> rank(const TrialResult& trial_result) const {
+    if (!trial_result.failure.empty()) return {true, std::numeric_limits<double>::infinity()};
+    return {!trial_result.on_splits, request_.metric.best == "highest" ? -trial_result.value : trial_result.value};
   }
 
   /// The plan of an earlier start, or a new one from a trial; nothing when a signal came before it was made.
@@ -385,14 +385,14 @@ class Search {
     std::vector<SweepRun> trials;
     for (const SearchCandidate& one : request_.candidates)
       if (!one.fitted) trials.push_back(run_of(one, kTrialSteps));
-    limit_ = std::max(request_.budget * kShareOfTrial, std::min(limit_, kLeastOfTrial));
+    limit_ = std::max(request_.budget * kShareOfTrial, std::min(limit_, kMinOfTrial));
     const SweepOutcome done = run_sweep_of("trial", trials);
     outcome_.signal = done.signal;
     if (done.signal != 0) return std::nullopt;
     std::vector<TrialCost> costs;
     for (size_t i = 0; i < trials.size(); ++i) {
       if (done.runs[i].state != RunState::finished) {
-        outcome_.standings.push_back({trials[i].name, "trial", std::nan(""), 0, done.runs[i].seconds,
+        outcome_.trial_results.push_back({trials[i].name, "trial", std::nan(""), 0, done.runs[i].seconds,
                                       done.runs[i].failure, done.runs[i].folder});
         continue;
       }
@@ -401,23 +401,23 @@ class Search {
     double left =
         (request_.budget - seconds_since(begin_)) * kShareOfRounds * static_cast<double>(request_.jobs);
     // The best baseline is fitted again for each split.
-    if (const Standing* best = outcome_.best())
+    if (const TrialResult* best = outcome_.best())
       left -= static_cast<double>(request_.splits.size()) * best->seconds;
-    SearchPlan plan = plan_search(costs, left, std::ssize(request_.splits), request_.least_share);
+    SearchPlan plan = plan_search(costs, left, std::ssize(request_.splits), request_.min_share);
     if (plan.rounds.empty())
       spdlog::warn("{} leaves no time to train any of {} models: give a larger --budget",
                    duration_text(request_.budget), trials.size());
     else if (!plan.left_out.empty())
       spdlog::info("left out for want of time: {}", fmt::join(plan.left_out, ", "));
-    for (const Standing& one : outcome_.standings)  // what was fitted takes as long on another split
+    for (const TrialResult& one : outcome_.trial_results)  // what was fitted takes as long on another split
       if (one.stage == kBaselines) plan.costs.push_back({one.name, one.seconds, 0, 0, 1, 1});
     write_file_atomically(file, plan.to_json().dump(1) + "\n");
     return plan;
   }
 
-  Json standings_json(const SearchOutcome& outcome) const {
+  Json trial_results_json(const SearchOutcome& outcome) const {
     Json out = Json::array();
-    for (const Standing& one : outcome.standings) {
+    for (const TrialResult& one : outcome.trial_results) {
       Json row = {{"name", one.name},
                   {"stage", one.stage},
                   {"run", one.folder.lexically_relative(out_).string()},
@@ -453,8 +453,8 @@ class Search {
 
 }  // namespace
 
-const Standing* SearchOutcome::best() const {
-  return standings.empty() || !standings.front().failure.empty() ? nullptr : &standings.front();
+const TrialResult* SearchOutcome::best() const {
+  return trial_results.empty() || !trial_results.front().failure.empty() ? nullptr : &trial_results.front();
 }
 
 SearchOutcome run_search(const SearchRequest& request, const fs::path& out,
@@ -472,7 +472,7 @@ report::Table leaderboard(const SearchOutcome& outcome, const SweepMetric& metri
                        {"seconds"},
                        {"round"}});
   std::vector<std::string> shown;
-  for (const Standing& one : outcome.standings) {
+  for (const TrialResult& one : outcome.trial_results) {
     if (std::find(shown.begin(), shown.end(), one.name) != shown.end()) continue;
     shown.push_back(one.name);
     table.add_row({one.name, report::Cell(one.value * metric.factor, static_cast<int>(metric.decimals)),

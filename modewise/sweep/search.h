@@ -47,7 +47,7 @@ struct SearchRequest {
   /// alone.
   std::vector<std::string> splits;
   /// The share of a full training below which one tells little: rather fewer candidates and splits.
-  double least_share = 0;
+  double min_share = 0;
   /// Settings with which what is chosen is trained once more; empty: it is not.
   std::vector<std::string> refit;
   double budget = 300;            // seconds on the clock
@@ -59,7 +59,7 @@ struct SearchRequest {
 };
 
 /// A run of a candidate, or in the stage "splits" its mean over all splits.
-struct Standing {
+struct TrialResult {
   std::string name, stage;  // stage: baselines, round1, …, seeds
   double value = 0;         // the metric; NaN for a run that failed
   int64_t steps = 0;
@@ -70,11 +70,11 @@ struct Standing {
 };
 
 struct SearchOutcome {
-  std::vector<Standing> standings;  // those judged on several splits, then the best first, failures last
+  std::vector<TrialResult> trial_results;  // those judged on several splits, then the best first, failures last
   int signal = 0;                   // that stopped the search, or 0
   std::filesystem::path refitted;   // the run of the best, trained once more; empty: none
 
-  const Standing* best() const;  // nullptr when no run ended well
+  const TrialResult* best() const;  // nullptr when no run ended well
 };
 
 /// Whether `out` holds a search that has not ended.
@@ -135,6 +135,6 @@ inline constexpr int64_t kJudgedAgain = 4;
 /// The plan with `splits` and all candidates; where it trains the first of them for less than `least_share`
 /// of its steps, one without the last candidates that does, or with fewer splits.
 SearchPlan plan_search(const std::vector<TrialCost>& candidates, double seconds, int64_t splits = 0,
-                       double least_share = 0);
+                       double min_share = 0);
 
 }  // namespace modewise::sweep

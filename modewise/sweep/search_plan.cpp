@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostRounds = 3;
+constexpr size_t kMaxRounds = 3;
 
 /// Steps of a training that takes at most `seconds`, within [kFewestSteps, those of a full one].
 int64_t steps_within(const TrialCost& cost, double seconds) {
@@ -38,13 +38,13 @@ std::vector<SearchPlan::Round> rounds_within(const std::vector<TrialCost>& costs
   std::vector<SearchPlan::Round> rounds;
   std::vector<int64_t> before(costs.size(), 0);
   int64_t kept = std::ssize(costs);
-  const size_t most = costs.size() > 2 ? kMostRounds : costs.size();
-  for (size_t r = 0; r < most; ++r) {
+  const size_t maximum = costs.size() > 2 ? kMaxRounds : costs.size();
+  for (size_t r = 0; r < maximum; ++r) {
     SearchPlan::Round round;
     for (size_t c = 0; c < costs.size(); ++c) {
       if (before[c] == costs[c].full_steps) continue;
       before[c] =
-          steps_within(costs[c], std::ldexp(seconds, static_cast<int>(r) - static_cast<int>(most) + 1));
+          steps_within(costs[c], std::ldexp(seconds, static_cast<int>(r) - static_cast<int>(maximum) + 1));
       round.steps.emplace_back(costs[c].name, before[c]);
     }
     if (round.steps.empty()) break;
@@ -88,7 +88,7 @@ SearchPlan plan_within(std::span<const TrialCost> candidates, double seconds, in
   // At `high` the first round has full trainings.
   double low = 0, high = 0;
   for (const TrialCost& cost : costs) high = std::max(high, cost.seconds(cost.full_steps));
-  high = std::ldexp(high, static_cast<int>(kMostRounds) - 1);
+  high = std::ldexp(high, static_cast<int>(kMaxRounds) - 1);
   if (fits(high)) low = high;
   for (int i = 0; i < 40 && low < high; ++i) {
     const double middle = (low + high) / 2;
@@ -117,13 +117,13 @@ double TrialCost::seconds(int64_t steps) const {
 }
 
 SearchPlan plan_search(const std::vector<TrialCost>& candidates, double seconds, int64_t splits,
-                       double least_share) {
+                       double min_share) {
   const std::span all(candidates);
   for (;; --splits)
     for (size_t count = all.size();; --count) {
       SearchPlan plan = plan_within(all.first(count), seconds, splits);
       const bool fewest = count < 2;
-      if (share_of_first(plan) >= least_share || (fewest && splits == 0)) {
+      if (share_of_first(plan) >= min_share || (fewest && splits == 0)) {
         for (const TrialCost& candidate : all.subspan(count)) plan.left_out.push_back(candidate.name);
         return plan;
       }

@@ -28,7 +28,7 @@ Json SearchRequest::to_json() const {
           {"threads", threads},
           {"ensemble", ensemble},
           {"splits", splits},
-          {"least_share", least_share},
+          {"least_share", min_share},
           {"refit", refit},
           {"candidates", all}};
 }
@@ -53,7 +53,7 @@ SearchRequest SearchRequest::from_json(const nlohmann::json& json, const std::st
           out.jobs, out.threads);
   out.ensemble = member<std::vector<std::string>>(json, "ensemble", source);
   out.splits = member<std::vector<std::string>>(json, "splits", source);
-  out.least_share = member<double>(json, "least_share", source);
+  out.min_share = member<double>(json, "least_share", source);
   out.refit = member<std::vector<std::string>>(json, "refit", source);
   const auto all = member<nlohmann::json>(json, "candidates", source);
   for (const nlohmann::json& one : all)

@@ -28,7 +28,7 @@ struct Axis {
   std::vector<Choice> choices;
 };
 
-constexpr size_t kMostIndexDigits = 18;
+constexpr size_t kMaxIndexDigits = 18;
 
 /// Letters, digits, '.', '_' and '-'; the rest becomes '-'.
 std::string file_name_of(const std::string& text) {
@@ -229,14 +229,14 @@ std::string beside(const std::string& file, const std::string& path) {
 /// Config error for a grid that is too large, before any of it is made.
 void require_bounded(const std::vector<Axis>& axes, size_t seeds, const std::string& path) {
   auto runs = static_cast<int64_t>(seeds);
-  bool fits = runs <= kMostRuns;
+  bool fits = runs <= kMaxRuns;
   for (const Axis& axis : axes)
-    fits = fits && !__builtin_mul_overflow(runs, std::ssize(axis.choices), &runs) && runs <= kMostRuns;
+    fits = fits && !__builtin_mul_overflow(runs, std::ssize(axis.choices), &runs) && runs <= kMaxRuns;
   if (fits) return;
   std::vector<size_t> factors;
   for (const Axis& axis : axes) factors.push_back(axis.choices.size());
   factors.push_back(seeds);
-  fail(ErrorKind::config, "{}: a sweep has at most {} runs, this grid (axes × seeds) has {}", path, kMostRuns,
+  fail(ErrorKind::config, "{}: a sweep has at most {} runs, this grid (axes × seeds) has {}", path, kMaxRuns,
        fmt::join(factors, " × "));
 }
 
@@ -275,7 +275,7 @@ bool is_json_pointer(std::string_view path) {
   size_t digits = 0;
   for (const char c : path) {
     digits = c >= '0' && c <= '9' ? digits + 1 : 0;
-    if (digits > kMostIndexDigits) return false;
+    if (digits > kMaxIndexDigits) return false;
   }
   return true;
 }
@@ -288,8 +288,8 @@ void SweepMetric::validate(ErrorKind kind, const std::string& place) const {
       "{}: expected a path into metrics.json, such as /best/val_mse (JSON pointer: '~' is written ~0), got "
       "'{}'",
       place, path);
-  require(decimals >= 0 && decimals <= kMostDecimals, kind, "{}: decimals must be from 0 to {}, got {}",
-          place, kMostDecimals, decimals);
+  require(decimals >= 0 && decimals <= kMaxDecimals, kind, "{}: decimals must be from 0 to {}, got {}",
+          place, kMaxDecimals, decimals);
   require(std::isfinite(factor), kind, "{}: factor must be a finite number, got {}", place, factor);
 }
 

@@ -36,9 +36,9 @@
 namespace modewise::sweep {
 
 /// The largest grid: axes times seeds.
-inline constexpr int64_t kMostRuns = 100'000;
+inline constexpr int64_t kMaxRuns = 100'000;
 /// The most that a double shows.
-inline constexpr int64_t kMostDecimals = 17;
+inline constexpr int64_t kMaxDecimals = 17;
 
 struct SweepMetric {
   std::string path;             // JSON pointer into metrics.json

@@ -91,8 +91,8 @@ struct Child {
   std::unique_ptr<Claim> claim;
   Clock::time_point begin;
   Clock::time_point beaten;       // the last heartbeat that was written
-  Clock::time_point next_beat;    // when one is due
-  std::string beat_failure = {};  // of the last heartbeat; "" when it was written
+  Clock::time_point next_heartbeat;    // when one is due
+  std::string heartbeat_failure = {};  // of the last heartbeat; "" when it was written
   bool timed_out = false;
   bool lost = false;     // its run was taken over
   bool run_out = false;  // its lease ended without a heartbeat
@@ -100,8 +100,8 @@ struct Child {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 };
 
-/// A heartbeat is due after 1/kBeats of a lease; one that failed is tried again after 1/kAttempts of it.
-constexpr int kBeats = 4, kAttempts = 16;
+/// A heartbeat is due after 1/kHeartbeats of a lease; one that failed is tried again after 1/kAttempts of it.
+constexpr int kHeartbeats = 4, kAttempts = 16;
 
 /// How often runs that others are at are looked at again.
 constexpr std::chrono::seconds kLookAgain{1};
@@ -146,7 +146,7 @@ class Runner {
   bool step(Progress& progress) {
     warn_unguarded();
     forward_signal();
-    beat();
+    heartbeat();
     const bool more = outcome_.signal == 0 && start_runs(progress);
     if (children_.empty() && !more) return false;
     if (!collect(progress)) std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -238,14 +238,14 @@ class Runner {
               outcome_.runs[i].log, claim->ticket());
     spdlog::info("{} {}", resume ? "resumed" : "started", run.name);
     const Clock::time_point now = Clock::now();
-    children_[pid] = {i, std::move(claim), now, now, now + options_.lease / kBeats};
+    children_[pid] = {i, std::move(claim), now, now, now + options_.lease / kHeartbeats};
   }
 
   /// Signs of life for what is ours. A run that another has taken over, or may take over since no heartbeat
   /// could be written for a lease, is given up: its process is killed, as it would save nothing anyway.
-  void beat() {
+  void heartbeat() {
     for (auto& [pid, child] : children_) {
-      if (child.lost || child.run_out || Clock::now() < child.next_beat) continue;
+      if (child.lost || child.run_out || Clock::now() < child.next_heartbeat) continue;
       if (!still_ours(child)) ::kill(pid, SIGKILL);
     }
   }
@@ -255,19 +255,19 @@ class Runner {
     const std::string& name = plan_.runs[child.run].name;
     const Clock::time_point now = Clock::now();
     try {
-      child.lost = !child.claim->beat();
-      if (!child.beat_failure.empty() && !child.lost)
+      child.lost = !child.claim->heartbeat();
+      if (!child.heartbeat_failure.empty() && !child.lost)
         spdlog::info("the heartbeat of {} is written again", name);
       child.beaten = now;
-      child.next_beat = now + options_.lease / kBeats;
-      child.beat_failure.clear();
+      child.next_heartbeat = now + options_.lease / kHeartbeats;
+      child.heartbeat_failure.clear();
       return !child.lost;
     } catch (const Error& error) {
-      if (child.beat_failure.empty())
+      if (child.heartbeat_failure.empty())
         spdlog::warn("the heartbeat of {} was not written: {}; it is tried again until the lease ends", name,
                      error.what());
-      child.beat_failure = error.what();
-      child.next_beat = now + options_.lease / kAttempts;
+      child.heartbeat_failure = error.what();
+      child.next_heartbeat = now + options_.lease / kAttempts;
       child.run_out = now - child.beaten >= options_.lease;
       return !child.run_out;
     }
@@ -327,7 +327,7 @@ class Runner {
     if (child.run_out)
       return fmt::format("it was ended, since no heartbeat of its claim was written for {}: {}",
                          duration_text(std::chrono::duration<double>(options_.lease).count()),
-                         child.beat_failure);
+                         child.heartbeat_failure);
     return last_line(outcome_.runs[child.run].log);
   }
 

@@ -24,7 +24,7 @@ double mean_of(const std::vector<double>& values) {
 }
 
 /// Of a sample (n − 1).
-std::optional<double> deviation_of(const std::vector<double>& values) {
+std::optional<double> stddev_of(const std::vector<double>& values) {
   if (values.size() < 2) return std::nullopt;
   const double mean = mean_of(values);
   double sum = 0;
@@ -95,7 +95,7 @@ report::Table sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& ro
       for (double& v : values) v *= plan.metrics[m].factor;
       const int decimals = static_cast<int>(plan.metrics[m].decimals);
       cells.push_back(values.empty() ? Cell(std::nan(""), decimals)
-                                     : Cell::mean_sd(mean_of(values), deviation_of(values), decimals));
+                                     : Cell::mean_sd(mean_of(values), stddev_of(values), decimals));
     }
     table.add_row(std::move(cells));
   }
@@ -116,10 +116,10 @@ Json sweep_json(const SweepPlan& plan, const SweepOutcome& outcome, const std::v
     Json choice = Json::object(), metrics = Json::object();
     for (size_t i = 0; i < plan.axes.size(); ++i) choice[plan.axes[i]] = row.labels[i];
     for (size_t m = 0; m < plan.metrics.size(); ++m) {
-      const auto deviation = deviation_of(row.values[m]);
+      const auto stddev = stddev_of(row.values[m]);
       metrics[plan.metrics[m].path] = {
           {"mean", row.values[m].empty() ? Json(nullptr) : Json(mean_of(row.values[m]))},
-          {"deviation", deviation ? Json(*deviation) : Json(nullptr)},
+          {"deviation", stddev ? Json(*stddev) : Json(nullptr)},
           {"values", row.values[m]}};
     }
     cells.push_back(
@@ -152,7 +152,7 @@ void write_sweep_results(const SweepPlan& plan, const SweepOutcome& outcome,
       chart.categories.push_back(label(row));
       bars.values.push_back(row.values[m].empty() ? std::nan("")
                                                   : plan.metrics[m].factor * mean_of(row.values[m]));
-      bars.errors.push_back(plan.metrics[m].factor * deviation_of(row.values[m]).value_or(0));
+      bars.errors.push_back(plan.metrics[m].factor * stddev_of(row.values[m]).value_or(0));
     }
     chart.series.push_back(std::move(bars));
     figures.push_back({chart, ""});

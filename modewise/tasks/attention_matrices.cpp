@@ -10,12 +10,12 @@
 namespace modewise::tasks {
 
 int64_t cell_count(const std::vector<int64_t>& modes) {
-  constexpr int64_t most = int64_t{1} << 20;
+  constexpr int64_t maximum = int64_t{1} << 20;
   int64_t cells = 1;
   for (const int64_t size : modes) {
-    require(size > 0 && size <= most / cells, ErrorKind::usage,
+    require(size > 0 && size <= maximum / cells, ErrorKind::usage,
             "the modes {} make more than {} tokens, whose matrix is too large", fmt::join(modes, " × "),
-            most);
+            maximum);
     cells *= size;
   }
   return cells;

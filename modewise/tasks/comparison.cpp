@@ -11,8 +11,8 @@
 #include "modewise/core/name_index.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/tasks/run_documents.h"
-#include "modewise/train/run_folder.h"
-#include "modewise/train/train_config.h"
+#include "modewise/train/checkpoint/run_folder.h"
+#include "modewise/train/loop/train_config.h"
 
 namespace modewise::tasks {
 namespace {
@@ -66,10 +66,10 @@ nlohmann::ordered_json group_json(const RunGroup& group,
   for (const auto& [name, pointer] : pointers) {
     const std::vector<double> values = pointer.empty() ? std::vector<double>{} : group.values(pointer);
     if (values.empty()) continue;
-    const auto deviation = standard_deviation(values);
+    const auto stddev = standard_deviation(values);
     row[name] = {
         {"mean", mean(values)},
-        {"deviation", deviation ? nlohmann::ordered_json(*deviation) : nlohmann::ordered_json(nullptr)},
+        {"deviation", stddev ? nlohmann::ordered_json(*stddev) : nlohmann::ordered_json(nullptr)},
         {"values", values}};
   }
   return row;

@@ -8,14 +8,14 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
-#include "modewise/tasks/kinds.h"
+#include "modewise/tasks/task_registry.h"
 
 namespace modewise::tasks {
 
 namespace fs = std::filesystem;
 
 Result explain_run(const ExplainRequest& request, const std::string& out, bool force) {
-  const Kind& kind = kind_of_run(request.run);
+  const TaskSpec& kind = task_of_run(request.run);
   require(kind.explain != nullptr, ErrorKind::usage,
           "{0} is of the task '{1}', which explain does not know: modewise decompose {0} measures its "
           "attention, layer by layer and head by head",
@@ -33,9 +33,9 @@ Result explain_run(const ExplainRequest& request, const std::string& out, bool f
   std::string text = explanation.title + "\n";
   if (!explanation.ranks.empty()) text += "\nstable rank\n" + rank_table(explanation).to_text();
   for (const Influence& one : explanation.influences) {
-    const auto most = std::max_element(one.effect.begin(), one.effect.end()) - one.effect.begin();
+    const auto maximum = std::max_element(one.effect.begin(), one.effect.end()) - one.effect.begin();
     text += fmt::format("\n{}: {} moves the output most ({:.4g})", one.mode,
-                        one.places[static_cast<size_t>(most)], one.effect[static_cast<size_t>(most)]);
+                        one.places[static_cast<size_t>(maximum)], one.effect[static_cast<size_t>(maximum)]);
   }
   text += fmt::format("\n\n{}\n", (folder / "explain.html").string());
   return {std::move(json), std::move(text)};

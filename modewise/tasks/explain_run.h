@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "modewise/tasks/kind.h"
+#include "modewise/tasks/task_spec.h"
 
 namespace modewise::tasks {
 

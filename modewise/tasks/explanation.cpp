@@ -147,18 +147,18 @@ void add_attention(report::HtmlPage& page, const Explanation& e) {
 
 }  // namespace
 
-std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t most) {
-  const int64_t groups = std::min(size, std::max<int64_t>(most, 1));
+std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t maximum) {
+  const int64_t groups = std::min(size, std::max<int64_t>(maximum, 1));
   std::vector<std::pair<int64_t, int64_t>> out;
   for (int64_t i = 0; i < groups; ++i) out.emplace_back(i * size / groups, (i + 1) * size / groups);
   return out;
 }
 
-Influence influence_of(const std::string& mode, int64_t size, int64_t thick, int64_t most,
+Influence influence_of(const std::string& mode, int64_t size, int64_t thick, int64_t maximum,
                        const std::function<double(int64_t begin, int64_t end)>& effect) {
   Influence out;
   out.mode = mode;
-  for (const auto& [first, last] : place_groups((size + thick - 1) / thick, most)) {
+  for (const auto& [first, last] : place_groups((size + thick - 1) / thick, maximum)) {
     const int64_t begin = first * thick, end = std::min(last * thick, size);
     out.places.push_back(end - begin == 1 ? std::to_string(begin) : fmt::format("{} … {}", begin, end - 1));
     out.effect.push_back(effect(begin, end));

@@ -52,11 +52,11 @@ struct Explanation {
 };
 
 /// 0 … size − 1 cut into at most `most` runs of neighbours: [begin, end).
-std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t most);
+std::vector<std::pair<int64_t, int64_t>> place_groups(int64_t size, int64_t maximum);
 
 /// The influence of a mode of `size` places that are taken away `thick` at a time, at most `most` times:
 /// `effect`(begin, end) without those.
-Influence influence_of(const std::string& mode, int64_t size, int64_t thick, int64_t most,
+Influence influence_of(const std::string& mode, int64_t size, int64_t thick, int64_t maximum,
                        const std::function<double(int64_t begin, int64_t end)>& effect);
 
 /// The stable ranks of each layer, means over heads and samples; `ranks` must not be empty.

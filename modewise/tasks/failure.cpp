@@ -10,7 +10,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/escaped_text.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/train/task.h"
+#include "modewise/train/loop/task.h"
 
 namespace modewise::tasks {
 namespace {

@@ -15,8 +15,8 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/ops/kernel_info.h"
 #include "modewise/report/table.h"
-#include "modewise/tasks/kind.h"
-#include "modewise/train/workers.h"
+#include "modewise/tasks/task_spec.h"
+#include "modewise/train/distributed/workers.h"
 
 namespace modewise::tasks {
 namespace {
@@ -102,7 +102,7 @@ void require_equal_inputs(Job& job) {
   const train::Common inputs[] = {{"settings", job.config_toml()},
                                   {"data", job.data_hash()},
                                   {"loops (MODEWISE_ISA)", bits_of(job, ops::active_isa())}};
-  train::require_alike(train::workers(), inputs);
+  train::check_equal_on_all_ranks(train::workers(), inputs);
 }
 
 /// Says so where the run began with loops that give other bits than those here.
@@ -137,12 +137,12 @@ std::vector<std::string> paths_of(Job& job) {
 
 /// The folder of an earlier run whose config the job has taken, or a new one that has become a run. Of
 /// several processes the lead makes it.
-train::RunFolder load(const Kind& kind, const JobRequest& request, Job& job) {
+train::RunFolder load(const TaskSpec& kind, const JobRequest& request, Job& job) {
   train::Workers& workers = train::workers();
   if (!request.resume.empty()) {
     train::RunFolder folder = train::RunFolder::open(request.resume);
     folder.require_task(kind.name);
-    if (workers.leads()) folder.lock();
+    if (workers.is_rank_zero()) folder.lock();
     load_inputs(job, folder.file("config.toml").string(), request.assignments);
     compare_instruction_sets(folder, job);
     require_equal_inputs(job);
@@ -150,7 +150,7 @@ train::RunFolder load(const Kind& kind, const JobRequest& request, Job& job) {
   }
   load_inputs(job, request.config, request.assignments);
   require_equal_inputs(job);
-  if (!workers.leads()) {
+  if (!workers.is_rank_zero()) {
     workers.largest(0);  // the lead has made the run
     return train::RunFolder::open(request.out);
   }
@@ -175,13 +175,13 @@ bool evaluated_on_test(const train::RunFolder& folder, const Job& job) {
 }
 
 /// Evaluates it on the test part once more, since the end of the training has taken the place of the figures.
-void evaluate_again(const Kind& kind, const train::RunFolder& folder, TrainedRun& trained) {
+void evaluate_again(const TaskSpec& kind, const train::RunFolder& folder, TrainedRun& trained) {
   train::Workers& workers = train::workers();
   if (workers.size() > 1 && !kind.in_shares) return;
   EvaluateRequest of_test;
   of_test.run = folder.path().string();
   kind.evaluate(of_test);
-  if (workers.leads()) trained.metrics = folder.read_metrics();
+  if (workers.is_rank_zero()) trained.metrics = folder.read_metrics();
 }
 
 }  // namespace
@@ -197,12 +197,12 @@ std::string test_count(bool read, size_t count) {
   return read ? fmt::format("{} test", count) : "test left unread";
 }
 
-Result run_job(const Kind& kind, const JobRequest& given) {
+Result run_job(const TaskSpec& kind, const JobRequest& given) {
   const JobRequest request = of_group(given);
   const std::unique_ptr<Job> job = kind.job();
   const bool resume = !request.resume.empty();
   train::RunFolder folder = load(kind, request, *job);
-  if (train::workers().leads()) {
+  if (train::workers().is_rank_zero()) {
     folder.start_log();
     warn_of_slow_bf16(*job);
   }
@@ -212,7 +212,7 @@ Result run_job(const Kind& kind, const JobRequest& given) {
   TrainedRun trained = job->train(folder, resume, request.accept_changes);
   if (trained.training.stopped_by_signal()) throw Stopped{trained.training.signal};
   if (evaluated) evaluate_again(kind, folder, trained);
-  if (!train::workers().leads()) return {};
+  if (!train::workers().is_rank_zero()) return {};
   if (resume && request.accept_changes) folder.write_config(job->config_toml());
   if (job->wants_report()) job->write_report(folder);
   const std::string path = folder.path().string();

@@ -9,7 +9,7 @@
 #include "modewise/core/fields.h"
 #include "modewise/tasks/result.h"
 #include "modewise/tasks/trained_run.h"
-#include "modewise/train/run_folder.h"
+#include "modewise/train/checkpoint/run_folder.h"
 
 namespace modewise::tasks {
 
@@ -80,11 +80,11 @@ struct JobRequest {
   std::vector<std::string> command_line;  // for the manifest
 };
 
-struct Kind;
+struct TaskSpec;
 
 /// Trains a run of `kind`: its metrics with "run", the folder. Throws Stopped when a signal stopped it. Of
 /// several train::workers() the lead does all that is not training, and the others return nothing. A process
 /// group that was started again (TORCHELASTIC_RESTART_COUNT) goes on with the run in `out`.
-Result run_job(const Kind& kind, const JobRequest& request);
+Result run_job(const TaskSpec& kind, const JobRequest& request);
 
 }  // namespace modewise::tasks

@@ -8,7 +8,7 @@
 
 #include "modewise/core/fields.h"
 #include "modewise/models/saved_config.h"
-#include "modewise/train/run_folder.h"
+#include "modewise/train/checkpoint/run_folder.h"
 
 namespace modewise::tasks {
 

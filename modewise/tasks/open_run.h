@@ -10,8 +10,8 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
-#include "modewise/train/run_folder.h"
-#include "modewise/train/run_weights.h"
+#include "modewise/train/checkpoint/run_folder.h"
+#include "modewise/train/checkpoint/run_weights.h"
 
 namespace modewise::tasks {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "modewise/analysis/layer_ranks.h"
-#include "modewise/train/task.h"
-#include "modewise/train/train_config.h"
+#include "modewise/train/loop/task.h"
+#include "modewise/train/loop/train_config.h"
 
 namespace modewise::tasks {
 

@@ -53,7 +53,7 @@ void add_tables(report::HtmlPage& page, const std::vector<ResultTable>& tables) 
   }
 }
 
-Json judged_parts(const Json& metrics) {
+Json evaluated_parts(const Json& metrics) {
   Json parts = Json::array();
   for (const char* part : {"validation", "test"}) {
     if (!metrics.contains(part)) continue;

@@ -34,6 +34,6 @@ std::string tables_text(const std::vector<ResultTable>& tables, bool detail = fa
 void add_tables(report::HtmlPage& page, const std::vector<ResultTable>& tables);
 
 /// "validation" and "test" of metrics.json, as far as it has them; each says in "split" which it is.
-nlohmann::ordered_json judged_parts(const nlohmann::ordered_json& metrics);
+nlohmann::ordered_json evaluated_parts(const nlohmann::ordered_json& metrics);
 
 }  // namespace modewise::tasks

@@ -11,7 +11,7 @@
 
 #include "modewise/report/figure.h"
 #include "modewise/report/html_page.h"
-#include "modewise/train/run_folder.h"
+#include "modewise/train/checkpoint/run_folder.h"
 
 namespace modewise::tasks {
 

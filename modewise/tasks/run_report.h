@@ -10,7 +10,7 @@
 #include "modewise/models/attention_view.h"
 #include "modewise/report/html_page.h"
 #include "modewise/tasks/run_figures.h"
-#include "modewise/train/run_folder.h"
+#include "modewise/train/checkpoint/run_folder.h"
 
 namespace modewise::tasks {
 

@@ -5,7 +5,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
 #include "modewise/text/load_tokenizer.h"
-#include "modewise/train/workers.h"
+#include "modewise/train/distributed/workers.h"
 
 namespace modewise::tasks {
 
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 void keep_run_tokenizer(const train::RunFolder& run, const text::Tokenizer& tokenizer) {
   const fs::path folder = run.file("tokenizer");
-  if (fs::exists(folder) || !train::workers().leads()) return;
+  if (fs::exists(folder) || !train::workers().is_rank_zero()) return;
   // Renamed as a whole: a run that is killed here has the folder with its file, or none.
   const fs::path unfinished = temporary_beside(folder);
   fs::create_directory(unfinished);

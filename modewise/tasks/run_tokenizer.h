@@ -2,7 +2,7 @@
 // The tokenizer of a run: a copy of its file in the run's folder, so that the run needs nothing else.
 
 #include "modewise/text/tokenizer.h"
-#include "modewise/train/run_folder.h"
+#include "modewise/train/checkpoint/run_folder.h"
 
 namespace modewise::tasks {
 

@@ -1,8 +1,8 @@
 #include "modewise/tasks/same_work.h"
 
 #include "modewise/core/file.h"
-#include "modewise/train/run_weights.h"
-#include "modewise/train/workers.h"
+#include "modewise/train/checkpoint/run_weights.h"
+#include "modewise/train/distributed/workers.h"
 
 namespace modewise::tasks {
 
@@ -15,7 +15,7 @@ void require_same_work(const train::RunFolder& run, const std::string& request,
       {"settings", settings},
       {"weights", checkpoint ? read_file(checkpoint->folder / "manifest.json") : ""},
       {"data", data_hash}};
-  train::require_alike(train::workers(), common);
+  train::check_equal_on_all_ranks(train::workers(), common);
 }
 
 }  // namespace modewise::tasks

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "modewise/train/run_folder.h"
+#include "modewise/train/checkpoint/run_folder.h"
 
 namespace modewise::tasks {
 

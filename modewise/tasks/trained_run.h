@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "modewise/train/trainer.h"
+#include "modewise/train/loop/trainer.h"
 
 namespace modewise::tasks {
 

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 4> kEndNames = {"<|end_of_text|>", "</s>"
 
 struct BytePairTokenizer::Encoding {
   explicit Encoding(WordCaches& caches) : cache(caches) {}
-  WordCaches::Loan cache;
+  WordCaches::BorrowedCache cache;
   SplitPattern::Workspace workspace;
   std::vector<Id> ids;
   std::vector<Symbol> symbols;
@@ -127,7 +127,7 @@ void BytePairTokenizer::merge_word(std::string_view word, Encoding& encoding) co
   for (const Symbol& symbol : encoding.symbols) encoding.ids.push_back(symbol.id);
 }
 
-void BytePairTokenizer::append_known(Id id, bool& start, std::string& text) const {
+void BytePairTokenizer::append_future_covariates(Id id, bool& start, std::string& text) const {
   start = false;
   if (const AddedTokens::Token* added = added_.of_id(id))
     text += added->content;

@@ -32,7 +32,7 @@ class BytePairTokenizer final : public Tokenizer {
  private:
   struct Encoding;  // what one encode needs
 
-  void append_known(Id id, bool& start, std::string& text) const override;
+  void append_future_covariates(Id id, bool& start, std::string& text) const override;
   void encode_around(AddedTokens::Pass pass, std::string_view text, Encoding& encoding) const;
   void encode_text(std::string_view text, Encoding& encoding) const;
   void encode_word(std::string_view word, Encoding& encoding) const;

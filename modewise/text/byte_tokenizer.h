@@ -18,7 +18,7 @@ class ByteTokenizer final : public Tokenizer {
   std::string name() const override { return "bytes"; }
 
  private:
-  void append_known(Id id, bool& start, std::string& text) const override;
+  void append_future_covariates(Id id, bool& start, std::string& text) const override;
 };
 
 }  // namespace modewise::text

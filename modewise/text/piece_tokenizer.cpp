@@ -151,7 +151,7 @@ void PieceTokenizer::emit(std::string_view text, std::optional<Id> id, std::vect
 // Merging never crosses from a word into the space that opens the next one, so that words can be taken one by
 // one and remembered.
 void PieceTokenizer::encode_words(std::string_view text, std::vector<Id>& ids) const {
-  WordCaches::Loan cache(caches_);
+  WordCaches::BorrowedCache cache(caches_);
   std::vector<Id> fresh;
   while (!text.empty()) {
     size_t first = 0;
@@ -204,7 +204,7 @@ void PieceTokenizer::encode_pairs(std::string_view text, std::vector<Id>& ids) c
   }
 }
 
-void PieceTokenizer::append_known(Id id, bool& start, std::string& text) const {
+void PieceTokenizer::append_future_covariates(Id id, bool& start, std::string& text) const {
   if (type(id) == Type::control) return;
   if (type(id) == Type::unknown) {
     text += model_.unknown_text;

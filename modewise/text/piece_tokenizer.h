@@ -41,7 +41,7 @@ class PieceTokenizer final : public Tokenizer {
 
   PieceTokenizer(Model model, Origin origin, std::string hash, std::filesystem::path file);
   static std::optional<Id> mark(int32_t id) { return id < 0 ? std::nullopt : std::optional(id); }
-  void append_known(Id id, bool& start, std::string& text) const override;
+  void append_future_covariates(Id id, bool& start, std::string& text) const override;
   Type type(Id id) const { return model_.types[static_cast<size_t>(id)]; }
   float score(Id id) const { return model_.scores[static_cast<size_t>(id)]; }
 

@@ -75,9 +75,9 @@ size_t PtbScanner::run(size_t at, Holds&& holds) const {
   return end - at;
 }
 
-size_t PtbScanner::digits(size_t at, size_t most) const {
+size_t PtbScanner::digits(size_t at, size_t maximum) const {
   size_t length = 0;
-  while (length < most && is_ascii_digit(byte(at + length))) ++length;
+  while (length < maximum && is_ascii_digit(byte(at + length))) ++length;
   return length;
 }
 

@@ -68,7 +68,7 @@ class PtbScanner {
   // Lengths from byte `at` on; 0 where it is not there.
   template <class Holds>
   size_t run(size_t at, Holds&& holds) const;
-  size_t digits(size_t at, size_t most) const;
+  size_t digits(size_t at, size_t maximum) const;
   size_t alphanumerics(size_t at) const;
   size_t ascii_alphanumerics(size_t at) const;
   size_t dotted_word(size_t at) const;

@@ -10,7 +10,7 @@ namespace modewise::text {
 
 /// The words of one caption: "The dog's, isn't it?" is the dog 's is n't it. Clitics and n't stand apart,
 /// abbreviations keep their period, brackets become -lrb- and the like. Any bytes are read; what is no UTF-8
-/// separates words. docs/captions-metrics.md says where it differs from the tokenizer that it follows.
+/// separates words. docs/captioning-metrics.md says where it differs from the tokenizer that it follows.
 std::vector<std::string> ptb_words(std::string_view caption);
 
 }  // namespace modewise::text

@@ -12,14 +12,14 @@ using Item = TextFrame::Item;
 using Pieces = std::vector<Tokenizer::Piece>;
 
 /// How many tokens of two texts are kept when both together may have `most`.
-std::pair<size_t, size_t> kept_of_pair(size_t first, size_t second, size_t most) {
-  if (first + second <= most) return {first, second};
+std::pair<size_t, size_t> kept_of_pair(size_t first, size_t second, size_t maximum) {
+  if (first + second <= maximum) return {first, second};
   const bool swapped = first > second;
   size_t shorter = std::min(first, second);
-  size_t longer = shorter < most ? std::max(shorter, most - shorter) : shorter;
-  if (shorter + longer > most) {
-    shorter = most / 2;
-    longer = most - shorter;
+  size_t longer = shorter < maximum ? std::max(shorter, maximum - shorter) : shorter;
+  if (shorter + longer > maximum) {
+    shorter = maximum / 2;
+    longer = maximum - shorter;
   }
   return swapped ? std::pair(longer, shorter) : std::pair(shorter, longer);
 }
@@ -62,13 +62,13 @@ TextFrame text_frame(const Tokenizer& tokenizer) {
 }
 
 FramedText frame_text(const Tokenizer& tokenizer, const TextFrame& frame, std::string_view first,
-                      std::optional<std::string_view> second, int64_t most) {
+                      std::optional<std::string_view> second, int64_t maximum) {
   const std::vector<Item>& items = second ? frame.pair : frame.single;
   const auto marks = std::count_if(items.begin(), items.end(),
                                    [](const Item& item) { return item.kind == Item::Kind::mark; });
-  const int64_t room = most - marks;
+  const int64_t room = maximum - marks;
   require(room >= (second ? 2 : 1), ErrorKind::config,
-          "{} tokens are too few: {} of them are marks, and each text needs one", most, marks);
+          "{} tokens are too few: {} of them are marks, and each text needs one", maximum, marks);
   Pieces pieces[2] = {tokenizer.encode_pieces(first), second ? tokenizer.encode_pieces(*second) : Pieces()};
   require(!pieces[0].empty() && (!second || !pieces[1].empty()), ErrorKind::data, "the {}text has no tokens",
           !second             ? ""

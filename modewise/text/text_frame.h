@@ -34,6 +34,6 @@ TextFrame made_frame(const io::TextTemplate& around, const AddedTokens& added, i
 /// length (as tokenizers' longest_first does), each at its end. Throws a config error when `most` leaves no
 /// room for a token of each text, a data error for one without tokens.
 FramedText frame_text(const Tokenizer& tokenizer, const TextFrame& frame, std::string_view first,
-                      std::optional<std::string_view> second, int64_t most);
+                      std::optional<std::string_view> second, int64_t maximum);
 
 }  // namespace modewise::text

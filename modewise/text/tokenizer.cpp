@@ -33,7 +33,7 @@ std::vector<Tokenizer::Piece> Tokenizer::encode_pieces(std::string_view text) co
 void Tokenizer::append(Id id, bool& start, std::string& text) const {
   if (id < 0 || id >= size()) [[unlikely]]
     fail(ErrorKind::data, "token {} is none of the {} of the tokenizer ({})", id, size(), name());
-  append_known(id, start, text);
+  append_future_covariates(id, start, text);
 }
 
 std::string Tokenizer::file_name() const {

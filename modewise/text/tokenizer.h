@@ -68,7 +68,7 @@ class Tokenizer {
  protected:
   Tokenizer(std::string hash, std::filesystem::path file) : hash_(std::move(hash)), file_(std::move(file)) {}
   /// `append` for an id that is within the vocabulary.
-  virtual void append_known(Id id, bool& start, std::string& text) const = 0;
+  virtual void append_future_covariates(Id id, bool& start, std::string& text) const = 0;
 
  private:
   std::string hash_;

@@ -28,7 +28,7 @@ class WordCache {
     return {slot.ids.data(), slot.count};
   }
   void keep(std::string_view word, uint64_t hash, std::span<const int32_t> ids) {
-    if (ids.empty() || ids.size() > kMostIds) return;
+    if (ids.empty() || ids.size() > kMaxIds) return;
     Slot& slot = slots_[hash % kSlots];
     slot.length = static_cast<uint8_t>(word.size());
     slot.count = static_cast<uint8_t>(ids.size());
@@ -37,11 +37,11 @@ class WordCache {
   }
 
  private:
-  static constexpr size_t kSlots = 1 << 15, kLongestWord = 22, kMostIds = 10;
+  static constexpr size_t kSlots = 1 << 15, kLongestWord = 22, kMaxIds = 10;
   struct alignas(64) Slot {  // a cache line
     uint8_t length = 0, count = 0;
     std::array<char, kLongestWord> word;
-    std::array<int32_t, kMostIds> ids;
+    std::array<int32_t, kMaxIds> ids;
   };
   std::vector<Slot> slots_;
 };
@@ -50,12 +50,12 @@ class WordCache {
 class WordCaches {
  public:
   /// A cache lent for as long as this lives.
-  class Loan {
+  class BorrowedCache {
    public:
-    explicit Loan(WordCaches& owner) : owner_(owner), cache_(owner.take()) {}
-    ~Loan() { owner_.give_back(std::move(cache_)); }
-    Loan(const Loan&) = delete;
-    Loan& operator=(const Loan&) = delete;
+    explicit BorrowedCache(WordCaches& owner) : owner_(owner), cache_(owner.take()) {}
+    ~BorrowedCache() { owner_.give_back(std::move(cache_)); }
+    BorrowedCache(const BorrowedCache&) = delete;
+    BorrowedCache& operator=(const BorrowedCache&) = delete;
     WordCache* operator->() { return cache_.get(); }
 
    private:

@@ -137,7 +137,7 @@ void WordPieceTokenizer::add_word(const Part& part, size_t begin, size_t end, st
   out.push_back(part.piece(rules_.unknown, begin, end, true));
 }
 
-void WordPieceTokenizer::append_known(Id id, bool& start, std::string& text) const {
+void WordPieceTokenizer::append_future_covariates(Id id, bool& start, std::string& text) const {
   const AddedTokens::Token* added = added_.of_id(id);
   const std::string_view piece = added != nullptr          ? std::string_view(added->content)
                                  : id < vocabulary_.size() ? vocabulary_[id]

@@ -25,7 +25,7 @@ class WordPieceTokenizer final : public Tokenizer {
  private:
   struct Part;  // of a text, normalized
 
-  void append_known(Id id, bool& start, std::string& text) const override;
+  void append_future_covariates(Id id, bool& start, std::string& text) const override;
   void add_words(const Part& part, size_t begin, size_t end, std::vector<Piece>& out) const;
   void add_word(const Part& part, size_t begin, size_t end, std::vector<Piece>& out) const;
 

@@ -1,7 +1,7 @@
 // ops::AttentionCache for Python: torch.classes.modewise.AttentionCache, what one layer keeps while a text is
 // generated.
 
-#include "modewise/ops/attention_cache.h"
+#include "modewise/ops/attention/attention_cache.h"
 
 #include <torch/custom_class.h>
 #include <torch/library.h>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/run_program.h"
-#include "modewise/train/process_group.h"
+#include "modewise/train/distributed/process_group.h"
 
 namespace modewise::python {
 namespace {

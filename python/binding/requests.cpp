@@ -9,15 +9,15 @@
 
 #include "modewise/core/error.h"
 #include "modewise/tasks/explain_run.h"
-#include "modewise/tasks/forecast/data.h"
-#include "modewise/tasks/forecast/predict.h"
-#include "modewise/tasks/forecast/run.h"
-#include "modewise/tasks/kinds.h"
+#include "modewise/tasks/forecasting/data.h"
+#include "modewise/tasks/forecasting/predict.h"
+#include "modewise/tasks/forecasting/run.h"
+#include "modewise/tasks/task_registry.h"
 #include "modewise/tasks/run_documents.h"
 #include "modewise/tasks/run_tokenizer.h"
 #include "modewise/text/tokenizer.h"
-#include "modewise/train/run_folder.h"
-#include "modewise/train/run_weights.h"
+#include "modewise/train/checkpoint/run_folder.h"
+#include "modewise/train/checkpoint/run_weights.h"
 
 namespace modewise::python {
 namespace {
@@ -42,7 +42,7 @@ std::string string_of(const json& request, const char* name) {
   return value;
 }
 
-const tasks::Kind& kind_in(const json& request) {
+const tasks::TaskSpec& kind_in(const json& request) {
   return tasks::kind_of(string_of(request, "kind"));
 }
 
@@ -62,7 +62,7 @@ Result train(const json& request) {
   take(request, "accept_changes", job.accept_changes);
   take(request, "command_line", job.command_line);
   take(request, "inputs", job.inputs);
-  return tasks::run_job(job.resume.empty() ? kind_in(request) : tasks::kind_of_run(job.resume), job);
+  return tasks::run_job(job.resume.empty() ? kind_in(request) : tasks::task_of_run(job.resume), job);
 }
 
 Result evaluate(const json& request) {
@@ -73,7 +73,7 @@ Result evaluate(const json& request) {
   take(request, "split", asked.split);
   take(request, "detail", asked.detail);
   take(request, "settings", asked.settings);
-  return tasks::kind_of_run(asked.run).evaluate(asked);
+  return tasks::task_of_run(asked.run).evaluate(asked);
 }
 
 Result predict(const json& request) {
@@ -84,7 +84,7 @@ Result predict(const json& request) {
   take(request, "steps", asked.steps);
   take(request, "future", asked.future);
   take(request, "force", asked.force);
-  const tasks::Kind& kind = tasks::kind_of_run(asked.run);
+  const tasks::TaskSpec& kind = tasks::task_of_run(asked.run);
   require(kind.predict != nullptr, ErrorKind::usage, "{}: runs of the task '{}' predict nothing", asked.run,
           kind.name);
   return kind.predict(asked);
@@ -119,7 +119,7 @@ Result weights(const json& request) {
 }
 
 Result show(const json& request) {
-  const tasks::Kind& kind = kind_in(request);
+  const tasks::TaskSpec& kind = kind_in(request);
   require(kind.describe_data != nullptr, ErrorKind::usage, "data of the task '{}' cannot be shown",
           kind.name);
   return kind.describe_data(string_of(request, "config"), assignments(request));
@@ -135,7 +135,7 @@ std::shared_ptr<text::Tokenizer> tokenizer_of(const json& request) {
   const std::string run = string_of(request, "run");
   const auto tokenizer = tasks::run_tokenizer(train::RunFolder::open(run));
   require(tokenizer != nullptr, ErrorKind::usage, "{}: a run of the task '{}' has no tokenizer", run,
-          tasks::kind_of_run(run).name);
+          tasks::task_of_run(run).name);
   return tokenizer;
 }
 

@@ -43,7 +43,7 @@ def written_texts(texts: str | list[str], stem: pathlib.Path) -> str:
 class LanguageModel(Estimator):
     """Trains and asks one run of the program's task language, in this process.
 
-    attention: causal, full, window, lambda, axial, random, topk (docs/language.md). fold: sizes that a text is folded to, for
+    attention: causal, full, window, lambda, axial, random, topk (docs/language-modeling.md). fold: sizes that a text is folded to, for
     causal and axial; None: of the context. context: tokens of a text that it is trained on. tokenizer: None: bytes; a path. init: a
     model to go on from, a run, a folder of Hugging Face's files or a llama2.c file. epochs: None: the program's. seed: of
     weights, order and dropout. settings: any other option of the program by its name, {"model.width": 128}. run, exist_ok,

@@ -22,7 +22,7 @@ class Segmenter(Estimator):
     model: hot, transformer, unet. epochs: None: the program's. seed: of weights, order, dropout and augmentation.
     settings: any other option of the program by its name, {"data.window": 64}. run, exist_ok, verbosity: as for
     Forecaster. The scene is cut into blocks, of which some are held back to choose the best weights and some to judge
-    them (docs/scenes.md).
+    them (docs/segmentation.md).
 
     After `fit`: `run_`, `metrics_`, `classes_` (ids [K] int64) and `class_names_`. Arrays that were fitted lie in the
     folder, as data/RUN.npy and data/RUN_mask.npy.

@@ -52,7 +52,7 @@ def write_cases(path: pathlib.Path, cases: list[Array], classes: list[str], plac
 class SeriesClassifier(Classifier):
     """Trains and asks one run of the program's task series, in this process.
 
-    model: patchtst, minirocket, tcn, resnet, nearest, … (docs/series.md). epochs: None: the program's. seed: of weights,
+    model: patchtst, minirocket, tcn, resnet, nearest, … (docs/series-classification.md). epochs: None: the program's. seed: of weights,
     order and dropout. settings: any other option of the program by its name, {"model.width": 32}. run, exist_ok, verbosity: as
     for Forecaster. A tenth of each class is held back to choose the best weights and a tenth to judge them.
 

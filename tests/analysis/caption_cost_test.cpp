@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "modewise/nn/attention_zoo.h"
+#include "modewise/nn/attention/attention_registry.h"
 
 namespace modewise::analysis {
 namespace {

@@ -5,15 +5,15 @@
 #include <cmath>
 
 #include "modewise/analysis/measured_cost.h"
-#include "modewise/analysis/zoo_cost.h"
+#include "modewise/analysis/attention_type_cost.h"
 #include "modewise/models/token_encoder.h"
 
 namespace modewise::analysis {
 namespace {
 
 /// The volume model whose cost the paper's Table 2 prints: 28³ voxels, patches of 4, 6 blocks of width 128.
-GridModel paper_model(const std::string& mechanism) {
-  GridModel model;
+VisionModel paper_model(const std::string& mechanism) {
+  VisionModel model;
   model.mechanism = mechanism;
   model.encoder.width = 128;
   model.encoder.hidden = 512;
@@ -27,7 +27,7 @@ double billions(double count) {
   return std::round(count / 1e7) / 100;
 }
 
-double linear_maps(const GridModel& model, const ModelCost& cost) {
+double linear_maps(const VisionModel& model, const ModelCost& cost) {
   return cost.multiply_adds_of({"query and key", "value and output", "feed-forward"}) -
          343.0 * static_cast<double>(model.encoder.hidden * model.encoder.blocks);
 }
@@ -36,7 +36,7 @@ double linear_maps(const GridModel& model, const ModelCost& cost) {
 // the linear maps, with attention where it is between all tokens: a reading that was looked for, see
 // docs/analysis.md.
 TEST(GridCost, OfLinearMapsAndAllTokenAttentionHasThePrintedFigures) {
-  const GridModel product = paper_model("hot"), full = paper_model("transformer"),
+  const VisionModel product = paper_model("hot"), full = paper_model("transformer"),
                   divided = paper_model("divided");
   const ModelCost released = grid_cost(product, Projection::full);
   EXPECT_EQ(billions(linear_maps(product, released)), 0.67);
@@ -69,7 +69,7 @@ TEST(GridCost, OfLayersAddsUp) {
 }
 
 TEST(GridCost, GrowsWithTokensAsTheFormsPromise) {
-  GridModel model = paper_model("hot");
+  VisionModel model = paper_model("hot");
   const auto growth = [&](double& small, double& large) {
     model.size = {112, 112, 112};
     small = grid_cost(model).multiply_adds();
@@ -107,27 +107,27 @@ TEST_P(EncoderParameters, EqualTheBuiltEncoder) {
   EXPECT_EQ(std::move(account).cost(tokens.sizes).parameters(), built);
 }
 
-std::vector<std::vector<std::string>> zoo_settings() {
+std::vector<std::vector<std::string>> attention_settings() {
   std::vector<std::vector<std::string>> all;
-  for (const nn::ZooForm& form : nn::zoo_forms())
+  for (const nn::AttentionEntry& form : nn::attention_entries())
     all.push_back({"attention.form=" + std::string(form.name), "position.rotary=none"});
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Zoo, EncoderParameters,
-                         testing::Combine(testing::Values("transformer"), testing::ValuesIn(zoo_settings())));
+INSTANTIATE_TEST_SUITE_P(AttentionRegistry, EncoderParameters,
+                         testing::Combine(testing::Values("transformer"), testing::ValuesIn(attention_settings())));
 
 // Multiply-adds of one layer at N = 3 × 5 tokens, width 8 and 2 heads, by hand.
-TEST(ZooCost, CountsProducts) {
-  const auto multiply_adds = [](const std::string& form, const nn::ZooOptions& options = {}) {
+TEST(AttentionTypeCost, CountsProducts) {
+  const auto multiply_adds = [](const std::string& form, const nn::AttentionTypeOptions& options = {}) {
     CostAccount account;
-    add_zoo_attention(account, form, {{3, 5}, 0, 8, 2}, options);
+    add_attention(account, form, {{3, 5}, 0, 8, 2}, options);
     return std::move(account).cost({}).multiply_adds() - 2 * 15 * 8 * 8;  // value and output
   };
   const double mixing = 15 * 15 * 8;
   EXPECT_EQ(multiply_adds("random"), mixing);
   EXPECT_EQ(multiply_adds("ct"), 2 * 15 * 8 * 8 + 2 * mixing);
-  nn::ZooOptions projected;
+  nn::AttentionTypeOptions projected;
   projected.projected = 4;
   EXPECT_EQ(multiply_adds("linformer", projected), 2 * 15 * 8 * 8 + 2 * 4 * 15 * 8 + 2 * 15 * 4 * 8);
   EXPECT_EQ(multiply_adds("dense"), 15 * 8 * 8 + 15 * 15 * (8 + 2) + mixing);

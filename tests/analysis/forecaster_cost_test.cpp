@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "modewise/models/forecast/ensemble.h"
+#include "modewise/models/forecasting/ensemble.h"
 
 namespace modewise::analysis {
 namespace {
@@ -67,7 +67,7 @@ TEST_P(ParameterCount, EqualsTheBuiltModel) {
   for (bool missing : {false, true})
     for (int64_t quantiles : {0, 3}) {
       const bool ahead =
-          models::looks_ahead(models::row_of(models::forecasters(), config_of(GetParam()).name));
+          models::uses_future_covariates(models::row_of(models::forecasters(), config_of(GetParam()).name));
       models::ForecastShape shape;
       shape.series = {4, 3};
       shape.ordered = {true, false};

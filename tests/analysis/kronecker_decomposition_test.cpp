@@ -105,14 +105,14 @@ TEST(KroneckerDecomposition, HasWeightsInOrderAndFactorsOfLengthOne) {
 
 // Compares with tensorly, with more starts than tensorly has calls; half of the cases ("held_out") were drawn
 // after their number was fixed.
-void expect_no_worse_than_tensorly(int64_t most_tokens) {
+void expect_no_worse_than_tensorly(int64_t max_tokens) {
   const auto frozen =
       nlohmann::json::parse(read_file(MODEWISE_SOURCE_DIR "/tests/analysis/vectors/parafac.json"));
   for (const auto& one : frozen["cases"]) {
     const Modes modes = one["modes"];
     int64_t tokens = 1;
     for (const int64_t n : modes) tokens *= n;
-    if (tokens > most_tokens) continue;
+    if (tokens > max_tokens) continue;
     const at::Tensor matrix = random_attention({tokens, tokens}, one["seed"], one["scale"]);
     ASSERT_NEAR(matrix.trace().item<double>(), one["trace"], 1e-9);  // the same matrix
     double best = 1;

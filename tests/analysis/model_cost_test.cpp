@@ -8,8 +8,8 @@
 #include "modewise/analysis/image_cost.h"
 #include "modewise/analysis/sequence_cost.h"
 #include "modewise/models/class_ensemble.h"
-#include "modewise/models/language/language_model.h"
-#include "modewise/ops/attention_forms.h"
+#include "modewise/models/language_modeling/language_model.h"
+#include "modewise/ops/attention/attention_types.h"
 
 namespace modewise::analysis {
 namespace {
@@ -50,8 +50,8 @@ TEST_P(VolumeParameters, AreThoseOfTheBuiltModel) {
   const bool tokens = !settings.front().starts_with("name=resnet");
   if (tokens) settings.insert(settings.end(), {"width=24", "hidden=20", "blocks=2", "heads=2"});
   if (!tokens) settings.push_back("resnet.width=4");
-  const auto config = config_of<models::GridModelConfig>(settings);
-  const models::GridShape shape{{17, 9, 12}, 2, 3, false};
+  const auto config = config_of<models::VisionModelConfig>(settings);
+  const models::VisionShape shape{{17, 9, 12}, 2, 3, false};
   EXPECT_EQ(grid_classifier_cost(config, shape).parameters(),
             parameters_of(*models::make_grid_classifier(config, shape, 1)));
 }
@@ -70,15 +70,15 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(VolumeCost, OfViTIsThePapers) {
   // ViT-B/16 on 224² with 1000 classes, without the layer before the head: "86M"; by hand 86,567,656.
-  const auto config = config_of<models::GridModelConfig>(
+  const auto config = config_of<models::VisionModelConfig>(
       {"name=vit", "width=768", "hidden=3072", "blocks=12", "heads=12", "patch.size=16"});
   EXPECT_EQ(grid_classifier_cost(config, {{224, 224}, 3, 1000, false}).parameters(), 86567656);
 }
 
 TEST(VolumeCost, OfTheReleasedFormIsTheGridModels) {
-  GridModel grid;  // whose figures are those that the paper prints
+  VisionModel grid;  // whose figures are those that the paper prints
   grid.size = {28, 28, 28};
-  auto config = config_of<models::GridModelConfig>({"name=hot", "preset=release"});
+  auto config = config_of<models::VisionModelConfig>({"name=hot", "preset=release"});
   grid.encoder = config;
   const ModelCost cost = grid_classifier_cost(config, {{28, 28, 28}});
   EXPECT_EQ(cost.tokens, (std::vector<int64_t>{7, 7, 7}));
@@ -87,8 +87,8 @@ TEST(VolumeCost, OfTheReleasedFormIsTheGridModels) {
 }
 
 TEST(VolumeCost, OfAResidualNetworkCountsEachStageAtItsPlaces) {
-  const auto config = config_of<models::GridModelConfig>({"name=resnet18", "resnet.width=4"});
-  const models::GridShape shape{{8, 8, 8}, 2, 3, false};
+  const auto config = config_of<models::VisionModelConfig>({"name=resnet18", "resnet.width=4"});
+  const models::VisionShape shape{{8, 8, 8}, 2, 3, false};
   const auto model = models::make_grid_classifier(config, shape, 1);
   const double wanted = weights_times_places(*model, [](const std::string& name) {
     if (holds(name, "layer2")) return 64.0;
@@ -100,7 +100,7 @@ TEST(VolumeCost, OfAResidualNetworkCountsEachStageAtItsPlaces) {
 
 TEST(SegmenterCost, OfAUNetCountsEachStageAtItsPlaces) {
   const auto config = config_of<models::SegmenterConfig>({"name=unet", "unet.width=8"});
-  const models::SceneShape shape{2, 3, 4, 64, true};
+  const models::SegmentationShape shape{2, 3, 4, 64, true};
   const auto model = models::make_segmenter(config, shape, 1);
   const double wanted = weights_times_places(*model, [](const std::string& name) {
     double side = name.starts_with("segmentation_head") ? 64 : 32;
@@ -121,7 +121,7 @@ TEST(SegmenterCost, OfTokensHasTheParametersOfTheBuiltModel) {
         const auto config =
             config_of<models::SegmenterConfig>({"name=" + std::string(name), "time=" + std::string(time),
                                                 "head.skip=" + std::string(skip), "width=24", "heads=2"});
-        const models::SceneShape shape{3, 5, 4, 16, true};
+        const models::SegmentationShape shape{3, 5, 4, 16, true};
         const auto model = models::make_segmenter(config, shape, 1);
         const ModelCost cost = segmenter_cost(config, shape);
         EXPECT_EQ(cost.parameters(), parameters_of(*model)) << name << " " << time << " " << skip;

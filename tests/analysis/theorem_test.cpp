@@ -12,8 +12,8 @@
 
 #include "modewise/analysis/kronecker_decomposition.h"
 #include "modewise/analysis/stable_rank.h"
-#include "modewise/ops/kronecker_attention.h"
-#include "modewise/ops/mode_product.h"
+#include "modewise/ops/attention/kronecker_attention.h"
+#include "modewise/ops/dense/mode_product.h"
 #include "tests/analysis/matrices.h"
 
 namespace modewise::analysis {

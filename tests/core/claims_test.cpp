@@ -38,9 +38,9 @@ class ClaimTest : public testing::Test {
     return Claims(folder / "claims", lease, [this] { return now; });
   }
   /// A claim of a machine that is not this one.
-  void write_elsewhere(int64_t beats, const std::string& token = "theirs") const {
+  void write_elsewhere(int64_t heartbeats, const std::string& token = "theirs") const {
     const nlohmann::json json = {{"token", token},  {"host", "far"}, {"machine", "another"},
-                                 {"process", 4711}, {"start", "1"},  {"beats", beats}};
+                                 {"process", 4711}, {"start", "1"},  {"beats", heartbeats}};
     folder.write("claims/work.json", json.dump());
   }
 
@@ -87,11 +87,11 @@ TEST_F(ClaimTest, AHeartbeatRewritesTheFileAndFindsWhenAnotherHasTakenOver) {
   Claims claims(folder / "claims", milliseconds(60'000));
   auto claim = claims.take("work");
   EXPECT_EQ(content()["beats"], 0);
-  EXPECT_TRUE(claim->beat());
-  EXPECT_TRUE(claim->beat());
+  EXPECT_TRUE(claim->heartbeat());
+  EXPECT_TRUE(claim->heartbeat());
   EXPECT_EQ(content()["beats"], 2);
   write_elsewhere(7);
-  EXPECT_FALSE(claim->beat());
+  EXPECT_FALSE(claim->heartbeat());
   EXPECT_EQ(content()["beats"], 7);  // it is theirs: left alone
   claim.reset();
   EXPECT_EQ(content()["token"], "theirs");
@@ -159,17 +159,17 @@ TEST_F(ClaimTest, AHeartbeatThatCannotBeWrittenIsAnErrorAndTheNextOneIsWritten) 
   std::filesystem::remove(lock);
   std::filesystem::create_directory(lock);
   expect_error(ErrorKind::cannot_create, "cannot create " + lock.string() + ": Is a directory",
-               [&] { claim->beat(); });
+               [&] { claim->heartbeat(); });
   std::filesystem::remove(lock);
   std::filesystem::rename(file, folder / "aside");
   std::filesystem::create_directory(file);
-  expect_error(ErrorKind::no_input, file.string() + " is a folder, not a file", [&] { claim->beat(); });
+  expect_error(ErrorKind::no_input, file.string() + " is a folder, not a file", [&] { claim->heartbeat(); });
   std::filesystem::remove(file);
   std::filesystem::rename(folder / "aside", file);
   EXPECT_EQ(content()["beats"], 0);
-  EXPECT_TRUE(claim->beat());
+  EXPECT_TRUE(claim->heartbeat());
   std::filesystem::remove(file);
-  EXPECT_FALSE(claim->beat());  // nobody's now: another may take it
+  EXPECT_FALSE(claim->heartbeat());  // nobody's now: another may take it
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
@@ -179,7 +179,7 @@ TEST_F(ClaimTest, WorkUnderATicketAsksWhetherItIsStillItsOwn) {
   auto claim = claims.take("work");
   ::setenv(kClaimVariable, claim->ticket().c_str(), 1);
   require_own_claim();
-  claim->beat();
+  claim->heartbeat();
   require_own_claim();
   const std::string file = (folder / "claims/work.json").string();
   write_elsewhere(1);
@@ -257,7 +257,7 @@ TEST(FileLock, OfAFolderGoesWithItsHolder) {
 // Whoever opened the file before its holder removed it must not take that lock for one on the folder.
 TEST(FileLock, OfAFolderIsHeldByOneOfManyThatComeAndGo) {
   const ScratchFolder folder;
-  std::atomic<int> inside = 0, most = 0;
+  std::atomic<int> inside = 0, maximum = 0;
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 8; ++i)
@@ -265,13 +265,13 @@ TEST(FileLock, OfAFolderIsHeldByOneOfManyThatComeAndGo) {
         for (int round = 0; round < 200; ++round) {
           const FileLock lock = FileLock::of_folder(folder.path(), FileLock::Mode::wait);
           const int here = ++inside;
-          if (here > most) most = here;
+          if (here > maximum) maximum = here;
           std::this_thread::yield();
           --inside;
         }
       });
   }
-  EXPECT_EQ(most, 1);
+  EXPECT_EQ(maximum, 1);
 }
 
 }  // namespace

@@ -7,11 +7,11 @@
 #include <cmath>
 
 #include "modewise/core/integer_bounds.h"
-#include "modewise/data/forecast/config.h"
-#include "modewise/data/labelled_series/config.h"
-#include "modewise/data/language/config.h"
-#include "modewise/data/scenes/config.h"
-#include "modewise/data/volumes/config.h"
+#include "modewise/data/forecasting/config.h"
+#include "modewise/data/series_classification/config.h"
+#include "modewise/data/language_modeling/config.h"
+#include "modewise/data/segmentation/config.h"
+#include "modewise/data/volume_classification/config.h"
 #include "tests/data/scratch.h"
 
 namespace modewise::data {
@@ -39,7 +39,7 @@ std::vector<std::string> fields_in(Config config) {
 
 TEST(Config, HoldsTheseFieldsAndRanges) {
   EXPECT_THAT(
-      fields_in(SeriesConfig()),
+      fields_in(ForecastDataConfig()),
       ElementsAre("path path", "format auto|csv|text|npy|npz|folder", "simulate |lorenz96|logistic|seasonal",
                   "simulate_rows 1…1000000000", "simulate_seed 0…2^63", "columns", "drop", "known",
                   "calendar auto|hour|weekday|day|yearday|month", "calendar_code cyclic|scaled", "categories",
@@ -61,7 +61,7 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
                           "length 0…inf", "motifs.cases 8…1000000", "motifs.steps 64…16777216",
                           "motifs.variables 1…1024", "motifs.noise 0…1000", "motifs.width 0…8388608",
                           "motifs.shape chirp|tone"));
-  EXPECT_THAT(fields_in(VariationConfig()),
+  EXPECT_THAT(fields_in(SeriesAugmentConfig()),
               ElementsAre("noise 0…100", "scale 0…1", "shift 0…16777216", "erase 0…0.9"));
   EXPECT_THAT(fields_in(TextConfig()),
               ElementsAre("path", "validation path", "test path", "field",
@@ -70,7 +70,7 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
                           "recall.pairs 1…1048576", "recall.length 4…67108864", "recall.distance 0…inf",
                           "recall.questions 0…inf", "recall.repeated", "recall.vocabulary 2…1048576",
                           "recall.samples 1…1073741824", "recall.held_back 1…16777216"));
-  EXPECT_THAT(fields_in(SceneConfig()),
+  EXPECT_THAT(fields_in(SegmentationDataConfig()),
               ElementsAre("path path", "masks path", "layout auto|ssl4eo|folder|scene",
                           "axes auto|hw|hwc|chw|thwc|tchw", "image_suffix", "mask_suffix", "bands 0…65535",
                           "nodata", "classes auto|nlcd|cdl|list", "class_ids", "class_names", "class_colors",
@@ -114,7 +114,7 @@ std::string refused(const Config& config) {
 }
 
 TEST(Config, OfScenesMustFitTogether) {
-  SceneConfig config;
+  SegmentationDataConfig config;
   config.validation = config.test = 0.5;
   EXPECT_EQ(refused(config), "f.toml: data.validation = 0.5 and data.test = 0.5 leave nothing to train on");
   config.test = 0.4;

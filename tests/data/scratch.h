@@ -10,7 +10,7 @@
 #include <functional>
 #include <string>
 
-#include "modewise/data/forecast/series.h"
+#include "modewise/data/forecasting/series.h"
 #include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "modewise/data/labelled_series/series_collection.h"
-#include "modewise/data/language/config.h"
+#include "modewise/data/series_classification/series_collection.h"
+#include "modewise/data/language_modeling/config.h"
 #include "modewise/data/numpy_shuffle.h"
 #include "modewise/data/token_set.h"
 #include "modewise/io/arrays/safetensors.h"

@@ -1,12 +1,12 @@
 #pragma once
 // What holds of every file of labelled series that a reader accepts.
 
-#include "modewise/io/tables/case_file.h"
+#include "modewise/io/tables/labelled_series_file.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace modewise::io {
 
-inline void expect_whole(const CaseFile& file) {
+inline void expect_whole(const LabelledSeriesFile& file) {
   int64_t steps = 0;
   for (const int32_t length : file.lengths) {
     expect(length > 0);

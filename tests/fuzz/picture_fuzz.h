@@ -10,14 +10,14 @@
 
 namespace modewise::io {
 
-inline void expect_picture(const Picture& picture) {
+inline void expect_picture(const Image& picture) {
   expect(picture.height > 0 && picture.width > 0 && (picture.channels == 1 || picture.channels == 3));
   expect(std::ssize(picture.pixels) == picture.height * picture.width * picture.channels);
   if (picture.pixels.size() > 10000) return;
   const std::string written = format_png(picture);
   expect(parse_png(as_bytes(written), "written") == picture);
   // A mean lies between what it is the mean of.
-  const Picture small = fitted(picture, 3, 2);
+  const Image small = fitted(picture, 3, 2);
   expect(std::ranges::max(small.pixels) <= std::ranges::max(picture.pixels));
   expect(std::ranges::min(small.pixels) >= std::ranges::min(picture.pixels));
 }

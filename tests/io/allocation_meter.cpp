@@ -9,7 +9,7 @@
 namespace {
 
 bool measuring = false, failing = false, failed = false;  // one thread at a time
-int64_t allocated = 0, most_allocated = 0, successes_left = 0;
+int64_t allocated = 0, max_allocated = 0, successes_left = 0;
 
 void* allocate(size_t size) {
   if (failing && successes_left-- <= 0) {
@@ -21,7 +21,7 @@ void* allocate(size_t size) {
   if (block == nullptr) throw std::bad_alloc();
   if (measuring) {
     allocated += static_cast<int64_t>(malloc_usable_size(block));
-    most_allocated = std::max(most_allocated, allocated);
+    max_allocated = std::max(max_allocated, allocated);
   }
   return block;
 }
@@ -55,14 +55,14 @@ void operator delete[](void* block, size_t) noexcept {
 namespace modewise::io {
 
 AllocationMeter::AllocationMeter() {
-  allocated = most_allocated = 0;
+  allocated = max_allocated = 0;
   measuring = true;
 }
 AllocationMeter::~AllocationMeter() {
   measuring = false;
 }
 int64_t AllocationMeter::peak() const {
-  return most_allocated;
+  return max_allocated;
 }
 
 AllocationFailure::AllocationFailure(int64_t successes) {

@@ -112,24 +112,24 @@ json dump(const io::NiftiVolume& volume) {
 
 // "picture" the pixels, "picture bilinear|box|fitted HEIGHT WIDTH" those of another size, "picture write
 // QUALITY" also copies at PATH.png and PATH.jpg.
-json dump_picture(const std::string& request, const std::string& path) {
-  io::Picture picture = io::read_picture(path);
+json dump_image(const std::string& request, const std::string& path) {
+  io::Image image = io::read_image(path);
   char how[16] = "";
   long first = 0, second = 0;
   std::sscanf(request.c_str(), "picture %15s %ld %ld", how, &first, &second);
   const std::string verb = how;
-  if (verb == "bilinear") picture = io::resized(picture, first, second);
-  if (verb == "box") picture = io::resized(picture, first, second, io::ResizeFilter::box);
-  if (verb == "fitted") picture = io::fitted(picture, first, second);
+  if (verb == "bilinear") image = io::resized(image, first, second);
+  if (verb == "box") image = io::resized(image, first, second, io::ResizeFilter::box);
+  if (verb == "fitted") image = io::fitted(image, first, second);
   if (verb == "write") {
-    io::write_png(path + ".png", picture);
-    std::ofstream(path + ".jpg", std::ios::binary) << io::format_jpeg(picture, static_cast<int>(first));
+    io::write_png(path + ".png", image);
+    std::ofstream(path + ".jpg", std::ios::binary) << io::format_jpeg(image, static_cast<int>(first));
   }
-  return {{"shape", {picture.height, picture.width, picture.channels}},
-          {"pixels", hex(std::as_bytes(std::span(picture.pixels)))}};
+  return {{"shape", {image.height, image.width, image.channels}},
+          {"pixels", hex(std::as_bytes(std::span(image.pixels)))}};
 }
 
-json dump(const io::CaseFile& file) {
+json dump(const io::LabelledSeriesFile& file) {
   return {{"dimensions", file.dimensions},
           {"classes", file.classes},
           {"labels", file.labels},
@@ -141,7 +141,7 @@ json dump(const std::string& format, const std::string& path) {
   if (format == "nifti") return dump(io::read_nifti(path));
   if (format == "nifti ras") return dump(io::to_ras(io::read_nifti(path)));
   if (format == "gzip") return hex(io::gunzip(io::MappedFile(path).bytes(), path, 1 << 20));
-  if (format.starts_with("picture")) return dump_picture(format, path);
+  if (format.starts_with("picture")) return dump_image(format, path);
   if (format.starts_with("tiff")) return dump_tiff(format, path);
   if (format == "npy") return dump(io::read_npy(path));
   if (format == "csv") return dump_csv(path);

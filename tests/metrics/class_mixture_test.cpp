@@ -48,12 +48,12 @@ TEST(ClassMixture, IsThatOfEveryPickTried) {
         << i;
     const ClassMixture mixture = mix_classes(parts, select, one["picks"]);
     EXPECT_THAT(mixture.weights, Pointwise(IsNear(1e-12), one["mixed"].get<std::vector<double>>())) << i;
-    ASSERT_EQ(mixture.judged.size(), parts.size());
+    ASSERT_EQ(mixture.evaluated.size(), parts.size());
     for (size_t p = 0; p < parts.size(); ++p) {
-      EXPECT_THAT(mixture.judged[p].scores,
+      EXPECT_THAT(mixture.evaluated[p].scores,
                   Pointwise(IsNear(1e-12), one["judged"][p].get<std::vector<double>>()))
           << i;
-      EXPECT_EQ(mixture.judged[p].labels, parts[p].front().labels);
+      EXPECT_EQ(mixture.evaluated[p].labels, parts[p].front().labels);
     }
   }
 }
@@ -87,7 +87,7 @@ TEST(ClassMixture, MixesModelsThatAreRightTogether) {
   for (const auto& one : scores) part.push_back(binary(one, labels));
   const ClassMixture mixture = mix_classes(std::span(&part, 1), "accuracy", 3);
   EXPECT_THAT(mixture.weights, ElementsAre(1.0 / 3, 1.0 / 3, 1.0 / 3));
-  EXPECT_EQ(medmnist_accuracy(mixture.judged.front()), 1);
+  EXPECT_EQ(medmnist_accuracy(mixture.evaluated.front()), 1);
 }
 
 TEST(ClassMixture, AFigureThatIsNoNumberIsBelowAllOthers) {

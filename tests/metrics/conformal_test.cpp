@@ -26,11 +26,11 @@ CalibrationSample sample_of(int64_t windows, uint64_t seed, Spread spread) {
   sample.nominal = {0.8, 0.95};
   sample.below.resize(static_cast<size_t>(windows * series * horizon));
   sample.above.resize(sample.below.size());
-  sample.deviation.resize(static_cast<size_t>(windows * series));
+  sample.stddev.resize(static_cast<size_t>(windows * series));
   const RandomStream stream{seed, RandomSite{99}, 0};
   for (int64_t s = 0; s < series; ++s)
     for (int64_t window = 0; window < windows; ++window) {
-      sample.deviation[static_cast<size_t>(s * windows + window)] = static_cast<float>(spread(window, s));
+      sample.stddev[static_cast<size_t>(s * windows + window)] = static_cast<float>(spread(window, s));
       for (int64_t step = 0; step < horizon; ++step) {
         const size_t at = sample.at(0, s, step, window);
         const double error = stream.normal(at) * spread(window, s) * static_cast<double>(step + 1);
@@ -45,10 +45,10 @@ CalibrationSample sample_of(int64_t windows, uint64_t seed, Spread spread) {
 double coverage(const Calibration& calibration, const CalibrationSample& sample, size_t interval) {
   int64_t inside = 0, count = 0;
   for (int64_t window = 0; window < sample.windows; ++window) {
-    std::vector<float> deviation, forecast(series * horizon, 0.0f);
+    std::vector<float> stddev, forecast(series * horizon, 0.0f);
     for (int64_t s = 0; s < series; ++s)
-      deviation.push_back(sample.deviation[static_cast<size_t>(s * sample.windows + window)]);
-    const std::vector<float> quantiles = calibrated_quantiles(calibration, forecast, {}, deviation);
+      stddev.push_back(sample.stddev[static_cast<size_t>(s * sample.windows + window)]);
+    const std::vector<float> quantiles = calibrated_quantiles(calibration, forecast, {}, stddev);
     const size_t levels = 2 * calibration.nominal.size() + 1, middle = calibration.nominal.size();
     for (int64_t s = 0; s < series; ++s)
       for (int64_t step = 0; step < horizon; ++step) {
@@ -87,7 +87,7 @@ TEST(Conformal, UsesTheFiniteSampleRank) {
   sample.windows = 99;
   sample.series = sample.horizon = 1;
   sample.nominal = {0.8, 0.95};
-  sample.deviation.assign(99, 1.0f);
+  sample.stddev.assign(99, 1.0f);
   for (int i = 1; i <= 99; ++i) {
     sample.below.push_back(static_cast<float>(-i));
     sample.above.push_back(static_cast<float>(i));
@@ -108,7 +108,7 @@ TEST(Conformal, BorrowsFromTheSeriesAndThenFromAllWhereScoresAreFew) {
   sample.series = 3;
   sample.horizon = 50;
   sample.nominal = {0.8, 0.95};
-  sample.deviation.assign(3, 1.0f);
+  sample.stddev.assign(3, 1.0f);
   for (int s = 0; s < 3; ++s)
     for (int step = 0; step < 50; ++step) {
       const bool missing = s == 2 && step >= 39;
@@ -133,7 +133,7 @@ TEST(Conformal, TakesManySeriesOfOneWindow) {
   sample.series = 10000;
   sample.horizon = 30;
   sample.nominal = {0.8};
-  sample.deviation.assign(10000, 1.0f);
+  sample.stddev.assign(10000, 1.0f);
   for (int i = 1; i <= 300000; ++i) {
     sample.below.push_back(static_cast<float>(-i));
     sample.above.push_back(static_cast<float>(i));
@@ -177,8 +177,8 @@ TEST(Conformal, CorrectsQuantilesThatAreTooNarrow) {
   std::vector<float> raw_block;
   for (int64_t cell = 0; cell < series * horizon; ++cell)
     raw_block.insert(raw_block.end(), raw.begin(), raw.end());
-  const std::vector<float> deviation(series, 1.0f);
-  const std::vector<float> q = calibrated_quantiles(calibration, {}, raw_block, deviation);
+  const std::vector<float> stddev(series, 1.0f);
+  const std::vector<float> q = calibrated_quantiles(calibration, {}, raw_block, stddev);
   EXPECT_NEAR(q[3], 1.2816, 0.1);  // step 1 has deviation 1: its 90 % and 97.5 % points
   EXPECT_NEAR(q[4], 1.9600, 0.15);
   EXPECT_TRUE(std::is_sorted(q.begin(), q.begin() + 5));
@@ -200,9 +200,9 @@ TEST(Conformal, ComesBackFromItsFile) {
 TEST(WindowDeviation, IsOverObservedValuesAndNeverZero) {
   const float past[] = {1, 3, 1000};
   const bool observed[] = {true, true, false};
-  EXPECT_NEAR(window_deviation(past, observed), std::sqrt(1 + 0.03 * 0.03), 1e-9);
+  EXPECT_NEAR(window_stddev(past, observed), std::sqrt(1 + 0.03 * 0.03), 1e-9);
   const float constant[] = {5, 5, 5};
-  EXPECT_NEAR(window_deviation(constant, {}), 0.03, 1e-9);
+  EXPECT_NEAR(window_stddev(constant, {}), 0.03, 1e-9);
 }
 
 }  // namespace

@@ -13,9 +13,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "modewise/models/grids/config.h"
-#include "modewise/models/grids/grid_classifier.h"
-#include "modewise/models/labelled_series/series_ensemble.h"
+#include "modewise/models/vision/config.h"
+#include "modewise/models/vision/vision_classifier.h"
+#include "modewise/models/series_classification/series_ensemble.h"
 
 namespace modewise::models {
 namespace {
@@ -94,11 +94,11 @@ TEST(ClassEnsemble, AMemberSeesValuesAsItWasTrainedOnThem) {
 }
 
 TEST(ClassEnsemble, OfVolumesKeepsTheirMasks) {
-  const GridShape shape = {{5, 7, 9}, 1, 2, true};
+  const VisionShape shape = {{5, 7, 9}, 1, 2, true};
   const auto model = make_grid_classifier(
-      ensemble_of<GridModelConfig>(
-          {member<GridModelConfig>({"width=8", "hidden=8", "heads=2", "patch.size=2"}),
-           member<GridModelConfig>({"name=transformer", "width=8", "hidden=8", "heads=2", "patch.size=4"})}),
+      ensemble_of<VisionModelConfig>(
+          {member<VisionModelConfig>({"width=8", "hidden=8", "heads=2", "patch.size=2"}),
+           member<VisionModelConfig>({"name=transformer", "width=8", "hidden=8", "heads=2", "patch.size=4"})}),
       shape, 1);
   const at::NoGradGuard no_grad;
   model->eval();
@@ -113,13 +113,13 @@ TEST(ClassEnsemble, OfVolumesKeepsTheirMasks) {
 
 TEST(ClassEnsemble, MembersComeBackFromTheirText) {
   const std::string text =
-      member<GridModelConfig>({"name=vit", "width=24", "heads=3", "vit.from=/a 'folder'"}, 11);
-  const auto again = ClassMember<GridModelConfig>::from_toml(text, "text");
+      member<VisionModelConfig>({"name=vit", "width=24", "heads=3", "vit.from=/a 'folder'"}, 11);
+  const auto again = ClassMember<VisionModelConfig>::from_toml(text, "text");
   EXPECT_EQ(again.to_toml(), text);
   EXPECT_EQ(again.training_samples, 11);
   EXPECT_EQ(again.model.width, 24);
   EXPECT_EQ(again.model.patch.embedding, "linear");  // its authors'
-  GridModelConfig config = ensemble_of<GridModelConfig>({text, text}), read;
+  VisionModelConfig config = ensemble_of<VisionModelConfig>({text, text}), read;
   fields_of(read).load_toml(fields_of(config).to_toml(), "config");
   EXPECT_EQ(read.ensemble.members, config.ensemble.members);
 }

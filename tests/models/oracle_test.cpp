@@ -9,8 +9,8 @@
 #include <set>
 
 #include "modewise/core/file.h"
-#include "modewise/models/forecast/config.h"
-#include "modewise/models/forecast/forecaster.h"
+#include "modewise/models/forecasting/config.h"
+#include "modewise/models/forecasting/forecaster.h"
 
 namespace modewise::models {
 namespace {

@@ -8,13 +8,13 @@
 #include <regex>
 
 #include "modewise/core/error.h"
-#include "modewise/models/forecast/config.h"
-#include "modewise/models/forecast/ensemble.h"
-#include "modewise/models/forecast/forecaster.h"
-#include "modewise/models/grids/config.h"
-#include "modewise/models/grids/grid_classifier.h"
-#include "modewise/models/scenes/config.h"
-#include "modewise/models/scenes/segmenter.h"
+#include "modewise/models/forecasting/config.h"
+#include "modewise/models/forecasting/ensemble.h"
+#include "modewise/models/forecasting/forecaster.h"
+#include "modewise/models/vision/config.h"
+#include "modewise/models/vision/vision_classifier.h"
+#include "modewise/models/segmentation/config.h"
+#include "modewise/models/segmentation/segmenter.h"
 
 namespace modewise::models {
 namespace {
@@ -57,7 +57,7 @@ TEST(SavedConfig, KeysThatItLacksMeanWhatActedThen) {
   const auto linear = opened<ForecasterConfig>(old_text<ForecasterConfig>({"attention.kernel=linear"}));
   EXPECT_EQ(linear.attention.feature_draw, "fixed");
   EXPECT_EQ(linear.attention.features_redraw_every, 0);
-  const auto volumes = opened<GridModelConfig>(old_text<GridModelConfig>({"preset=paper"}));
+  const auto volumes = opened<VisionModelConfig>(old_text<VisionModelConfig>({"preset=paper"}));
   EXPECT_TRUE(volumes.head.norm);
   const auto scenes = opened<SegmenterConfig>(
       old_text<SegmenterConfig>({"preset=paper", "blocks=4", "attention.combine=sum"}));
@@ -75,10 +75,10 @@ TEST(SavedConfig, OfEveryModelAndPresetIsValid) {
       EXPECT_NO_THROW(validate(opened<ForecasterConfig>(old_text<ForecasterConfig>({name, set})), series))
           << name << set;
     for (const char* name : {"name=hot", "name=transformer", "name=divided", "name=pooling-attention"})
-      EXPECT_NO_THROW(validate(opened<GridModelConfig>(old_text<GridModelConfig>({name, set})), GridShape{}))
+      EXPECT_NO_THROW(validate(opened<VisionModelConfig>(old_text<VisionModelConfig>({name, set})), VisionShape{}))
           << name << set;
     for (const char* name : {"name=hot", "name=transformer"})
-      EXPECT_NO_THROW(validate(opened<SegmenterConfig>(old_text<SegmenterConfig>({name, set})), SceneShape{}))
+      EXPECT_NO_THROW(validate(opened<SegmenterConfig>(old_text<SegmenterConfig>({name, set})), SegmentationShape{}))
           << name << set;
   }
   for (const ForecasterRow& row : forecasters()) {
@@ -90,7 +90,7 @@ TEST(SavedConfig, OfEveryModelAndPresetIsValid) {
   for (const GridModelRow& row : grid_models()) {
     if (row.name == "ensemble") continue;
     EXPECT_NO_THROW(
-        validate(opened<GridModelConfig>(old_text<GridModelConfig>({"name=" + row.name})), GridShape{}))
+        validate(opened<VisionModelConfig>(old_text<VisionModelConfig>({"name=" + row.name})), VisionShape{}))
         << row.name;
   }
 }

@@ -1,6 +1,6 @@
 // The matrix over tokens of each form of attention, against loops that follow the definition, in float64.
 
-#include "modewise/nn/attention_matrix.h"
+#include "modewise/nn/attention/attention_matrix.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/matmul.h>
@@ -12,7 +12,7 @@
 #include <cmath>
 #include <vector>
 
-#include "modewise/nn/language_attention.h"
+#include "modewise/nn/attention/language_attention.h"
 
 namespace modewise::nn {
 namespace {
@@ -28,7 +28,7 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-ops::RotaryCode code() {
+ops::RotaryEmbedding code() {
   at::Tensor frequencies = at::empty({2, kWidth / 2}, at::kDouble);
   for (int64_t level = 0; level < 2; ++level)
     for (int64_t i = 0; i < kWidth / 2; ++i) frequencies[level][i] = kFrequencies[level][i];
@@ -235,7 +235,7 @@ TEST(LanguageAttention, IsItsMatrixTimesTheValues) {
   LanguageAttentionOptions options;
   options.width = 24, options.heads = 4, options.kv_heads = 2, options.head_width = kWidth;
   options.slots = 2;
-  options.deviation = options.latent_deviation = 0.5;
+  options.stddev = options.latent_stddev = 0.5;
   options.attention.fold = {0, 3, 5};
   options.rotary = code();
   LanguageAttention attention(init, options);

@@ -18,7 +18,7 @@
 #include <functional>
 #include <string>
 
-#include "modewise/nn/attention_zoo.h"
+#include "modewise/nn/attention/attention_registry.h"
 
 namespace modewise::nn {
 namespace {
@@ -30,9 +30,9 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-std::shared_ptr<Attention> make(const ZooForm& form, int64_t keys, bool causal) {
+std::shared_ptr<Attention> make(const AttentionEntry& form, int64_t keys, bool causal) {
   Initializer init(5);
-  ZooOptions options;
+  AttentionTypeOptions options;
   options.causal = causal;
   auto out = form.make(init, {{kTokens}, keys, kWidth, kHeads}, options);
   out->to(at::kDouble);
@@ -54,7 +54,7 @@ std::string said(const std::function<void()>& action) {
 
 TEST(AttentionSteps, AreTheRowsOfCausalAttention) {
   size_t forms = 0;
-  for (const ZooForm& form : zoo_forms()) {
+  for (const AttentionEntry& form : attention_entries()) {
     if (!form.causal) continue;
     ++forms;
     const auto attention = make(form, 0, true);
@@ -72,7 +72,7 @@ TEST(AttentionSteps, AreTheRowsOfCausalAttention) {
 
 TEST(AttentionSteps, ToAMemoryAreTheRowsOfTheirPlace) {
   size_t forms = 0;
-  for (const ZooForm& form : zoo_forms()) {
+  for (const AttentionEntry& form : attention_entries()) {
     if (!form.rectangular) continue;
     ++forms;
     const auto attention = make(form, kKeys, false);
@@ -94,7 +94,7 @@ TEST(AttentionSteps, ToAMemoryAreTheRowsOfTheirPlace) {
 }
 
 TEST(AttentionSteps, WeighTheKeysOfAMemory) {
-  for (const ZooForm& form : zoo_forms()) {
+  for (const AttentionEntry& form : attention_entries()) {
     if (!form.rectangular) continue;
     const auto attention = make(form, kKeys, false);
     const at::Tensor x = at::randn({2, kTokens, kWidth}, at::kDouble),
@@ -128,7 +128,7 @@ TEST(AttentionSteps, WeighTheKeysOfAMemory) {
 }
 
 TEST(CausalDotProduct, IsItsFormula) {
-  const auto attention = make(*find_zoo_form("dot-product"), 0, true);
+  const auto attention = make(*find_attention_entry("dot-product"), 0, true);
   const at::Tensor x = at::randn({2, kTokens, kWidth}, at::kDouble);
   const auto parameters = attention->named_parameters();
   const auto linear = [&](const std::string& name, const at::Tensor& t) {
@@ -161,24 +161,24 @@ TEST(AttentionSteps, RefuseInWholeSentences) {
   const at::Tensor x = at::randn({1, 1, kWidth}, at::kDouble);
   TokenCache cache;
   for (const char* name : {"dot-product", "dense", "linformer", "kronecker"}) {
-    const auto attention = make(*find_zoo_form(name), 0, false);
+    const auto attention = make(*find_attention_entry(name), 0, false);
     EXPECT_EQ(said([&] { attention->step(x, cache); }),
               "this form of attention is not causal: it cannot take tokens one after another")
         << name;
   }
-  const auto kronecker = make(*find_zoo_form("kronecker"), 0, false);
+  const auto kronecker = make(*find_attention_entry("kronecker"), 0, false);
   const std::string elsewhere =
       "this form of attention mixes the tokens of one tensor: it has no keys from elsewhere";
   EXPECT_EQ(said([&] { kronecker->remembered(x); }), elsewhere);
   EXPECT_EQ(said([&] { kronecker->attend_step(x, cache, 0); }), elsewhere);
   EXPECT_FALSE(kronecker->attend_matrix(x, {x, {}}).defined());
-  const auto random = make(*find_zoo_form("random"), kKeys, false);
+  const auto random = make(*find_attention_entry("random"), kKeys, false);
   const TokenCache memory = random->remembered(at::randn({1, kKeys, kWidth}, at::kDouble));
   EXPECT_EQ(said([&] { random->attend_step(x, memory, kTokens); }),
             "a synthesizer made for 7 tokens has no place 7");
   const std::string bounds = "causal attention reaches all tokens, by softmax and without rotary codes";
   for (const TokenAttentionOptions& options :
-       {TokenAttentionOptions{.reach = Reach::temporal, .causal = true},
+       {TokenAttentionOptions{.scope = AttentionScope::temporal, .causal = true},
         TokenAttentionOptions{.rotary_modes = {0}, .causal = true},
         TokenAttentionOptions{.features = 0, .causal = true}})
     EXPECT_EQ(said([&] { TokenAttention(init, 8, 2, options); }), bounds);

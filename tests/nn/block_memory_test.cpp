@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "modewise/nn/block.h"
-#include "modewise/ops/recompute_mode.h"
+#include "modewise/nn/layers/block.h"
+#include "modewise/ops/training/recompute_mode.h"
 #include "tests/tensor_meter.h"
 
 namespace modewise::nn {

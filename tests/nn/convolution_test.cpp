@@ -1,6 +1,6 @@
 // Convolutions against libtorch's own, and their bits against the number of threads.
 
-#include "modewise/nn/convolution.h"
+#include "modewise/nn/layers/convolution.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/conv1d.h>
@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "modewise/nn/initializer.h"
-#include "modewise/ops/convolution.h"
+#include "modewise/ops/dense/convolution.h"
 
 namespace modewise::nn {
 namespace {

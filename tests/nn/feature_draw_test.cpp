@@ -1,6 +1,6 @@
 // Random features drawn by the seed of a model, kept in its state, and drawn again in training.
 
-#include "modewise/nn/feature_draw.h"
+#include "modewise/nn/attention/feature_draw.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
@@ -10,7 +10,7 @@
 #include <set>
 
 #include "modewise/core/random.h"
-#include "modewise/nn/attention.h"
+#include "modewise/nn/attention/attention.h"
 
 namespace modewise::nn {
 namespace {

@@ -7,19 +7,19 @@
 
 #include <cmath>
 
-#include "modewise/nn/batch_norm.h"
-#include "modewise/nn/block.h"
-#include "modewise/nn/convolution.h"
-#include "modewise/nn/grid_patches.h"
-#include "modewise/nn/language_attention.h"
-#include "modewise/nn/linear.h"
-#include "modewise/nn/patch_embedding.h"
-#include "modewise/nn/pooling_attention.h"
-#include "modewise/nn/positions.h"
-#include "modewise/nn/sequence_attention.h"
-#include "modewise/nn/series_linear.h"
-#include "modewise/nn/time_head.h"
-#include "modewise/nn/window_normalization.h"
+#include "modewise/nn/layers/batch_norm.h"
+#include "modewise/nn/layers/block.h"
+#include "modewise/nn/layers/convolution.h"
+#include "modewise/nn/embedding/grid_patches.h"
+#include "modewise/nn/attention/language_attention.h"
+#include "modewise/nn/layers/linear.h"
+#include "modewise/nn/embedding/patch_embedding.h"
+#include "modewise/nn/attention/pooling_attention.h"
+#include "modewise/nn/embedding/positions.h"
+#include "modewise/nn/attention/sequence_attention.h"
+#include "modewise/nn/embedding/series_linear.h"
+#include "modewise/nn/embedding/time_head.h"
+#include "modewise/nn/embedding/window_normalization.h"
 
 namespace modewise::nn {
 namespace {
@@ -67,7 +67,7 @@ TEST(FirstWeights, OfLinearMaps) {
   expect_starts<Linear>({{"weight", {5, 3}, n, 0.25}}, 3, 5, 0.25);
   expect_starts<SeriesLinear>({{"weight", {2, 5, 3}, u, bound}, {"bias", {2, 5}, u, bound}}, 2, 3, 5);
   expect_starts<SeriesLinear>({{"weight", {5, 3}, u, bound}, {"bias", {5}, u, bound}}, 0, 3, 5);
-  expect_starts<LearnedCode>({{"weight", {30}, n, 0.02}}, std::vector<int64_t>{2, 7, 3},
+  expect_starts<ModeEmbedding>({{"weight", {30}, n, 0.02}}, std::vector<int64_t>{2, 7, 3},
                              std::vector<int64_t>{0, 2}, 5, 0.02);
 }
 

@@ -14,7 +14,7 @@
 #include <limits>
 #include <string>
 
-#include "modewise/nn/attention.h"
+#include "modewise/nn/attention/attention.h"
 #include "modewise/nn/initializer.h"
 
 namespace modewise::nn {
@@ -27,12 +27,12 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-std::shared_ptr<TokenAttention> make(int64_t features, Reach reach = Reach::all, bool norm = true) {
+std::shared_ptr<TokenAttention> make(int64_t features, AttentionScope scope = AttentionScope::all, bool norm = true) {
   Initializer init(3);
   auto out = std::make_shared<TokenAttention>(
       init, kWidth, kHeads,
       TokenAttentionOptions{
-          .reach = reach, .query_key_norm = norm, .rotary_modes = {0, 1}, .features = features});
+          .scope = scope, .query_key_norm = norm, .rotary_modes = {0, 1}, .features = features});
   out->eval();
   return out;
 }
@@ -84,9 +84,9 @@ TEST(FullAttentionForms, OfMoreFeaturesNearsSoftmax) {
   // Without LayerNorm queries and keys are short here: the variance of exp(|q + k|²) is small enough to see
   // 1/√M.
   const at::Tensor x = at::randn({2, 4, 3, kWidth});
-  const at::Tensor exact = make(-1, Reach::all, false)->full_matrix(x, {});
+  const at::Tensor exact = make(-1, AttentionScope::all, false)->full_matrix(x, {});
   const auto error = [&](int64_t features) {
-    return (exact - make(features, Reach::all, false)->full_matrix(x, {})).abs().mean().item<double>();
+    return (exact - make(features, AttentionScope::all, false)->full_matrix(x, {})).abs().mean().item<double>();
   };
   // 64 times the features: an eighth of the error, up to chance.
   EXPECT_LT(error(16384), error(256) / 4);
@@ -154,7 +154,7 @@ TEST_P(FullAttention, OfItsOwnTokensIsTheSameAsAMemory) {
 TEST(FullAttentionForms, RefuseAMemoryThatTheyCannotAttend) {
   const at::Tensor x = at::randn({1, 2, 3, kWidth});
   Initializer init(3);
-  for (const auto& attention : {make(-1), make(-1, Reach::temporal)})
+  for (const auto& attention : {make(-1), make(-1, AttentionScope::temporal)})
     EXPECT_THAT(
         [&] {
           attention->attend(x, {x, {}});
@@ -171,7 +171,7 @@ TEST(FullAttentionForms, RefuseAMemoryThatTheyCannotAttend) {
 }
 
 TEST(FullAttentionForms, IsNoMatrixForOtherReaches) {
-  EXPECT_FALSE(make(-1, Reach::spatial)->full_matrix(at::randn({1, 2, 3, kWidth}), {}).defined());
+  EXPECT_FALSE(make(-1, AttentionScope::spatial)->full_matrix(at::randn({1, 2, 3, kWidth}), {}).defined());
 }
 
 }  // namespace

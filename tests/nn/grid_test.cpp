@@ -12,10 +12,10 @@
 
 #include <cmath>
 
-#include "modewise/nn/batch_norm.h"
-#include "modewise/nn/grid_patches.h"
-#include "modewise/nn/patch_embedding.h"
-#include "modewise/nn/pooling_attention.h"
+#include "modewise/nn/layers/batch_norm.h"
+#include "modewise/nn/embedding/grid_patches.h"
+#include "modewise/nn/embedding/patch_embedding.h"
+#include "modewise/nn/attention/pooling_attention.h"
 
 namespace modewise::nn {
 namespace {

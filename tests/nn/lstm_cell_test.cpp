@@ -8,7 +8,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "modewise/nn/lstm_cell.h"
+#include "modewise/nn/layers/lstm_cell.h"
 
 namespace modewise::nn {
 namespace {

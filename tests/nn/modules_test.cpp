@@ -18,16 +18,16 @@
 #include <cmath>
 
 #include "modewise/core/random.h"
-#include "modewise/nn/batch_norm.h"
-#include "modewise/nn/block.h"
-#include "modewise/nn/dropout.h"
-#include "modewise/nn/feed_forward.h"
+#include "modewise/nn/layers/batch_norm.h"
+#include "modewise/nn/layers/block.h"
+#include "modewise/nn/layers/dropout.h"
+#include "modewise/nn/layers/feed_forward.h"
 #include "modewise/nn/initializer.h"
-#include "modewise/nn/patch_embedding.h"
-#include "modewise/nn/positions.h"
-#include "modewise/nn/quantiles.h"
-#include "modewise/nn/series_linear.h"
-#include "modewise/nn/time_head.h"
+#include "modewise/nn/embedding/patch_embedding.h"
+#include "modewise/nn/embedding/positions.h"
+#include "modewise/nn/layers/quantiles.h"
+#include "modewise/nn/embedding/series_linear.h"
+#include "modewise/nn/embedding/time_head.h"
 
 namespace modewise::nn {
 namespace {
@@ -152,8 +152,8 @@ TEST(BatchNorm, AgreesWithTorchInTrainingAndEvaluation) {
   ASSERT_EQ(norm.named_buffers().size(), 2u);
 }
 
-TEST(SinCosCode, ItsTableGoesWithTheModuleAndIsInNoState) {
-  SinCosCode code({3, 5}, {1}, 8);
+TEST(SinCosEncoding, ItsTableGoesWithTheModuleAndIsInNoState) {
+  SinCosEncoding code({3, 5}, {1}, 8);
   EXPECT_EQ(code.named_parameters().size() + code.named_buffers().size(), 0u);
   const at::Tensor tokens = at::zeros({2, 3, 5, 8}), before = code.add_to(tokens);
   code.to(at::kBFloat16);  // the weights' type is not the table's
@@ -208,16 +208,16 @@ TEST(SinCosPositions, GiveEachModeItsShareOfTheWidth) {
     for (int64_t j = 0; j < i; ++j) EXPECT_GT(difference(rows[i], rows[j]), 1e-3);
 }
 
-TEST(LearnedCode, IsAddedAlongItsModesAlone) {
+TEST(ModeEmbedding, IsAddedAlongItsModesAlone) {
   Initializer init(1);
-  const LearnedCode code(init, {2, 3, 4}, {0, 2}, 5, 0.02);
+  const ModeEmbedding code(init, {2, 3, 4}, {0, 2}, 5, 0.02);
   const at::Tensor added = code.add_to(at::zeros({6, 2, 3, 4, 5}));
   EXPECT_EQ(difference(added[0].select(1, 0), added[5].select(1, 2)), 0);
   EXPECT_EQ(difference(added[0].select(1, 0).flatten(), parameter(code, "weight")), 0);
 }
 
-TEST(SinCosCode, IsAddedAlongItsModesAlone) {
-  const SinCosCode code({2, 3, 4}, {0, 2}, 8);
+TEST(SinCosEncoding, IsAddedAlongItsModesAlone) {
+  const SinCosEncoding code({2, 3, 4}, {0, 2}, 8);
   const at::Tensor added = code.add_to(at::ones({6, 2, 3, 4, 8}));
   for (int64_t place = 0; place < 3; ++place)
     EXPECT_EQ(difference(added[5].select(1, place), sin_cos_positions({2, 4}, 8) + 1), 0);

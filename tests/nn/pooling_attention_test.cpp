@@ -1,6 +1,6 @@
 // Pooling attention has two ways to its result: with weights that are dropped, and without.
 
-#include "modewise/nn/pooling_attention.h"
+#include "modewise/nn/attention/pooling_attention.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>

@@ -11,10 +11,10 @@
 #include <string>
 
 #include "modewise/core/error.h"
-#include "modewise/nn/attention_zoo.h"
-#include "modewise/nn/rotary_scaling.h"
-#include "modewise/nn/synthesizer_attention.h"
-#include "modewise/nn/time_head.h"
+#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/embedding/rotary_scaling.h"
+#include "modewise/nn/attention/synthesizer_attention.h"
+#include "modewise/nn/embedding/time_head.h"
 
 namespace modewise::nn {
 namespace {
@@ -32,9 +32,9 @@ std::string said(const std::function<void()>& action) {
   return "";
 }
 
-TEST(AttentionZoo, IsThisTable) {
+TEST(AttentionRegistry, IsThisTable) {
   std::vector<std::string> rows;
-  for (const ZooForm& form : zoo_forms())
+  for (const AttentionEntry& form : attention_entries())
     rows.push_back(std::string(form.name) + " " + std::string(form.code) + (form.causal ? " causal" : "") +
                    (form.rectangular ? " rectangular" : "") + (form.reads_tokens ? "" : " blind"));
   EXPECT_THAT(rows, ElementsAre("dot-product CT causal rectangular", "linformer CL rectangular",
@@ -46,15 +46,15 @@ TEST(AttentionZoo, IsThisTable) {
                                 "kronecker ", "kronecker-sum "));
 }
 
-std::set<std::string> parameters_of(const std::string& name, const ZooOptions& options = {}) {
+std::set<std::string> parameters_of(const std::string& name, const AttentionTypeOptions& options = {}) {
   Initializer init(1);
   std::set<std::string> names;
-  for (const auto& p : make_zoo_attention(init, name, {{2, 3}, 0, 8, 2}, options)->named_parameters())
+  for (const auto& p : make_attention(init, name, {{2, 3}, 0, 8, 2}, options)->named_parameters())
     names.insert(p.key());
   return names;
 }
 
-TEST(AttentionZoo, NormsQueriesAndKeysWhereItsFormDoes) {
+TEST(AttentionRegistry, NormsQueriesAndKeysWhereItsFormDoes) {
   EXPECT_FALSE(parameters_of("dot-product").contains("q_norm.weight"));
   EXPECT_TRUE(parameters_of("kronecker").contains("q_norm.weight"));
   EXPECT_TRUE(parameters_of("kronecker-sum").contains("k_norm.bias"));
@@ -63,7 +63,7 @@ TEST(AttentionZoo, NormsQueriesAndKeysWhereItsFormDoes) {
   EXPECT_TRUE(parameters_of("mixture-dense").contains("logits.source0.columns"));
   Initializer init(1);
   const auto map_of = [&](int64_t keys, int64_t projected) {
-    const auto linformer = make_zoo_attention(init, "linformer", {{2}, keys, 8, 2}, {.projected = projected});
+    const auto linformer = make_attention(init, "linformer", {{2}, keys, 8, 2}, {.projected = projected});
     return linformer->named_parameters()["key_map"].size(0);
   };
   EXPECT_EQ(map_of(12, 0), 3);
@@ -71,11 +71,11 @@ TEST(AttentionZoo, NormsQueriesAndKeysWhereItsFormDoes) {
   EXPECT_EQ(map_of(12, 5), 5);
 }
 
-TEST(AttentionZoo, RefusesInWholeSentences) {
+TEST(AttentionRegistry, RefusesInWholeSentences) {
   Initializer init(1);
   const auto refused = [&](const std::string& name, const SynthesizerShape& shape,
-                           const ZooOptions& options = {}) {
-    return said([&] { make_zoo_attention(init, name, shape, options); });
+                           const AttentionTypeOptions& options = {}) {
+    return said([&] { make_attention(init, name, shape, options); });
   };
   const SynthesizerShape grid = {{3, 5}, 0, 14, 2};
   EXPECT_EQ(refused("stx", grid), "there is no attention 'stx'");
@@ -95,11 +95,11 @@ TEST(AttentionZoo, RefusesInWholeSentences) {
             "a tensor synthesizer has as many keys as tokens, 15, got 8");
 }
 
-TEST(AttentionZoo, TakesTheTokensItWasMadeForAlone) {
+TEST(AttentionRegistry, TakesTheTokensItWasMadeForAlone) {
   Initializer init(1);
   const at::Tensor turned = at::randn({1, 5, 3, 14});
   const auto forward = [&](const std::string& name, const SynthesizerShape& shape, const at::Tensor& x) {
-    const auto attention = make_zoo_attention(init, name, shape);
+    const auto attention = make_attention(init, name, shape);
     return said([&] { attention->forward(x, {}); });
   };
   for (const char* name : {"sd", "stt", "sr", "fsr", "product-random"})
@@ -112,7 +112,7 @@ TEST(AttentionZoo, TakesTheTokensItWasMadeForAlone) {
         << name;
   const auto attend = [&](const std::string& name, const SynthesizerShape& shape, const at::Tensor& x,
                           int64_t keys) {
-    const auto attention = make_zoo_attention(init, name, shape);
+    const auto attention = make_attention(init, name, shape);
     return said([&] { attention->attend(x, {at::randn({1, keys, 14}), {}}); });
   };
   EXPECT_EQ(attend("sr", {{7}, 4, 14, 2}, at::randn({1, 7, 14}), 6),
@@ -134,7 +134,7 @@ TEST(AttentionZoo, TakesTheTokensItWasMadeForAlone) {
 TEST(TokenAttention, HasKeysFromElsewhereWhereItReachesAll) {
   Initializer init(1);
   for (const TokenAttentionOptions& options :
-       {TokenAttentionOptions{.reach = Reach::spatial}, TokenAttentionOptions{.rotary_modes = {0}}}) {
+       {TokenAttentionOptions{.scope = AttentionScope::spatial}, TokenAttentionOptions{.rotary_modes = {0}}}) {
     TokenAttention attention(init, 8, 2, options);
     EXPECT_EQ(said([&] {
                 attention.attend(at::randn({1, 3, 2, 8}), {at::randn({1, 4, 8}), {}});
@@ -157,7 +157,7 @@ TEST(RotaryScaling, KnowsItsKinds) {
 
 TEST(FactorProductAttention, IsFiniteWhereNoTokenIsValid) {
   Initializer init(1);
-  const auto attention = make_zoo_attention(init, "product-random", {{3, 5}, 0, 14, 2});
+  const auto attention = make_attention(init, "product-random", {{3, 5}, 0, 14, 2});
   const at::Tensor x = at::randn({2, 3, 5, 14}), none = at::zeros({2, 3, 5}, at::kBool);
   EXPECT_EQ(attention->full_matrix(x, none).abs().max().item<float>(), 0);
   EXPECT_TRUE(attention->forward(x, none).isfinite().all().item<bool>());

@@ -1,6 +1,6 @@
 // Frequencies of rotary codes, level by level, against their formulas.
 
-#include "modewise/nn/rotary_scaling.h"
+#include "modewise/nn/embedding/rotary_scaling.h"
 
 #include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 TEST(RotaryScaling, EachLevelHasItsOwnRow) {
   const RotaryScaling linear{.base = 10000, .kind = "linear", .factor = 4};
   const RotaryScaling none{.base = 10000, .kind = "none", .factor = 4};
-  const ops::RotaryCode code = rotary_code({none, linear, none}, 4);
+  const ops::RotaryEmbedding code = rotary_embedding({none, linear, none}, 4);
   ASSERT_EQ(code.frequencies.sizes().vec(), (std::vector<int64_t>{3, 2}));
   for (int64_t level = 0; level < 3; ++level) {
     const double factor = level == 1 ? 4 : 1;

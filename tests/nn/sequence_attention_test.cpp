@@ -1,7 +1,7 @@
 // Attention of an encoder's sequence in every form: padding, matrices, formulas written out, the shares that
 // sparse masks promise.
 
-#include "modewise/nn/sequence_attention.h"
+#include "modewise/nn/attention/sequence_attention.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -20,16 +20,16 @@
 #include <string>
 #include <vector>
 
-#include "modewise/nn/dropout.h"
-#include "modewise/ops/kronecker_attention.h"
-#include "modewise/ops/random_features.h"
+#include "modewise/nn/layers/dropout.h"
+#include "modewise/ops/attention/kronecker_attention.h"
+#include "modewise/ops/attention/random_features.h"
 
 namespace modewise::nn {
 namespace {
 
 SequenceAttentionOptions options_of(std::string_view form) {
   SequenceAttentionOptions out = {.width = 12, .heads = 2, .tokens = 17, .form = std::string(form)};
-  const SequenceForm& known = *find_sequence_form(form);
+  const SequenceAttentionEntry& known = *find_sequence_attention(form);
   if (known.fold) out.fold = {form == "pooled" ? 3 : 0, 3, 2};
   if (known.slots) out.slots = 3;
   out.density = 0.3;
@@ -110,13 +110,13 @@ TEST_P(EverySequenceForm, IsItsMatrixTimesTheValues) {
   const at::Tensor out = out_of(*attention, at::matmul(matrix, mapped(*attention, "value_proj", x)));
   EXPECT_LT(largest((out - attention->forward(x, mask))[0]), 1e-10);
   EXPECT_LT(largest((out - attention->forward(x, mask))[1].narrow(0, 0, 11)), 1e-10);
-  if (find_sequence_form(GetParam())->projected || find_sequence_form(GetParam())->landmarks) return;
+  if (find_sequence_attention(GetParam())->projected || find_sequence_attention(GetParam())->landmarks) return;
   EXPECT_LT(largest(matrix[0].sum(-1) - 1), 1e-10);
 }
 
 TEST_P(EverySequenceForm, HasAGradientForEveryParameter) {
   SequenceAttentionOptions options = options_of(GetParam());
-  options.dropout = find_sequence_form(GetParam())->dropout ? 0.3 : 0;
+  options.dropout = find_sequence_attention(GetParam())->dropout ? 0.3 : 0;
   Initializer init(3);
   const auto attention = make_sequence_attention(init, options);
   set_dropout_step(*attention, 1, 2);
@@ -138,7 +138,7 @@ TEST_P(EverySequenceForm, DropsWeightsInTrainingAlone) {
   attention->train();
   const at::Tensor dropped = attention->forward(x, {});
   EXPECT_TRUE(attention->forward(x, {}).equal(dropped));
-  EXPECT_EQ(dropped.equal(whole), !find_sequence_form(GetParam())->dropout);
+  EXPECT_EQ(dropped.equal(whole), !find_sequence_attention(GetParam())->dropout);
 }
 
 TEST_P(EverySequenceForm, HasNoBiasesWhereNoneAreAskedFor) {
@@ -150,7 +150,7 @@ TEST_P(EverySequenceForm, HasNoBiasesWhereNoneAreAskedFor) {
 
 std::vector<std::string_view> names() {
   std::vector<std::string_view> out;
-  for (const SequenceForm& form : sequence_forms()) out.push_back(form.name);
+  for (const SequenceAttentionEntry& form : sequence_attention_entries()) out.push_back(form.name);
   return out;
 }
 INSTANTIATE_TEST_SUITE_P(Forms, EverySequenceForm, testing::ValuesIn(names()),

@@ -19,8 +19,8 @@
 #include <functional>
 #include <string>
 
-#include "modewise/nn/attention_zoo.h"
-#include "modewise/nn/synthesizer_attention.h"
+#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/attention/synthesizer_attention.h"
 
 namespace modewise::nn {
 namespace {
@@ -159,9 +159,9 @@ std::vector<Form> forms() {
 }
 
 std::shared_ptr<Attention> make(const std::string& name, const SynthesizerShape& shape = grid(),
-                                const ZooOptions& options = {}) {
+                                const AttentionTypeOptions& options = {}) {
   Initializer init(5);
-  auto out = make_zoo_attention(init, name, shape, options);
+  auto out = make_attention(init, name, shape, options);
   out->to(at::kDouble);
   // θ and biases begin at 0, where many mistakes agree.
   for (const auto& p : out->named_parameters())
@@ -169,9 +169,9 @@ std::shared_ptr<Attention> make(const std::string& name, const SynthesizerShape&
   return out;
 }
 
-class ZooForms : public testing::TestWithParam<Form> {};
+class AttentionEntries : public testing::TestWithParam<Form> {};
 
-TEST_P(ZooForms, AreTheirFormulas) {
+TEST_P(AttentionEntries, AreTheirFormulas) {
   const auto attention = make(GetParam().name);
   const at::Tensor x = at::randn({2, kHeight, kWidth, kChannels}, at::kDouble);
   const Parts parts(attention);
@@ -181,7 +181,7 @@ TEST_P(ZooForms, AreTheirFormulas) {
     EXPECT_LT(largest_difference(matrix.select(1, h), GetParam().weights(parts, x, h)), 1e-12);
 }
 
-TEST_P(ZooForms, GiveMaskedTokensNoWeightAndTheRestWhatIsLeft) {
+TEST_P(AttentionEntries, GiveMaskedTokensNoWeightAndTheRestWhatIsLeft) {
   const auto attention = make(GetParam().name);
   const at::Tensor x = at::randn({2, kHeight, kWidth, kChannels}, at::kDouble);
   const at::Tensor mask = at::rand({2, kHeight, kWidth}).gt(0.3);
@@ -195,7 +195,7 @@ TEST_P(ZooForms, GiveMaskedTokensNoWeightAndTheRestWhatIsLeft) {
   EXPECT_LT(largest_difference(attention->forward(x, mask), by_formula(parts, x, masked)), 1e-12);
 }
 
-TEST_P(ZooForms, HaveTheGradientsOfTheirFormula) {
+TEST_P(AttentionEntries, HaveTheGradientsOfTheirFormula) {
   const auto attention = make(GetParam().name);
   at::Tensor x = at::randn({2, kHeight, kWidth, kChannels}, at::kDouble).requires_grad_();
   const Parts parts(attention);
@@ -214,26 +214,26 @@ TEST_P(ZooForms, HaveTheGradientsOfTheirFormula) {
   for (size_t i = 0; i < inputs.size(); ++i) EXPECT_LT(largest_difference(ours[i], wanted[i]), 1e-10) << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(Table1, ZooForms, testing::ValuesIn(forms()), [](const auto& one) {
+INSTANTIATE_TEST_SUITE_P(Table1, AttentionEntries, testing::ValuesIn(forms()), [](const auto& one) {
   std::string name = one.param.name;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
 
-TEST(AttentionZoo, HasEveryRowOfTheTableByItsCode) {
+TEST(AttentionRegistry, HasEveryRowOfTheTableByItsCode) {
   for (const char* code : {"CT", "CL", "SD", "STT", "SR", "STTH", "STTW", "FSD", "FSR", "MS"})
-    EXPECT_NE(find_zoo_form(code), nullptr) << code;
-  EXPECT_EQ(find_zoo_form("stth")->name, "tensor-height");
-  EXPECT_EQ(find_zoo_form("mixture"), find_zoo_form("ms"));
-  EXPECT_EQ(find_zoo_form(""), nullptr);  // forms without a code are not found by it
-  EXPECT_EQ(find_zoo_form("tensor "), nullptr);
+    EXPECT_NE(find_attention_entry(code), nullptr) << code;
+  EXPECT_EQ(find_attention_entry("stth")->name, "tensor-height");
+  EXPECT_EQ(find_attention_entry("mixture"), find_attention_entry("ms"));
+  EXPECT_EQ(find_attention_entry(""), nullptr);  // forms without a code are not found by it
+  EXPECT_EQ(find_attention_entry("tensor "), nullptr);
 }
 
 // Numbers of ../facts: at 8 × 8 × 64 and one head, without value and output projections.
-TEST(AttentionZoo, LearnsAsManyNumbersAsThePaperCounts) {
+TEST(AttentionRegistry, LearnsAsManyNumbersAsThePaperCounts) {
   const auto count = [](const std::string& name) {
     Initializer init(1);
-    const auto attention = make_zoo_attention(init, name, {{8, 8}, 0, 64, 1});
+    const auto attention = make_attention(init, name, {{8, 8}, 0, 64, 1});
     int64_t sum = 0;
     for (const auto& p : attention->named_parameters())
       if (!p.key().starts_with("value_proj") && !p.key().starts_with("out_proj")) sum += p.value().numel();
@@ -251,7 +251,7 @@ TEST(AttentionZoo, LearnsAsManyNumbersAsThePaperCounts) {
   EXPECT_EQ(count("random-fixed"), 0);
 }
 
-TEST(AttentionZoo, LinformerProjectsKeysAndValuesOfTheKeptTokens) {
+TEST(AttentionRegistry, LinformerProjectsKeysAndValuesOfTheKeptTokens) {
   const auto attention = make("CL", grid(), {.projected = 4});
   const Parts parts(attention);
   const at::Tensor x = at::randn({2, kHeight, kWidth, kChannels}, at::kDouble);
@@ -273,8 +273,8 @@ TEST(AttentionZoo, LinformerProjectsKeysAndValuesOfTheKeptTokens) {
 
 // One at a time: what a later token holds does not reach an earlier one, and what is given at once is the
 // same.
-TEST(AttentionZoo, CausalFormsSeeNoLaterToken) {
-  for (const ZooForm& form : zoo_forms()) {
+TEST(AttentionRegistry, CausalFormsSeeNoLaterToken) {
+  for (const AttentionEntry& form : attention_entries()) {
     if (!form.causal) continue;
     const auto attention = make(std::string(form.name), {{kTokens}, 0, kChannels, kHeads}, {.causal = true});
     const at::Tensor x = at::randn({2, kTokens, kChannels}, at::kDouble), whole = attention->forward(x, {});
@@ -289,8 +289,8 @@ TEST(AttentionZoo, CausalFormsSeeNoLaterToken) {
   }
 }
 
-TEST(AttentionZoo, RectangularFormsTakeAMemory) {
-  for (const ZooForm& form : zoo_forms()) {
+TEST(AttentionRegistry, RectangularFormsTakeAMemory) {
+  for (const AttentionEntry& form : attention_entries()) {
     if (!form.rectangular) continue;
     const auto attention = make(std::string(form.name), {{7}, 15, kChannels, kHeads});
     const at::Tensor x = at::randn({2, 7, kChannels}, at::kDouble),
@@ -307,13 +307,13 @@ TEST(AttentionZoo, RectangularFormsTakeAMemory) {
   }
 }
 
-TEST(AttentionZoo, SaysWhatAFormCannotDo) {
+TEST(AttentionRegistry, SaysWhatAFormCannotDo) {
   Initializer init(1);
   const auto refusal = [&](const std::string& name, const SynthesizerShape& shape,
-                           const ZooOptions& options) {
-    return [&init, name, shape, options] { make_zoo_attention(init, name, shape, options); };
+                           const AttentionTypeOptions& options) {
+    return [&init, name, shape, options] { make_attention(init, name, shape, options); };
   };
-  for (const ZooForm& form : zoo_forms()) {
+  for (const AttentionEntry& form : attention_entries()) {
     if (!form.causal) {
       EXPECT_THAT(refusal(std::string(form.name), grid(), {.causal = true}),
                   ThrowsMessage<c10::Error>(HasSubstr("cannot be causal")));

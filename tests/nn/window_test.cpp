@@ -1,4 +1,4 @@
-#include "modewise/nn/window_normalization.h"
+#include "modewise/nn/embedding/window_normalization.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
@@ -66,7 +66,7 @@ TEST(WindowNormalization, OneObservedCellIsItsOwnMean) {
   const at::Tensor observed = at::tensor({0, 1, 0}, at::kLong).to(at::kBool).view({1, 1, 3});
   const NormalizedWindow out = window.normalize(past, observed, {});
   EXPECT_EQ(out.centre.item<float>(), 5);
-  EXPECT_FLOAT_EQ(out.deviation.item<float>(), std::sqrt(1e-5f));
+  EXPECT_FLOAT_EQ(out.stddev.item<float>(), std::sqrt(1e-5f));
   EXPECT_EQ(largest(out.values), 0);
 }
 

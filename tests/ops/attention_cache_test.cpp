@@ -1,6 +1,6 @@
 // Token by token must equal the whole text at once; that also finds leaks of the future.
 
-#include "modewise/ops/attention_cache.h"
+#include "modewise/ops/attention/attention_cache.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/cat.h>
@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "modewise/ops/cache_size.h"
+#include "modewise/ops/attention/cache_size.h"
 #include "modewise/ops/kernel_info.h"
 #include "tests/ops/tensors.h"
 
@@ -23,7 +23,7 @@ struct Case {
   int64_t slots = 1;
 };
 
-RotaryCode code(int64_t width) {
+RotaryEmbedding code(int64_t width) {
   const auto base =
       at::pow(10000.0, at::arange(width / 2, at::kDouble) * (-2.0 / static_cast<double>(width)));
   return {.frequencies = at::stack({base, base / 3}), .gains = {1.1, 0.9}, .positions = {}};
@@ -56,7 +56,7 @@ TEST_P(EveryForm, GivesTokenByTokenWhatItGivesAtOnce) {
   const auto modes = static_cast<int64_t>(tried.options.fold.size());
   if (tried.options.form == "causal" && modes > 1)
     latents = random_tensor({modes - 1, groups, tried.slots, d}, at::kDouble, 4);
-  for (const RotaryCode& rotary : {RotaryCode{}, code(d)}) {
+  for (const RotaryEmbedding& rotary : {RotaryEmbedding{}, code(d)}) {
     const auto whole = tensor_attention(q, k, v, tried.options, latents, rotary);
     for (const std::vector<int64_t>& pieces :
          {std::vector<int64_t>{1}, {2, 1, 1, 5}, {70, 1, 1, 1}, {13}, {103}, {64, 39}}) {

@@ -1,6 +1,6 @@
 // The table of forms: every name in it can run, and what a form lacks is a sentence.
 
-#include "modewise/ops/attention_forms.h"
+#include "modewise/ops/attention/attention_types.h"
 
 #include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
@@ -13,16 +13,16 @@ using testing::HasSubstr;
 TensorAttentionOptions options_of(const std::string& form) {
   TensorAttentionOptions options;
   options.form = form;
-  if (attention_form(form).fold) options.fold = {0, 3};
-  if (attention_form(form).window) options.window = 4;
-  options.causal = attention_form(form).memory != nullptr;
+  if (attention_type(form).fold) options.fold = {0, 3};
+  if (attention_type(form).window) options.window = 4;
+  options.causal = attention_type(form).memory != nullptr;
   return options;
 }
 
 TEST(AttentionForms, AllRunAndAreKeptAsTheTableSays) {
   const at::Tensor x = at::randn({2, 7, 2, 4});
   std::vector<std::string> without_memory;
-  for (const AttentionForm& form : attention_forms()) {
+  for (const AttentionType& form : attention_types()) {
     const TensorAttentionOptions options = options_of(std::string(form.name));
     const int64_t levels = latent_levels(options);
     const at::Tensor latents = levels > 0 ? at::randn({levels, 2, 1, 4}) : at::Tensor();
@@ -47,7 +47,7 @@ TEST(AttentionForms, LackAndNameAreSaid) {
   };
   EXPECT_EQ(find_attention_form("Causal"), nullptr);
   EXPECT_THAT(
-      message([] { attention_form("tensor"); }),
+      message([] { attention_type("tensor"); }),
       HasSubstr("form must be full, window, lambda, axial, pooled, causal, random or topk, got tensor"));
   EXPECT_THAT(message([] {
                 cache_bytes(options_of("pooled"), {2, 2, 4, 1, at::kFloat}, {});

@@ -1,6 +1,6 @@
 // Moments against those of float64, of numbers far from zero too; integers exactly; a channel on its own.
 
-#include "modewise/ops/batch_norm.h"
+#include "modewise/ops/normalization/batch_norm.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/batch_norm.h>

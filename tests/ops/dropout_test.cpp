@@ -1,6 +1,6 @@
 // Dropout against core/random word by word, and the fused norm against its parts.
 
-#include "modewise/ops/dropout_add.h"
+#include "modewise/ops/training/dropout_add.h"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -12,8 +12,8 @@
 
 #include "modewise/core/random.h"
 #include "modewise/ops/kernel_info.h"
-#include "modewise/ops/layer_norm.h"
-#include "modewise/ops/swiglu.h"
+#include "modewise/ops/normalization/layer_norm.h"
+#include "modewise/ops/dense/swiglu.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensors.h"
 

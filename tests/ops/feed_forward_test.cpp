@@ -1,4 +1,4 @@
-#include "modewise/ops/feed_forward.h"
+#include "modewise/ops/dense/feed_forward.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "modewise/ops/feed_forward_checks.h"
+#include "modewise/ops/dense/feed_forward_checks.h"
 #include "modewise/ops/kernel_info.h"
 #include "tests/ops/tensors.h"
 

@@ -31,8 +31,8 @@
 #include "modewise/core/random.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/kernel_info.h"
-#include "modewise/ops/linear.h"
-#include "modewise/ops/matmul.h"
+#include "modewise/ops/dense/linear.h"
+#include "modewise/ops/dense/matmul.h"
 
 namespace modewise::ops {
 namespace {

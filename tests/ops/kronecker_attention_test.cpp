@@ -1,6 +1,6 @@
 // The C++ entry points of the attention forms; values against other languages' oracles are in tests/python.
 
-#include "modewise/ops/kronecker_attention.h"
+#include "modewise/ops/attention/kronecker_attention.h"
 
 #include <ATen/ops/equal.h>
 #include <ATen/ops/linear.h>
@@ -9,9 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "modewise/ops/axis_attention.h"
-#include "modewise/ops/full_attention.h"
-#include "modewise/ops/mode_product.h"
+#include "modewise/ops/attention/axis_attention.h"
+#include "modewise/ops/attention/full_attention.h"
+#include "modewise/ops/dense/mode_product.h"
 #include "tests/ops/tensors.h"
 
 namespace modewise::ops {

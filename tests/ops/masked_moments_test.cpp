@@ -1,6 +1,6 @@
 // Moments of the rows that count have the bits of float64 moments of these rows alone, rounded once.
 
-#include "modewise/ops/masked_moments.h"
+#include "modewise/ops/normalization/masked_moments.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>

@@ -1,7 +1,7 @@
 // Mode products against the explicit Kronecker matrix, exactly on integers, for every instruction set, odd
 // size and number of threads.
 
-#include "modewise/ops/mode_product.h"
+#include "modewise/ops/dense/mode_product.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/equal.h>

@@ -30,8 +30,8 @@ OpenBlocks open_blocks() {
 std::map<std::string, std::function<void()>> calls() {
   const at::Tensor x = meta({2, 3, 5, 4}), rows = meta({7, 4});
   const at::Tensor q = meta({2, 7, 4, 4}), k = meta({2, 7, 2, 4}), v = meta({2, 7, 2, 5});
-  const RotaryCode code = {meta({2, 2}, at::kDouble), {1.5}, {}};
-  const RotaryCode placed = {meta({1, 2}, at::kDouble), {}, meta({7}, at::kLong)};
+  const RotaryEmbedding code = {meta({2, 2}, at::kDouble), {1.5}, {}};
+  const RotaryEmbedding placed = {meta({1, 2}, at::kDouble), {}, meta({7}, at::kLong)};
   return {
       {"mode_product",
        [=] {

@@ -8,8 +8,8 @@ import pytest
 import safetensors.numpy
 
 from cli_helpers import fails, ok
-from test_series import SMALL as SERIES
-from test_series import write_ts
+from test_series_classification import SMALL as SERIES
+from test_series_classification import write_ts
 
 
 LANGUAGE = ["model.width=32", "model.layers=2", "model.heads=4", "model.kv_heads=2", "model.context=64", "train.batch_size=4",

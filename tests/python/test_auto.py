@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from cli_helpers import PROGRAM, fails, modewise, ok, write_csv
 from safetensors.numpy import load_file
-from test_classify import volumes, write_npz
-from test_series import write_ts
+from test_volume_classification import volumes, write_npz
+from test_series_classification import write_ts
 
 SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "train.epochs=2", "--threads", "1"]
 

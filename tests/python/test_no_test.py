@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cli_helpers import fails, modewise, ok, write_csv
-from test_classify import nifti, write_npz
-from test_series import write_ts
+from test_volume_classification import nifti, write_npz
+from test_series_classification import write_ts
 
 
 FEW = ["--set", "train.epochs=2", "--threads", "1", "--set", "train.schedule.warmup_steps=0", "--set", "output.report=false"]

@@ -92,7 +92,7 @@ def test_pictures_of_another_size_are_refused(tmp_path):
 
 def test_a_vit_is_tuned_on_pictures_and_explained(tmp_path):
     """By the program: from a folder, whose sizes count, to a run that reads its own weights again."""
-    from test_pictures import ok, write_folder
+    from test_image_classification import ok, write_folder
 
     data = write_folder(tmp_path / "shapes", {"train": 8, "val": 4, "test": 5})
     random_model(tmp_path / "vit", labels=3)

@@ -16,11 +16,11 @@ constexpr Color kInk = {10, 20, 30}, kBlue = {0, 0, 200};
 
 /// A letter a pixel: '.' paper, '#' ink, 'b' blue.
 std::vector<std::string> rows_of(const std::string& png) {
-  const io::Picture picture = io::parse_png(as_bytes(png), "picture");
-  std::vector<std::string> rows(static_cast<size_t>(picture.height));
-  for (int64_t y = 0; y < picture.height; ++y)
-    for (int64_t x = 0; x < picture.width; ++x) {
-      const uint8_t* at = picture.pixels.data() + (y * picture.width + x) * 3;
+  const io::Image figure = io::parse_png(as_bytes(png), "picture");
+  std::vector<std::string> rows(static_cast<size_t>(figure.height));
+  for (int64_t y = 0; y < figure.height; ++y)
+    for (int64_t x = 0; x < figure.width; ++x) {
+      const uint8_t* at = figure.pixels.data() + (y * figure.width + x) * 3;
       const Color color = {at[0], at[1], at[2]};
       rows[static_cast<size_t>(y)] += color == kInk                   ? '#'
                                       : color == kBlue                ? 'b'
@@ -32,35 +32,35 @@ std::vector<std::string> rows_of(const std::string& png) {
 
 using testing::ElementsAre;
 
-TEST(LinePicture, GoesFromCornerToCorner) {
-  EXPECT_THAT(rows_of(line_picture(5, 5, {}, {{0, {0, 1, 2}, kInk}})),
+TEST(LineImage, GoesFromCornerToCorner) {
+  EXPECT_THAT(rows_of(line_figure(5, 5, {}, {{0, {0, 1, 2}, kInk}})),
               ElementsAre("....#", "...##", "..##.", ".##..", "##..."));
 }
 
-TEST(LinePicture, BreaksWhereValuesAreMissing) {
-  EXPECT_THAT(rows_of(line_picture(7, 3, {}, {{0, {2, 2, kNone, 0, 0, kNone, 1}, kInk}})),
+TEST(LineImage, BreaksWhereValuesAreMissing) {
+  EXPECT_THAT(rows_of(line_figure(7, 3, {}, {{0, {2, 2, kNone, 0, 0, kNone, 1}, kInk}})),
               ElementsAre("##.....", ".......", "...##.."));
 }
 
-TEST(LinePicture, BeginsWhereItIsTold) {
-  EXPECT_THAT(rows_of(line_picture(5, 3, {}, {{0, {0, 0, 0}, kInk}, {2, {2, 2, 2}, kBlue}})),
+TEST(LineImage, BeginsWhereItIsTold) {
+  EXPECT_THAT(rows_of(line_figure(5, 3, {}, {{0, {0, 0, 0}, kInk}, {2, {2, 2, 2}, kBlue}})),
               ElementsAre("..bbb", ".....", "###.."));
 }
 
-TEST(LinePicture, DrawsThickCurvesDownwards) {
-  EXPECT_THAT(rows_of(line_picture(3, 4, {}, {{0, {3, 0, 0}, kInk, 2}})),
+TEST(LineImage, DrawsThickCurvesDownwards) {
+  EXPECT_THAT(rows_of(line_figure(3, 4, {}, {{0, {3, 0, 0}, kInk, 2}})),
               ElementsAre("##.", "##.", ".#.", ".##"));
 }
 
-TEST(LinePicture, FillsBandsUnderCurves) {
-  EXPECT_THAT(rows_of(line_picture(3, 5, {{0, {1, 1, 0}, {3, 3, 4}, kBlue}}, {{0, {2, 2, 2}, kInk}})),
+TEST(LineImage, FillsBandsUnderCurves) {
+  EXPECT_THAT(rows_of(line_figure(3, 5, {{0, {1, 1, 0}, {3, 3, 4}, kBlue}}, {{0, {2, 2, 2}, kInk}})),
               ElementsAre("..b", "bbb", "###", "bbb", "..b"));
 }
 
-TEST(LinePicture, OfNothingIsEmptyAndOfOneHeightLevel) {
-  EXPECT_THAT(rows_of(line_picture(3, 2, {}, {})), ElementsAre("...", "..."));
-  EXPECT_THAT(rows_of(line_picture(3, 2, {}, {{0, {kNone, kNone}, kInk}})), ElementsAre("...", "..."));
-  EXPECT_THAT(rows_of(line_picture(3, 3, {}, {{0, {7, 7}, kInk}})), ElementsAre("...", "...", "###"));
+TEST(LineImage, OfNothingIsEmptyAndOfOneHeightLevel) {
+  EXPECT_THAT(rows_of(line_figure(3, 2, {}, {})), ElementsAre("...", "..."));
+  EXPECT_THAT(rows_of(line_figure(3, 2, {}, {{0, {kNone, kNone}, kInk}})), ElementsAre("...", "..."));
+  EXPECT_THAT(rows_of(line_figure(3, 3, {}, {{0, {7, 7}, kInk}})), ElementsAre("...", "...", "###"));
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ Panels horizons() {
 
 // The figure of the README: attention over 7 variables × 24 hours as the Kronecker product of one matrix a
 // mode.
-Panels kronecker_picture() {
+Panels kronecker_figure() {
   const std::vector<std::string> names = {"HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"};
   const auto softmax_rows = [](int64_t size, auto score) {
     std::vector<double> out;
@@ -249,7 +249,7 @@ int main(int argc, char** argv) try {
   write_file_atomically(folder / "bars.svg", to_svg(model_bars()));
   write_file_atomically(folder / "heat.svg", to_svg(correlation()));
   write_file_atomically(folder / "panels.svg", to_svg(horizons()));
-  write_file_atomically(folder / "kronecker_attention.svg", to_svg(kronecker_picture(), {.width = 280}));
+  write_file_atomically(folder / "kronecker_attention.svg", to_svg(kronecker_figure(), {.width = 280}));
   std::puts(results().to_text().c_str());
   std::puts(results().to_markdown().c_str());
   std::puts(results().to_csv().c_str());

@@ -226,7 +226,7 @@ class Searching : public testing::Test {
   SearchOutcome run() {
     return run_search(
         request, folder / "out",
-        [this](const SearchOutcome& so_far) { looks.push_back(so_far.standings.size()); }, program);
+        [this](const SearchOutcome& so_far) { looks.push_back(so_far.trial_results.size()); }, program);
   }
   /// As an earlier start wrote it. A step takes a second.
   void write_plan(double seconds, const char* rounds, int64_t splits = 0) const {
@@ -307,10 +307,10 @@ TEST_F(Searching, FindsTheBestOfAllRounds) {
   EXPECT_EQ(outcome.best()->stage, "round1");
   EXPECT_EQ(outcome.signal, 0);
   EXPECT_THAT(looks, ElementsAre(2, 5));
-  const Standing& last = outcome.standings.back();
+  const TrialResult& last = outcome.trial_results.back();
   EXPECT_FALSE(last.failure.empty());
   std::map<std::string, std::string> failures;
-  for (const Standing& one : outcome.standings)
+  for (const TrialResult& one : outcome.trial_results)
     if (!one.failure.empty()) failures[one.name] = one.failure;
   EXPECT_THAT(failures,
               ElementsAre(std::pair("bad", "error: no good"), std::pair("nan", "it has no validation MSE")));
@@ -356,7 +356,7 @@ TEST_F(Searching, SpendsWhatIsLeftOnOtherSeeds) {
     // Each training takes its steps in seconds.
     write_plan(seconds, R"([{"candidates": 2, "steps": {"quick": 20, "late": 40}}])");
     std::vector<std::string> names;
-    for (const Standing& one : run().standings)
+    for (const TrialResult& one : run().trial_results)
       if (one.stage == "seeds") names.push_back(one.name);
     std::sort(names.begin(), names.end());
     return names;
@@ -387,10 +387,10 @@ TEST_F(Searching, GoesOnWithThePlanThatItMade) {
   EXPECT_FALSE(fs::exists(folder / "out" / "auto" / "trial"));
   EXPECT_EQ(of_run("round2", "late", "starts"), "start\nstart\n");
   EXPECT_EQ(of_run("round1", "late", "starts"), "start\n");
-  ASSERT_EQ(again.standings.size(), whole.standings.size());
-  for (size_t i = 0; i < whole.standings.size(); ++i) {
-    EXPECT_EQ(again.standings[i].name, whole.standings[i].name);
-    EXPECT_EQ(again.standings[i].stage, whole.standings[i].stage);
+  ASSERT_EQ(again.trial_results.size(), whole.trial_results.size());
+  for (size_t i = 0; i < whole.trial_results.size(); ++i) {
+    EXPECT_EQ(again.trial_results[i].name, whole.trial_results[i].name);
+    EXPECT_EQ(again.trial_results[i].stage, whole.trial_results[i].stage);
   }
 }
 
@@ -419,19 +419,19 @@ TEST_F(Searching, JudgesAsManyOnFurtherSplitsAsThereIsTimeFor) {
   for (const char* name : {"late", "quick", "a", "b", "c", "d"})
     request.candidates.push_back({name, {std::string("model.name=") + name}, false});
   request.splits = {"data.split_seed=8"};
-  const auto judged = [&](double seconds) {
+  const auto evaluated = [&](double seconds) {
     fs::remove_all(folder / "out");
     write_plan(
         seconds,
         R"([{"candidates": 6, "steps": {"quick": 20, "late": 40, "a": 20, "b": 20, "c": 20, "d": 20}}])", 1);
     const SearchOutcome outcome = run();
-    return std::count_if(outcome.standings.begin(), outcome.standings.end(),
-                         [](const Standing& one) { return one.on_splits; });
+    return std::count_if(outcome.trial_results.begin(), outcome.trial_results.end(),
+                         [](const TrialResult& one) { return one.on_splits; });
   };
-  EXPECT_EQ(judged(140), 4);  // for which the plan was made
-  EXPECT_EQ(judged(140 + 40 + 20 * 4 - 1), 4);
-  EXPECT_EQ(judged(140 + 40 + 20 * 4), 5);
-  EXPECT_EQ(judged(140 + 40 + 20 * 5), 6);
+  EXPECT_EQ(evaluated(140), 4);  // for which the plan was made
+  EXPECT_EQ(evaluated(140 + 40 + 20 * 4 - 1), 4);
+  EXPECT_EQ(evaluated(140 + 40 + 20 * 4), 5);
+  EXPECT_EQ(evaluated(140 + 40 + 20 * 5), 6);
 }
 
 TEST_F(Searching, PutsTheBestTogether) {
@@ -450,9 +450,9 @@ TEST_F(Searching, PutsTheBestTogether) {
   request.ensemble.emplace_back(R"(members=[{"run":"/a/late","weight":1}])");
   outcome = run();
   EXPECT_THAT(outcome.best()->name, testing::StartsWith("late"));
-  const auto found = std::find_if(outcome.standings.begin(), outcome.standings.end(),
-                                  [](const Standing& one) { return one.name == "ensemble"; });
-  ASSERT_NE(found, outcome.standings.end());
+  const auto found = std::find_if(outcome.trial_results.begin(), outcome.trial_results.end(),
+                                  [](const TrialResult& one) { return one.name == "ensemble"; });
+  ASSERT_NE(found, outcome.trial_results.end());
   EXPECT_EQ(found->failure, "no mean of several runs is better than late alone");
 }
 
@@ -464,8 +464,8 @@ TEST_F(Searching, PutsTheTrainingsOfAllSplitsTogether) {
   SearchOutcome outcome = run();
   // Behind what is better on all splits, before what was judged on one.
   EXPECT_EQ(outcome.best()->name, "late");
-  EXPECT_EQ(outcome.standings[1].name, "ensemble");
-  EXPECT_TRUE(outcome.standings[1].on_splits);
+  EXPECT_EQ(outcome.trial_results[1].name, "ensemble");
+  EXPECT_TRUE(outcome.trial_results[1].on_splits);
   const std::string asked = of_run("ensemble", "ensemble", "ensemble");
   EXPECT_THAT(asked, HasSubstr("model.ensemble.splits=3"));
   const auto at = [&](const std::string& run) { return asked.find("/runs/" + run + '"'); };
@@ -490,7 +490,7 @@ TEST_F(Searching, TrainsWhatItChoseOnceMore) {
   EXPECT_EQ(of_run("refit", "late", "what"), of_run("round1", "late", "what"));
   EXPECT_EQ(of_run("refit", "late", "ratios"), "0.9,0.1,0\n");
   EXPECT_FALSE(fs::exists(folder / "out" / "auto" / "round1" / "runs" / "late" / "ratios"));
-  for (const Standing& one : outcome.standings) EXPECT_NE(one.stage, "refit") << one.name;
+  for (const TrialResult& one : outcome.trial_results) EXPECT_NE(one.stage, "refit") << one.name;
 
   fs::remove_all(folder / "out");
   request.refit = {"refused=yes"};
@@ -529,9 +529,9 @@ TEST_F(Searching, HasATimeForEachBaseline) {
   request.budget = 2;
   request.candidates = {{"base", {"model.name=base"}, true}, {"slow", {"model.name=slow"}, true}};
   const SearchOutcome outcome = run();
-  ASSERT_EQ(outcome.standings.size(), 2u);
+  ASSERT_EQ(outcome.trial_results.size(), 2u);
   EXPECT_EQ(outcome.best()->name, "base");
-  EXPECT_EQ(outcome.standings[1].failure, "it took longer than 1 s");
+  EXPECT_EQ(outcome.trial_results[1].failure, "it took longer than 1 s");
 }
 
 TEST_F(Searching, KeepsItsRequest) {
@@ -577,7 +577,7 @@ TEST_F(Searching, NothingThatEndsWellIsNoBest) {
   request.candidates = {{"bad", {"model.name=bad"}, true}};
   const SearchOutcome outcome = run();
   EXPECT_EQ(outcome.best(), nullptr);
-  EXPECT_EQ(outcome.standings.size(), 1u);
+  EXPECT_EQ(outcome.trial_results.size(), 1u);
 }
 
 }  // namespace

@@ -15,29 +15,29 @@
 #include <gmock/gmock.h>
 
 #include "modewise/core/error.h"
-#include "modewise/models/captions/captioner.h"
-#include "modewise/models/captions/config.h"
+#include "modewise/models/captioning/captioner.h"
+#include "modewise/models/captioning/config.h"
 #include "modewise/models/class_ensemble.h"
-#include "modewise/models/forecast/ensemble.h"
-#include "modewise/models/forecast/forecaster.h"
-#include "modewise/models/grids/config.h"
-#include "modewise/models/grids/grid_classifier.h"
-#include "modewise/models/labelled_series/config.h"
-#include "modewise/models/labelled_series/series_classifier.h"
-#include "modewise/models/language/language_model.h"
-#include "modewise/models/scenes/config.h"
-#include "modewise/models/scenes/segmenter.h"
-#include "modewise/nn/dropout.h"
-#include "modewise/ops/attention_forms.h"
-#include "modewise/ops/language_loss.h"
-#include "modewise/ops/sum_of_squares.h"
-#include "modewise/tasks/captions/loss.h"
-#include "modewise/tasks/forecast/task.h"
-#include "modewise/tasks/labelled/class_loss.h"
-#include "modewise/tasks/scenes/task.h"
-#include "modewise/train/optimizer.h"
-#include "modewise/train/tensor_file.h"
-#include "modewise/train/weight_average.h"
+#include "modewise/models/forecasting/ensemble.h"
+#include "modewise/models/forecasting/forecaster.h"
+#include "modewise/models/vision/config.h"
+#include "modewise/models/vision/vision_classifier.h"
+#include "modewise/models/series_classification/config.h"
+#include "modewise/models/series_classification/series_classifier.h"
+#include "modewise/models/language_modeling/language_model.h"
+#include "modewise/models/segmentation/config.h"
+#include "modewise/models/segmentation/segmenter.h"
+#include "modewise/nn/layers/dropout.h"
+#include "modewise/ops/attention/attention_types.h"
+#include "modewise/ops/training/language_loss.h"
+#include "modewise/ops/training/sum_of_squares.h"
+#include "modewise/tasks/captioning/loss.h"
+#include "modewise/tasks/forecasting/task.h"
+#include "modewise/tasks/classification/class_loss.h"
+#include "modewise/tasks/segmentation/task.h"
+#include "modewise/train/loop/optimizer.h"
+#include "modewise/train/checkpoint/tensor_file.h"
+#include "modewise/train/loop/weight_average.h"
 #include "tests/device_watch.h"
 #include "tests/error_of.h"
 
@@ -93,7 +93,7 @@ void make_small(Config& config, std::initializer_list<const char*> settings, con
 }
 
 /// Loss, backward, update and evaluation of a module that was moved; `losses` are made by turns.
-void train_and_judge(torch::nn::Module& module, const std::vector<std::function<at::Tensor()>>& losses) {
+void train_and_evaluate(torch::nn::Module& module, const std::vector<std::function<at::Tensor()>>& losses) {
   move_module(module, at::kMeta);
   nn::set_dropout_step(module, 1, 2);
   module.train();
@@ -139,7 +139,7 @@ void try_model(const std::string& name, bool must_fit, const Make& make, const L
     EXPECT_FALSE(must_fit) << error.what();
     return;
   }
-  train_and_judge(*model, losses(*model));
+  train_and_evaluate(*model, losses(*model));
 }
 
 TEST(AnyDevice, EveryForecaster) {
@@ -156,7 +156,7 @@ TEST(AnyDevice, EveryForecaster) {
             start.ensemble.members.push_back(member.to_toml());
           }
         models::ForecastShape shape = {{2, 3}, {true, false}, 24, 5, quantiles, missing};
-        if (missing && models::looks_ahead(models::row_of(models::forecasters(), name)))
+        if (missing && models::uses_future_covariates(models::row_of(models::forecasters(), name)))
           shape.known = 4, shape.known_modes = 1;
         make_small(start,
                    {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.stride=2", "patch.length=4",
@@ -169,7 +169,7 @@ TEST(AnyDevice, EveryForecaster) {
           const models::ForecastInput input = {
               on_meta({kBatch, 2, 3, 24}), observed(24), on_meta({kBatch}, at::kLong),
               shape.known > 0 ? on_meta({kBatch, 2, 4, 24 + 5}) : at::Tensor()};
-          const at::Tensor judged = observed(5);
+          const at::Tensor evaluated = observed(5);
           std::vector<std::function<at::Tensor()>> out;
           ForecastOptions options;
           options.horizon = 5;
@@ -177,8 +177,8 @@ TEST(AnyDevice, EveryForecaster) {
           for (const char* loss : {"mse", "mae", "huber", "quantile"}) {
             options.loss = loss;
             if (options.probabilistic() != (quantiles > 0)) continue;
-            out.push_back([&model, input, judged, options] {
-              return forecast_loss(model.forward(input), on_meta({kBatch, 2, 3, 5}), judged, options);
+            out.push_back([&model, input, evaluated, options] {
+              return forecast_loss(model.forward(input), on_meta({kBatch, 2, 3, 5}), evaluated, options);
             });
           }
           return out;
@@ -216,13 +216,13 @@ std::vector<std::string> members_called(const std::string& first, const std::str
 TEST(AnyDevice, EveryVolumeClassifier) {
   for (const std::string& name : models::names_of(models::grid_models()))
     for (const bool missing : {false, true}) {
-      models::GridModelConfig start;
+      models::VisionModelConfig start;
       start.use_model(name);
-      if (name == "ensemble") start.ensemble.members = members_called<models::GridModelConfig>("hot", "vit");
-      const models::GridShape shape = {{8, 8, 8}, 2, 2, missing};
+      if (name == "ensemble") start.ensemble.members = members_called<models::VisionModelConfig>("hot", "vit");
+      const models::VisionShape shape = {{8, 8, 8}, 2, 2, missing};
       make_small(start, {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.size=4", "resnet.width=4"},
                  [&](const auto& config) { models::validate(config, shape); });
-      const auto losses = [&](models::GridClassifier& model) {
+      const auto losses = [&](models::VisionClassifier& model) {
         return class_losses(
             [&](const at::Tensor& values, const at::Tensor& valid) {
               return model.forward({values, valid});
@@ -245,12 +245,12 @@ TEST(AnyDevice, EverySegmenter) {
       for (const bool missing : {false, true}) {
         models::SegmenterConfig start;
         start.use_model(name);
-        const models::SceneShape shape = {
+        const models::SegmentationShape shape = {
             .times = times, .bands = 3, .classes = 2, .window = 32, .missing = missing};
         make_small(start, {"heads=2", "width=8", "hidden=8", "blocks=2", "patch.size=8", "unet.width=4"},
                    [&](const auto& config) { models::validate(config, shape); });
         const auto losses = [&](models::Segmenter& model) -> std::vector<std::function<at::Tensor()>> {
-          const models::SceneInput input = {
+          const models::SegmentationInput input = {
               on_meta({kBatch, times, 32, 32, 3}),
               missing ? on_meta({kBatch, times, 32, 32}, at::kBool) : at::Tensor()};
           return {[&model, input] {
@@ -324,7 +324,7 @@ std::vector<models::LanguageModelConfig> language_configs() {
   plain.vocabulary = 11, plain.width = 8, plain.layers = 2, plain.heads = 4, plain.kv_heads = 2;
   plain.context = 16, plain.hidden = 8;
   std::vector<models::LanguageModelConfig> out;
-  for (const ops::AttentionForm& form : ops::attention_forms()) {
+  for (const ops::AttentionType& form : ops::attention_types()) {
     if (form.memory == nullptr) continue;  // it is not causal
     out.push_back(plain);
     models::LanguageAttentionConfig& attention = out.back().attention;

@@ -1,4 +1,4 @@
-#include "modewise/tasks/kinds.h"
+#include "modewise/tasks/task_registry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,11 +12,11 @@ namespace modewise::tasks {
 namespace {
 
 TEST(Kinds, HaveNamesOfTheirOwn) {
-  EXPECT_THAT(kind_names(), testing::ElementsAre("forecast", "classify", "segment", "text", "series",
+  EXPECT_THAT(task_names(), testing::ElementsAre("forecast", "classify", "segment", "text", "series",
                                                  "pictures", "captions", "language"));
-  for (const Kind* kind : kinds()) EXPECT_EQ(&kind_of(kind->name), kind);
+  for (const TaskSpec* kind : task_specs()) EXPECT_EQ(&task_named(kind->name), kind);
   try {
-    kind_of("clasify");
+    task_named("clasify");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
@@ -27,7 +27,7 @@ TEST(Kinds, HaveNamesOfTheirOwn) {
 }
 
 TEST(Kinds, ShortOptionsStandForFieldsThatThereAre) {
-  for (const Kind* kind : kinds()) {
+  for (const TaskSpec* kind : task_specs()) {
     const AnyConfig config = kind->defaults();
     std::set<std::string> paths, flags;
     for (const Field& field : config.fields.list()) paths.insert(field.path);
@@ -39,7 +39,7 @@ TEST(Kinds, ShortOptionsStandForFieldsThatThereAre) {
 }
 
 TEST(Kinds, AreChosenByValidationAndNeverByTest) {
-  for (const Kind* kind : kinds()) {
+  for (const TaskSpec* kind : task_specs()) {
     EXPECT_FALSE(kind->validation.empty()) << kind->name;
     for (const ValidationFigure& figure : kind->validation)
       EXPECT_THAT(figure.path, testing::ContainsRegex("^/(best/val_|validation/)")) << kind->name;
@@ -48,7 +48,7 @@ TEST(Kinds, AreChosenByValidationAndNeverByTest) {
 
 TEST(Kinds, KnowTheirData) {
   const ScratchFolder folder;
-  const auto task_of = [](const std::filesystem::path& path) { return kind_of_data(path).name; };
+  const auto task_of = [](const std::filesystem::path& path) { return task_of_data(path).name; };
   EXPECT_EQ(task_of("a.csv"), "forecast");
   EXPECT_EQ(task_of("a.nii.gz"), "classify");
   EXPECT_EQ(task_of("a.npz"), "forecast");  // no file: nothing says that it holds volumes
@@ -83,7 +83,7 @@ TEST(Kinds, KnowTheirData) {
 
 TEST(Kinds, CandidatesAreConfigsOfTheirTask) {
   int searched = 0;
-  for (const Kind* kind : kinds()) {
+  for (const TaskSpec* kind : task_specs()) {
     if (kind->candidates == nullptr) continue;
     ++searched;
     std::vector<std::string> data;

@@ -11,15 +11,15 @@
 #include <filesystem>
 #include <span>
 
-#include "modewise/tasks/forecast/data.h"
-#include "modewise/tasks/forecast/task.h"
-#include "modewise/tasks/labelled/class_task.h"
-#include "modewise/tasks/language/data.h"
-#include "modewise/tasks/language/task.h"
-#include "modewise/tasks/scenes/task.h"
-#include "modewise/tasks/volumes/run.h"
+#include "modewise/tasks/forecasting/data.h"
+#include "modewise/tasks/forecasting/task.h"
+#include "modewise/tasks/classification/class_task.h"
+#include "modewise/tasks/language_modeling/data.h"
+#include "modewise/tasks/language_modeling/task.h"
+#include "modewise/tasks/segmentation/task.h"
+#include "modewise/tasks/volume_classification/run.h"
 #include "modewise/text/byte_tokenizer.h"
-#include "tests/data/scenes/scene_files.h"
+#include "tests/data/segmentation/scene_files.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::tasks {
@@ -102,7 +102,7 @@ TEST(Shares, OfClasses) {
   set.classes = {"a", "b"};
   set.valid.resize(17);
   set.scales.assign(17, {at::zeros({1}), at::zeros({1}).add(255), false});
-  VolumesRun run;
+  VolumeClassificationRun run;
   run.config.model.width = run.config.model.hidden = 16;
   run.config.model.heads = 2;
   run.config.classify.evaluation_batch = 2;
@@ -111,8 +111,8 @@ TEST(Shares, OfClasses) {
   expect_shares_add_up(task);
 }
 
-LanguageConfig small_language() {
-  LanguageConfig config;
+LanguageModelingConfig small_language() {
+  LanguageModelingConfig config;
   config.model.width = config.model.hidden = 16;
   config.model.layers = 1;
   config.model.heads = config.model.kv_heads = 2;
@@ -125,24 +125,24 @@ TEST(Shares, OfText) {
   const ScratchFolder folder;
   std::string text;
   for (int i = 0; i < 300; ++i) text += std::to_string(i * i) + " squares\n";
-  LanguageConfig config = small_language();
+  LanguageModelingConfig config = small_language();
   config.data.path = folder.write("text.txt", text);
-  for (const int64_t most : {0, 64}) {  // the shorter window at the end, and not
-    config.language.validation_tokens = most;
+  for (const int64_t maximum : {0, 64}) {  // the shorter window at the end, and not
+    config.language.validation_tokens = maximum;
     const LanguageData data = load_language_data(config, std::make_shared<text::ByteTokenizer>());
-    LanguageTask task(config, data, false);
+    LanguageModelingTask task(config, data, false);
     expect_shares_add_up(task);
   }
 }
 
 TEST(Shares, OfRecall) {
-  LanguageConfig config = small_language();
+  LanguageModelingConfig config = small_language();
   config.data.path = "recall";
   config.data.recall.pairs = {3};
   config.data.recall.length = config.model.context;
   config.data.recall.held_back = 7;
   const LanguageData data = load_language_data(config, nullptr);
-  LanguageTask task(config, data, false);
+  LanguageModelingTask task(config, data, false);
   expect_evaluations_add_up(task);  // each load makes samples of its own
 }
 
@@ -153,15 +153,15 @@ TEST(Shares, OfAreas) {
     data::write_image(folder, "images/" + name, 32, 32, 2);
     data::write_mask(folder, "masks/" + name, 32, 32, [&](int64_t r, int64_t c) { return (r + i * c) % 2; });
   }
-  SegmentConfig config;
+  SegmentationConfig config;
   config.data = data::plain(folder.path("images"), folder.path("masks"));
   config.data.validation = 0.5;
   config.data.test = 0;
   config.data.window = 32;
   config.data.augment.flips = config.data.augment.turns = false;  // they follow the place in a batch
   config.model.use_model("unet");
-  const data::SceneSet set(config.data, 32);
-  SegmentTask task(config, set);
+  const data::SegmentationSet set(config.data, 32);
+  SegmentationTask task(config, set);
   expect_shares_add_up(task);
 }
 

@@ -62,14 +62,14 @@ std::vector<std::string> records_of(const std::string& path) {
   return out;
 }
 
-void answer_framed(const Tokenizer& tokenizer, const std::string& path, int64_t most) {
+void answer_framed(const Tokenizer& tokenizer, const std::string& path, int64_t maximum) {
   const modewise::text::TextFrame frame = modewise::text::text_frame(tokenizer);
   const std::vector<std::string> texts = records_of(path);
   std::string ids, types, places;
   for (size_t i = 0; i + 1 < texts.size(); i += 2) {
     std::optional<std::string_view> second;
     if (!texts[i + 1].empty()) second = texts[i + 1];
-    const auto framed = modewise::text::frame_text(tokenizer, frame, texts[i], second, most);
+    const auto framed = modewise::text::frame_text(tokenizer, frame, texts[i], second, maximum);
     for (std::string* file : {&ids, &types, &places})
       append_number(*file, static_cast<uint32_t>(framed.ids.size() * (file == &places ? 3 : 1)));
     for (size_t j = 0; j < framed.ids.size(); ++j) {

@@ -55,7 +55,7 @@ TEST(TextFrame, TheLongerTextIsCutFirst) {
   const TextFrame frame = text_frame(bytes);
   struct Case {
     size_t first, second;
-    int64_t most;
+    int64_t maximum;
     int64_t kept_first, kept_second;
   };
   // Of a pair 3 tokens are marks.
@@ -63,7 +63,7 @@ TEST(TextFrame, TheLongerTextIsCutFirst) {
        {Case{4, 9, 12, 4, 5}, Case{9, 4, 12, 5, 4}, Case{9, 8, 10, 4, 3}, Case{8, 9, 10, 3, 4},
         Case{9, 9, 10, 3, 4}, Case{1, 30, 5, 1, 1}, Case{30, 1, 6, 2, 1}, Case{5, 5, 13, 5, 5}}) {
     const std::string first(one.first, 'x'), second(one.second, 'y');
-    const FramedText framed = frame_text(bytes, frame, first, second, one.most);
+    const FramedText framed = frame_text(bytes, frame, first, second, one.maximum);
     EXPECT_EQ(std::count(framed.texts.begin(), framed.texts.end(), 0), one.kept_first);
     EXPECT_EQ(std::count(framed.texts.begin(), framed.texts.end(), 1), one.kept_second);
     EXPECT_EQ(framed.left_out,

@@ -1,4 +1,4 @@
-#include "modewise/train/checkpoint.h"
+#include "modewise/train/checkpoint/checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

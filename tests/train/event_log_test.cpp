@@ -1,7 +1,7 @@
 // What a training leaves for TensorBoard: the figures of its steps and evaluations, and over stops and kills
 // each step once.
 
-#include "modewise/train/event_log.h"
+#include "modewise/train/loop/event_log.h"
 
 #include <ATen/ops/linalg_vector_norm.h>
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
 #include "modewise/io/tokenizers/wire_reader.h"
-#include "modewise/train/checkpoint.h"
+#include "modewise/train/checkpoint/checkpoint.h"
 #include "trainer_fixture.h"
 
 namespace modewise::train {
@@ -189,7 +189,7 @@ TEST(EventLog, NamesMetricsByGroup) {
   const RunFolder run = RunFolder::create(scratch / "run");
   EventLog log(run.path(), 0, 1);
   log.add_evaluation(7, {{"val_mse_96", 1}, {"rank_mode0", 2}, {"other", 3}},
-                     std::vector<Picture>{{"a/b", 3, 2, "png"}});
+                     std::vector<Image>{{"a/b", 3, 2, "png"}});
   const ReadEvent event = events_in(event_files(run).front()).back();
   EXPECT_EQ(event.step, 7);
   EXPECT_EQ(event.numbers, (std::map<std::string, float>{

@@ -1,4 +1,4 @@
-#include "modewise/train/gradient_exchange.h"
+#include "modewise/train/distributed/gradient_exchange.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
@@ -30,7 +30,7 @@ namespace {
 class Twins final : public Workers {
  public:
   /// With the lead's order, it is another that leads.
-  explicit Twins(std::vector<int64_t> order_of_lead = {}) : order_(std::move(order_of_lead)) {}
+  explicit Twins(std::vector<int64_t> order_of_rank_zero = {}) : order_(std::move(order_of_rank_zero)) {}
   int64_t rank() const override { return order_.empty() ? 0 : 1; }
   int64_t size() const override { return 2; }
   void add(at::Tensor& values) override {
@@ -155,7 +155,7 @@ TEST(GradientExchange, ThrowsWhatTheWorkersThrowAndSendsNoMore) {
 }
 
 TEST(GradientExchange, AsksForEachTensorOnce) {
-  GradientExchange exchange(alone(), tensors_of({2, 3}));
+  GradientExchange exchange(single_process(), tensors_of({2, 3}));
   exchange.bring(1, at::full({3}, 7.0f));
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { exchange.bring(1, at::full({3}, 7.0f)); }),
             "tensor 1 of a step's sums came twice");

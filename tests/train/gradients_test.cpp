@@ -1,4 +1,4 @@
-#include "modewise/train/gradients.h"
+#include "modewise/train/loop/gradients.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>

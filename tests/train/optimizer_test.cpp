@@ -1,4 +1,4 @@
-#include "modewise/train/optimizer.h"
+#include "modewise/train/loop/optimizer.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/equal.h>

@@ -1,4 +1,4 @@
-#include "modewise/train/prefetcher.h"
+#include "modewise/train/loop/prefetcher.h"
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "modewise/train/sample_order.h"
+#include "modewise/train/loop/sample_order.h"
 
 namespace modewise::train {
 namespace {

@@ -13,11 +13,11 @@
 
 #include "modewise/core/file.h"
 #include "modewise/core/random.h"
-#include "modewise/train/checkpoint.h"
-#include "modewise/train/sample_order.h"
-#include "modewise/train/thread_check.h"
-#include "modewise/train/train_state.h"
-#include "modewise/train/trainer.h"
+#include "modewise/train/checkpoint/checkpoint.h"
+#include "modewise/train/loop/sample_order.h"
+#include "modewise/train/distributed/thread_check.h"
+#include "modewise/train/checkpoint/train_state.h"
+#include "modewise/train/loop/trainer.h"
 #include "tests/scratch_folder.h"
 #include "toy_task.h"
 

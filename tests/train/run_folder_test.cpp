@@ -1,4 +1,4 @@
-#include "modewise/train/run_folder.h"
+#include "modewise/train/checkpoint/run_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include "modewise/core/claims.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/train/folder_lock.h"
-#include "modewise/train/metric_log.h"
+#include "modewise/train/checkpoint/folder_lock.h"
+#include "modewise/train/loop/metric_log.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::train {

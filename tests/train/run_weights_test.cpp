@@ -1,4 +1,4 @@
-#include "modewise/train/run_weights.h"
+#include "modewise/train/checkpoint/run_weights.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
-#include "modewise/train/trainer.h"
+#include "modewise/train/loop/trainer.h"
 #include "tests/scratch_folder.h"
 #include "toy_task.h"
 

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "modewise/train/checkpoint.h"
+#include "modewise/train/checkpoint/checkpoint.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::train {

@@ -1,4 +1,4 @@
-#include "modewise/train/schedule.h"
+#include "modewise/train/loop/schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/integer_bounds.h"
-#include "modewise/train/run_folder.h"
-#include "modewise/train/train_config.h"
+#include "modewise/train/checkpoint/run_folder.h"
+#include "modewise/train/loop/train_config.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::train {

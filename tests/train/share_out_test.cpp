@@ -1,6 +1,6 @@
 // Items made by several workers reach the lead as one worker makes them.
 
-#include "modewise/train/share_out.h"
+#include "modewise/train/distributed/distribute.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
@@ -31,14 +31,14 @@ TEST(ShareOut, TheLeadTakesEachItemOnceAndInOrder) {
       for (std::atomic<int64_t>& one : maker) one = -1;
       std::vector<int64_t> taken;
       ThreadGroup(size).run([&](Workers& workers) {
-        share_out(
+        distribute(
             workers, count,
             [&](int64_t index) {
               EXPECT_EQ(maker[static_cast<size_t>(index)].exchange(workers.rank()), -1);
               return item(index);
             },
             [&](int64_t index, const Tensors& made) {
-              EXPECT_TRUE(workers.leads());
+              EXPECT_TRUE(workers.is_rank_zero());
               taken.push_back(index);
               const Tensors wanted = item(index);
               ASSERT_EQ(made.size(), wanted.size());
@@ -57,11 +57,11 @@ TEST(ShareOut, TheLeadTakesEachItemOnceAndInOrder) {
 }
 
 TEST(RequireAlike, NamesWhoDiffersAndInWhat) {
-  const auto sentences = [](const std::vector<Common>& of_lead, const std::vector<Common>& of_odd) {
+  const auto sentences = [](const std::vector<Common>& of_rank_zero, const std::vector<Common>& of_odd) {
     std::vector<std::string> said(4);
     ThreadGroup(4).run([&](Workers& workers) {
       try {
-        require_alike(workers, workers.rank() % 2 == 0 ? of_lead : of_odd);
+        check_equal_on_all_ranks(workers, workers.rank() % 2 == 0 ? of_rank_zero : of_odd);
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::data);
         said[static_cast<size_t>(workers.rank())] = error.what();
@@ -75,13 +75,13 @@ TEST(RequireAlike, NamesWhoDiffersAndInWhat) {
               testing::Each("the processes do not work alike: rank 1, 3 has other data than rank 0"));
   EXPECT_THAT(sentences(common, {{"settings", "b"}, {"data", "a"}}),
               testing::Each("the processes do not work alike: rank 1, 3 has other settings than rank 0"));
-  require_alike(alone(), common);
+  check_equal_on_all_ranks(single_process(), common);
 }
 
 TEST(Alone, HasNobodyToSendTo) {
-  EXPECT_EQ(error_of(ErrorKind::internal, [&] { alone().send(at::full({1}, 1), 1); }),
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { single_process().send(at::full({1}, 1), 1); }),
             "nothing can be sent to process 1");
-  EXPECT_EQ(error_of(ErrorKind::internal, [&] { alone().receive(1); }),
+  EXPECT_EQ(error_of(ErrorKind::internal, [&] { single_process().receive(1); }),
             "nothing can be received from process 1");
 }
 

@@ -1,4 +1,4 @@
-#include "modewise/train/side_thread.h"
+#include "modewise/train/distributed/side_thread.h"
 
 #include <gtest/gtest.h>
 #include <omp.h>

@@ -1,6 +1,6 @@
 // Tensors into a file and back: every type, what is left out, and what else a load changes.
 
-#include "modewise/train/tensor_file.h"
+#include "modewise/train/checkpoint/tensor_file.h"
 
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
@@ -53,9 +53,9 @@ TEST(TensorFile, ALoadIsAChangeThatAutogradSees) {
   load_tensors(scratch / "f", std::vector<NamedTensor>{{"t", t}});
   EXPECT_EQ(t._version(), before + 1);
   const c10::InferenceMode inference;  // its tensors have no versions
-  const at::Tensor judged = at::zeros({2});
-  load_tensors(scratch / "f", std::vector<NamedTensor>{{"t", judged}});
-  EXPECT_EQ(judged[1].item<float>(), 7.0F);
+  const at::Tensor evaluated = at::zeros({2});
+  load_tensors(scratch / "f", std::vector<NamedTensor>{{"t", evaluated}});
+  EXPECT_EQ(evaluated[1].item<float>(), 7.0F);
 }
 
 TEST(TensorFile, NamesWhatIsThereAndWhatTrains) {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "modewise/train/workers.h"
+#include "modewise/train/distributed/workers.h"
 
 namespace modewise::train {
 

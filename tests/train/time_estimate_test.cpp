@@ -1,4 +1,4 @@
-#include "modewise/train/time_estimate.h"
+#include "modewise/train/loop/time_estimate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "modewise/train/timing.h"
+#include "modewise/train/loop/timing.h"
 
 #include <gtest/gtest.h>
 

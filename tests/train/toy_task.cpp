@@ -21,11 +21,11 @@ struct ToyBatch : Batch {
   at::Tensor inputs, targets;
 };
 
-at::Tensor normal(at::IntArrayRef shape, double deviation, const RandomStream& stream) {
+at::Tensor normal(at::IntArrayRef shape, double stddev, const RandomStream& stream) {
   at::Tensor tensor = at::empty(shape, at::kFloat);
   float* data = tensor.mutable_data_ptr<float>();
   for (int64_t i = 0; i < tensor.numel(); ++i)
-    data[i] = static_cast<float>(deviation * stream.normal(static_cast<uint64_t>(i)));
+    data[i] = static_cast<float>(stddev * stream.normal(static_cast<uint64_t>(i)));
   return tensor;
 }
 

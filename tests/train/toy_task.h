@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "modewise/train/module_task.h"
+#include "modewise/train/loop/module_task.h"
 
 namespace modewise::train {
 

@@ -20,7 +20,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/log.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/train/trainer.h"
+#include "modewise/train/loop/trainer.h"
 #include "toy_task.h"
 
 using namespace modewise;

@@ -7,8 +7,8 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/train/run_weights.h"
-#include "modewise/train/trainer.h"
+#include "modewise/train/checkpoint/run_weights.h"
+#include "modewise/train/loop/trainer.h"
 #include "tests/scratch_folder.h"
 #include "toy_task.h"
 

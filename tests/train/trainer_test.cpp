@@ -1,4 +1,4 @@
-#include "modewise/train/trainer.h"
+#include "modewise/train/loop/trainer.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/equal.h>
@@ -12,10 +12,10 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
-#include "modewise/train/checkpoint.h"
-#include "modewise/train/run_weights.h"
-#include "modewise/train/tensor_file.h"
-#include "modewise/train/thread_check.h"
+#include "modewise/train/checkpoint/checkpoint.h"
+#include "modewise/train/checkpoint/run_weights.h"
+#include "modewise/train/checkpoint/tensor_file.h"
+#include "modewise/train/distributed/thread_check.h"
 #include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 #include "toy_task.h"

@@ -1,7 +1,7 @@
 // What the lead does, what the others leave alone, and what all do alike: the same bits for any number of
 // processes, and for the parts of a batch the gradient of the whole.
 
-#include "modewise/train/workers.h"
+#include "modewise/train/distributed/workers.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/full.h>
@@ -16,9 +16,9 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
-#include "modewise/train/shards.h"
-#include "modewise/train/trainer.h"
-#include "modewise/train/tree_sum.h"
+#include "modewise/train/distributed/shards.h"
+#include "modewise/train/loop/trainer.h"
+#include "modewise/train/distributed/tree_sum.h"
 #include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 #include "thread_group.h"
@@ -76,11 +76,11 @@ TEST_F(WorkersTest, AnyNumberOfThemMakesTheSameBits) {
     TrainConfig config = two_epochs(4);
     config.accumulate = samples == 123 ? 3 : 1;
     const auto one = trained(1, config, fmt::format("one{}-", samples), samples);
-    const TrainResult alone = results[0];
+    const TrainResult single_process = results[0];
     for (const int64_t size : {2, 4}) {
       const auto several = trained(size, config, fmt::format("{}of{}-", samples, size), samples);
       for (const auto& task : several) expect_same_tensors(*one[0], *task);
-      for (const TrainResult& result : results) EXPECT_TRUE(result.last == alone.last);
+      for (const TrainResult& result : results) EXPECT_TRUE(result.last == single_process.last);
     }
   }
 }
@@ -134,7 +134,7 @@ TEST_F(WorkersTest, GradientsAreAddedAlongTheTreeOfTheParts) {
   for (const int64_t size : {1, 2, 4}) {
     ThreadGroup(size).run([&](Workers& group) {
       at::set_num_threads(1);
-      Workers& workers = size == 1 ? alone() : group;
+      Workers& workers = size == 1 ? single_process() : group;
       const Share share{workers.rank(), size};
       UnevenTask task;
       ShardedStep step(task, 4, 0, workers);
@@ -163,8 +163,8 @@ TEST_F(WorkersTest, TheLeadAloneWritesAndJudges) {
   EXPECT_THAT(names_in(scratch / "run0"),
               testing::IsSupersetOf({"metrics.json", "metrics.jsonl", "checkpoints"}));
   EXPECT_THAT(names_in(scratch / "run1"), testing::IsEmpty());
-  EXPECT_TRUE(results[0].to_be_judged());
-  EXPECT_FALSE(results[1].to_be_judged());
+  EXPECT_TRUE(results[0].to_be_evaluated());
+  EXPECT_FALSE(results[1].to_be_evaluated());
   EXPECT_EQ(results[1].reason, StopReason::finished);
   EXPECT_EQ(results[1].steps, 8);
 }
@@ -223,7 +223,7 @@ TEST_F(WorkersTest, PartsOfABatchAddUpToItsGradient) {
   for (const int64_t shards : {2, 4, 8}) {  // of 8 parts one has no sample
     task.net->hidden_mean.zero_();
     for (const NamedTensor& one : task.trained()) one.tensor.mutable_grad().reset();
-    ShardedStep step(task, shards, 5, alone());
+    ShardedStep step(task, shards, 5, single_process());
     std::vector<BatchPart> parts;
     for (int64_t shard = 0; shard < shards; ++shard) {
       const Share share{shard, shards};
@@ -322,10 +322,10 @@ TEST_F(WorkersTest, RefuseWhatCannotBeShared) {
 }
 
 TEST(Alone, IsTheLeadAndAgreesWithItself) {
-  EXPECT_TRUE(alone().leads());
-  EXPECT_EQ(alone().size(), 1);
-  EXPECT_EQ(alone().largest(-7), -7);
-  EXPECT_EQ(&workers(), &alone());
+  EXPECT_TRUE(single_process().is_rank_zero());
+  EXPECT_EQ(single_process().size(), 1);
+  EXPECT_EQ(single_process().largest(-7), -7);
+  EXPECT_EQ(&workers(), &single_process());
 }
 
 }  // namespace

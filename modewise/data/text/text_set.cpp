@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostClasses = 10000;
+constexpr size_t kMaxClasses = 10000;
 
 /// The files of a config and what of GLUE they are.
 struct TextFiles {
@@ -145,9 +145,9 @@ class TextSetBuilder {
     std::set<std::string> names;
     for (const std::string_view label : rows.labels) {
       if (!label.empty()) names.emplace(label);
-      require(names.size() <= kMostClasses, ErrorKind::data,
+      require(names.size() <= kMaxClasses, ErrorKind::data,
               "{}: more than {} classes in '{}': for numbers there is text.objective = \"regress\"",
-              rows.source, kMostClasses, config_.label);
+              rows.source, kMaxClasses, config_.label);
     }
     require(!names.empty(), ErrorKind::data,
             "{}: no text has a class in '{}'; data.label names another column", rows.source, config_.label);

@@ -19,7 +19,7 @@ constexpr size_t kLegacyHeader = 28;
 constexpr size_t kVersionedHeader = 256;
 constexpr size_t kSharedFlag = 36;
 constexpr double kLlama2cRotaryBase = 10000;
-constexpr unsigned __int128 kMostTables = 64 << 20;
+constexpr unsigned __int128 kMaxTables = 64 << 20;
 
 /// A weight's place in the file: `bytes` of it at `weights.*part`.
 struct Part {
@@ -174,7 +174,7 @@ void check_tables(const std::vector<Part>& parts, const Llama2cHeader& h) {
   unsigned __int128 tables = 0, weights = 0;
   for (const Part& part : parts) (part.part == kTables ? tables : weights) += 4 * part.floats;
   require(
-      tables <= 2 * weights + kMostTables, ErrorKind::data,
+      tables <= 2 * weights + kMaxTables, ErrorKind::data,
       "version 0 of llama2.c's checkpoints holds rotary tables for each position of the context: {} "
       "positions "
       "take {} bytes, beside {} of weights; at most twice the weights and 64 MiB are written. Version 1 has "

@@ -8,7 +8,7 @@
 namespace modewise::io {
 namespace {
 
-constexpr uint64_t kMost32 = 0xFFFFFFFE;  // all ones means "look into the zip64 field"
+constexpr uint64_t kMax32 = 0xFFFFFFFE;  // all ones means "look into the zip64 field"
 
 void put(std::string& text, uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 255);
@@ -46,7 +46,7 @@ void ZipWriter::add(const std::string& name, std::string_view content) {
   const std::string_view data = compress_ ? std::string_view(packed) : content;
   const uint64_t offset = archive_.size();
   const auto checksum = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
-  const bool wide_sizes = content.size() > kMost32 || data.size() > kMost32, wide_offset = offset > kMost32;
+  const bool wide_sizes = content.size() > kMax32 || data.size() > kMax32, wide_offset = offset > kMax32;
   const auto narrow = [](uint64_t value, bool wide) { return wide ? 0xFFFFFFFF : value; };
 
   // Version, flags (bit 11: the name is UTF-8), method, time, date (1980-01-01), checksum, sizes, length of
@@ -98,7 +98,7 @@ void ZipWriter::add(const std::string& name, std::string_view content) {
 
 std::string ZipWriter::finish() {
   const uint64_t offset = archive_.size(), size = directory_.size();
-  const bool wide = members_ >= 0xFFFF || offset > kMost32 || size > kMost32;
+  const bool wide = members_ >= 0xFFFF || offset > kMax32 || size > kMax32;
   archive_ += directory_;
   if (wide) {
     const uint64_t end = archive_.size();

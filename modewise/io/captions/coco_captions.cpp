@@ -47,7 +47,7 @@ void ImageTexts::sort() {
 
 namespace {
 
-constexpr size_t kLeastEntry = 20;  // bytes; {"id":1,"file_name":""} has more
+constexpr size_t kMinEntry = 20;  // bytes; {"id":1,"file_name":""} has more
 
 std::string_view utf8_text(std::span<const std::byte> bytes, const std::string& source) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -124,7 +124,7 @@ class CocoParser {
     const size_t count = json_.skip();
     ImageTexts texts;
     const size_t bytes = json_.position() - begin;
-    texts.reserve(std::min(count, bytes / kLeastEntry + 1), bytes);
+    texts.reserve(std::min(count, bytes / kMinEntry + 1), bytes);
     json_.go_to(begin);
     json_.array("at the start", [&] {
       place_ = {name, texts.size(), json_.position()};

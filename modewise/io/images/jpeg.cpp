@@ -57,7 +57,7 @@ void inks_to_colors(std::vector<uint8_t>& row, int64_t width) {
 class JpegDecoder {
  public:
   JpegDecoder(std::span<const std::byte> bytes, const std::string& source)
-      : source_(source), bytes_(bytes), handle_(bytes, kMostJpegScans), orientation_(orientation_of(bytes)) {
+      : source_(source), bytes_(bytes), handle_(bytes, kMaxJpegScans), orientation_(orientation_of(bytes)) {
     run([&] { jpeg_read_header(handle_.get(), TRUE); });
     const int components = handle_.get()->num_components;
     require(components == 1 || components == 3 || components == 4, ErrorKind::data,
@@ -65,14 +65,14 @@ class JpegDecoder {
             components);
   }
 
-  Picture decode(const PictureOptions& options) {
+  Image decode(const ImageClassificationOptions& options) {
     const int64_t reduction = choose_size(options);
     jpeg_decompress_struct* jpeg = handle_.get();
     const bool inks = jpeg->num_components == 4;
     jpeg->out_color_space = inks ? JCS_CMYK : jpeg->num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
     run([&] { jpeg_start_decompress(jpeg); });
     stored_ = {jpeg->output_height, jpeg->output_width, channels()};
-    PictureRows rows(stored_, reduction, orientation_);
+    ImageRows rows(stored_, reduction, orientation_);
     std::vector<uint8_t> row(static_cast<size_t>(stored_.width * jpeg->output_components));
     for (row_ = 0; row_ < stored_.height; ++row_) {
       JSAMPROW line = row.data();
@@ -119,7 +119,7 @@ class JpegDecoder {
   }
 
   /// Sets by what the cosine transform divides; returns by what rows are averaged down after it.
-  int64_t choose_size(const PictureOptions& options) {
+  int64_t choose_size(const ImageClassificationOptions& options) {
     jpeg_decompress_struct* jpeg = handle_.get();
     stored_ = divided(1);
     const auto components = static_cast<uint64_t>(jpeg->num_components);
@@ -154,40 +154,40 @@ bool is_jpeg(std::span<const std::byte> bytes) {
          byte_at(bytes, 2) == 0xFF;
 }
 
-Picture parse_jpeg(std::span<const std::byte> bytes, const std::string& source,
-                   const PictureOptions& options) {
+Image parse_jpeg(std::span<const std::byte> bytes, const std::string& source,
+                   const ImageClassificationOptions& options) {
   require(is_jpeg(bytes), ErrorKind::data, "{}: expected a JPEG picture; the {} bytes do not begin as one",
           source, bytes.size());
   return JpegDecoder(bytes, source).decode(options);
 }
 
-Picture read_jpeg(const std::filesystem::path& path, const PictureOptions& options) {
+Image read_jpeg(const std::filesystem::path& path, const ImageClassificationOptions& options) {
   const MappedFile file(path);
   return parse_jpeg(file.bytes(), path.string(), options);
 }
 
-std::string format_jpeg(const Picture& picture, int quality) {
-  require_pixels(picture, "format_jpeg");
+std::string format_jpeg(const Image& image, int quality) {
+  require_pixels(image, "format_jpeg");
   require(quality >= 1 && quality <= 100, ErrorKind::internal,
           "format_jpeg: quality must be 1 to 100, got {}", quality);
   JpegWriter writer;
   jpeg_compress_struct* jpeg = writer.get();
   const bool written = writer.run([&] {
-    jpeg->image_height = static_cast<JDIMENSION>(picture.height);
-    jpeg->image_width = static_cast<JDIMENSION>(picture.width);
-    jpeg->input_components = static_cast<int>(picture.channels);
-    jpeg->in_color_space = picture.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg->image_height = static_cast<JDIMENSION>(image.height);
+    jpeg->image_width = static_cast<JDIMENSION>(image.width);
+    jpeg->input_components = static_cast<int>(image.channels);
+    jpeg->in_color_space = image.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(jpeg);
     jpeg_set_quality(jpeg, quality, TRUE);
     jpeg_start_compress(jpeg, TRUE);
-    for (int64_t y = 0; y < picture.height; ++y) {
-      JSAMPROW row = const_cast<JSAMPROW>(picture.pixels.data() + y * picture.width * picture.channels);
+    for (int64_t y = 0; y < image.height; ++y) {
+      JSAMPROW row = const_cast<JSAMPROW>(image.pixels.data() + y * image.width * image.channels);
       jpeg_write_scanlines(jpeg, &row, 1);
     }
     jpeg_finish_compress(jpeg);
   });
-  require(written, ErrorKind::internal, "libjpeg could not write a picture of {} x {}: {}", picture.height,
-          picture.width, writer.reason());
+  require(written, ErrorKind::internal, "libjpeg could not write a picture of {} x {}: {}", image.height,
+          image.width, writer.reason());
   const std::span<const unsigned char> bytes = writer.bytes();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

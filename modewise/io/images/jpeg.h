@@ -16,7 +16,7 @@ namespace modewise::io {
 
 /// A progressive picture is decoded a scan at a time over all of it: files of more scans than this are
 /// refused.
-inline constexpr int kMostJpegScans = 100;
+inline constexpr int kMaxJpegScans = 100;
 
 /// Whether the bytes begin as a JPEG does.
 bool is_jpeg(std::span<const std::byte> bytes);
@@ -24,12 +24,12 @@ bool is_jpeg(std::span<const std::byte> bytes);
 /// A picture that is too large is decoded at 1/2, 1/4 or 1/8 of its size by the cosine transform itself, and
 /// averaged down from there. Pictures of several scans hold all their coefficients, and those cannot be
 /// scaled.
-Picture parse_jpeg(std::span<const std::byte> bytes, const std::string& source,
-                   const PictureOptions& options = {});
-Picture read_jpeg(const std::filesystem::path& path, const PictureOptions& options = {});
+Image parse_jpeg(std::span<const std::byte> bytes, const std::string& source,
+                   const ImageClassificationOptions& options = {});
+Image read_jpeg(const std::filesystem::path& path, const ImageClassificationOptions& options = {});
 
 /// Sequential, Huffman tables of the standard, colours at half the resolution along both axes (4:2:0).
 /// `quality` is libjpeg's, 1 to 100.
-std::string format_jpeg(const Picture& picture, int quality);
+std::string format_jpeg(const Image& image, int quality);
 
 }  // namespace modewise::io

@@ -38,7 +38,7 @@ void JpegErrors::on_message(j_common_ptr handle, int level) {
   if (level < 0 && !harmless) on_error(handle);
 }
 
-JpegReader::JpegReader(std::span<const std::byte> bytes, int most_scans) : most_scans_(most_scans) {
+JpegReader::JpegReader(std::span<const std::byte> bytes, int max_scans) : max_scans_(max_scans) {
   handle_.err = &manager_;
   handle_.client_data = static_cast<JpegErrors*>(this);
   require(run([&] { jpeg_create_decompress(&handle_); }), ErrorKind::internal, "libjpeg gives no handle: {}",
@@ -73,9 +73,9 @@ void JpegReader::skip(j_decompress_ptr handle, long count) {
 
 void JpegReader::on_progress(j_common_ptr handle) {
   auto& self = static_cast<JpegReader&>(of(handle));
-  if (!handle->is_decompressor || self.handle_.input_scan_number <= self.most_scans_) return;
+  if (!handle->is_decompressor || self.handle_.input_scan_number <= self.max_scans_) return;
   std::array<char, JMSG_LENGTH_MAX> text{};
-  std::snprintf(text.data(), text.size(), "it has more than %d scans", self.most_scans_);
+  std::snprintf(text.data(), text.size(), "it has more than %d scans", self.max_scans_);
   self.leave(text.data());
 }
 

@@ -51,7 +51,7 @@ class JpegErrors {
 class JpegReader : public JpegErrors {
  public:
   /// Reads from `bytes`, which must outlive the handle. Refuses files of more than `most_scans` scans.
-  JpegReader(std::span<const std::byte> bytes, int most_scans);
+  JpegReader(std::span<const std::byte> bytes, int max_scans);
   ~JpegReader();
 
   jpeg_decompress_struct* get() { return &handle_; }
@@ -66,7 +66,7 @@ class JpegReader : public JpegErrors {
   jpeg_decompress_struct handle_{};
   jpeg_source_mgr source_{};
   jpeg_progress_mgr progress_{};
-  int most_scans_;
+  int max_scans_;
 };
 
 /// Writes to memory of its own.

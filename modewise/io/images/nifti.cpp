@@ -11,7 +11,7 @@
 namespace modewise::io {
 namespace {
 
-constexpr int64_t kMostCompressedVoxels = int64_t{1} << 30;
+constexpr int64_t kMaxCompressedVoxels = int64_t{1} << 30;
 constexpr size_t kPiece = size_t{1} << 16;
 
 // Takes the voxels in the order of the file (the first axis fastest) and puts them in C order.
@@ -113,9 +113,9 @@ NiftiVolume parse_compressed(std::span<const std::byte> bytes, const std::string
     GzipReader reader(bytes, source);
     uint64_t there = reader.read(std::span(piece).first(kNiftiHeaderLimit));
     header = parse_nifti_header(std::span(piece).first(there), source);
-    require(header.voxels <= kMostCompressedVoxels, ErrorKind::data,
+    require(header.voxels <= kMaxCompressedVoxels, ErrorKind::data,
             "{}: the header declares {} voxels; compressed volumes of at most {} are read", source,
-            fmt::join(header.shape, " x "), kMostCompressedVoxels);
+            fmt::join(header.shape, " x "), kMaxCompressedVoxels);
     while (const size_t got = reader.read(piece)) {
       there += got;
       // What may follow the volume, such as padding to a block.

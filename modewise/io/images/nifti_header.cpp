@@ -264,9 +264,9 @@ NiftiHeader parse_nifti_header(std::span<const std::byte> bytes, const std::stri
   header.datatype = raw.datatype;
   header.item_size = bits / 8;
   read_shape(raw, source, header);
-  const double least = raw.version == 1 ? 352 : 544;
-  require(raw.vox_offset >= least && raw.vox_offset < 0x1p62 && raw.vox_offset == std::floor(raw.vox_offset),
-          ErrorKind::data, "{}: vox_offset: data can begin at byte {} or later, got {}", source, least,
+  const double minimum = raw.version == 1 ? 352 : 544;
+  require(raw.vox_offset >= minimum && raw.vox_offset < 0x1p62 && raw.vox_offset == std::floor(raw.vox_offset),
+          ErrorKind::data, "{}: vox_offset: data can begin at byte {} or later, got {}", source, minimum,
           raw.vox_offset);
   header.data_offset = static_cast<uint64_t>(raw.vox_offset);
   read_scale(raw, source, header);

@@ -41,9 +41,9 @@ Weights weights_along(int64_t size, double begin, double length, int64_t wanted,
 }
 
 /// Row `y` of the picture with its new width.
-void shrink_row(const Picture& picture, int64_t y, const Weights& weights, std::span<double> out) {
-  const int64_t channels = picture.channels;
-  const uint8_t* row = picture.pixels.data() + y * picture.width * channels;
+void shrink_row(const Image& image, int64_t y, const Weights& weights, std::span<double> out) {
+  const int64_t channels = image.channels;
+  const uint8_t* row = image.pixels.data() + y * image.width * channels;
   size_t to = 0;
   for (size_t x = 0; x < weights.of.size(); ++x) {
     const uint8_t* from = row + weights.first[x] * channels;
@@ -62,22 +62,22 @@ uint8_t rounded(double value) {
 
 }  // namespace
 
-Picture resized(const Picture& picture, const PictureBox& box, int64_t height, int64_t width,
+Image resized(const Image& image, const ImageBox& box, int64_t height, int64_t width,
                 ResizeFilter filter) {
-  require_pixels(picture, "resized");
+  require_pixels(image, "resized");
   require(height > 0 && width > 0 && box.height > 0 && box.width > 0 && box.top >= 0 && box.left >= 0 &&
-              box.top + box.height <= static_cast<double>(picture.height) &&
-              box.left + box.width <= static_cast<double>(picture.width),
+              box.top + box.height <= static_cast<double>(image.height) &&
+              box.left + box.width <= static_cast<double>(image.width),
           ErrorKind::internal, "resized: {} x {} pixels cannot come from {} x {} at {}, {} of {} x {}",
-          height, width, box.height, box.width, box.top, box.left, picture.height, picture.width);
-  const Weights across = weights_along(picture.width, box.left, box.width, width, filter);
-  const Weights down = weights_along(picture.height, box.top, box.height, height, filter);
+          height, width, box.height, box.width, box.top, box.left, image.height, image.width);
+  const Weights across = weights_along(image.width, box.left, box.width, width, filter);
+  const Weights down = weights_along(image.height, box.top, box.height, height, filter);
   const int64_t first = down.first.front(), last = down.first.back() + std::ssize(down.of.back());
-  const auto row = static_cast<size_t>(width * picture.channels);
+  const auto row = static_cast<size_t>(width * image.channels);
   std::vector<double> narrow(static_cast<size_t>(last - first) * row);
   for (int64_t y = first; y < last; ++y)
-    shrink_row(picture, y, across, std::span(narrow).subspan(static_cast<size_t>(y - first) * row, row));
-  Picture out{height, width, picture.channels, {}};
+    shrink_row(image, y, across, std::span(narrow).subspan(static_cast<size_t>(y - first) * row, row));
+  Image out{height, width, image.channels, {}};
   out.pixels.resize(static_cast<size_t>(height) * row);
   std::vector<double> sums(row);
   for (size_t y = 0; y < static_cast<size_t>(height); ++y) {
@@ -91,15 +91,15 @@ Picture resized(const Picture& picture, const PictureBox& box, int64_t height, i
   return out;
 }
 
-Picture resized(const Picture& picture, int64_t height, int64_t width, ResizeFilter filter) {
-  const PictureBox all{0, 0, static_cast<double>(picture.height), static_cast<double>(picture.width)};
-  return resized(picture, all, height, width, filter);
+Image resized(const Image& image, int64_t height, int64_t width, ResizeFilter filter) {
+  const ImageBox all{0, 0, static_cast<double>(image.height), static_cast<double>(image.width)};
+  return resized(image, all, height, width, filter);
 }
 
-Picture fitted(const Picture& picture, int64_t height, int64_t width) {
-  const auto old_height = static_cast<double>(picture.height), old_width = static_cast<double>(picture.width);
+Image fitted(const Image& image, int64_t height, int64_t width) {
+  const auto old_height = static_cast<double>(image.height), old_width = static_cast<double>(image.width);
   const double shape = static_cast<double>(width) / static_cast<double>(height);
-  PictureBox box{0, 0, old_height, old_width};
+  ImageBox box{0, 0, old_height, old_width};
   if (old_width > old_height * shape) {
     box.width = old_height * shape;
     box.left = (old_width - box.width) / 2;
@@ -110,7 +110,7 @@ Picture fitted(const Picture& picture, int64_t height, int64_t width) {
   // Rounding must not put the far edges outside.
   box.height = std::min(box.height, old_height - box.top);
   box.width = std::min(box.width, old_width - box.left);
-  return resized(picture, box, height, width);
+  return resized(image, box, height, width);
 }
 
 }  // namespace modewise::io

@@ -14,20 +14,20 @@ namespace modewise::io {
 enum class ResizeFilter { bilinear, box };
 
 /// A part of a picture, in pixels that need not be whole.
-struct PictureBox {
+struct ImageBox {
   double top = 0, left = 0, height = 0, width = 0;
 };
 
 /// [height, width]. Computed in float64 along rows, then along columns, and rounded once.
-Picture resized(const Picture& picture, int64_t height, int64_t width,
+Image resized(const Image& image, int64_t height, int64_t width,
                 ResizeFilter filter = ResizeFilter::bilinear);
 /// The same of what lies in `box`, which must lie in the picture; pixels around it count where the filter
 /// reaches them.
-Picture resized(const Picture& picture, const PictureBox& box, int64_t height, int64_t width,
+Image resized(const Image& image, const ImageBox& box, int64_t height, int64_t width,
                 ResizeFilter filter = ResizeFilter::bilinear);
 
 /// The largest part of the picture in its middle that has the shape of height × width, resized to that: what
 /// scaling the shorter side and cropping the centre gives, in one step.
-Picture fitted(const Picture& picture, int64_t height, int64_t width);
+Image fitted(const Image& image, int64_t height, int64_t width);
 
 }  // namespace modewise::io

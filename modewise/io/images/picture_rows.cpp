@@ -13,7 +13,7 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 // What libpng, libjpeg and zlib take whatever the picture is: tables, windows, pools.
 constexpr uint64_t kDecoder = 2 * kMiB;
 // The sums of a block stay within 32 bits.
-constexpr int64_t kMostReduction = 4096;
+constexpr int64_t kMaxReduction = 4096;
 
 int64_t divided_up(int64_t size, int64_t by) {
   return (size + by - 1) / by;
@@ -33,13 +33,13 @@ uint64_t decoding_limit(uint64_t file_bytes) {
 }
 
 int64_t choose_reduction(const StoredSize& stored, const DecodingMemory& memory,
-                         const PictureOptions& options, const std::string& source) {
+                         const ImageClassificationOptions& options, const std::string& source) {
   const auto limit = static_cast<double>(decoding_limit(memory.file_bytes)),
              beside = static_cast<double>(memory.beside);
   const double whole = held_bytes(stored, 1) + beside;
   if (whole <= limit) return 1;
   if (memory.scalable && options.height > 0 && options.width > 0) {
-    for (int64_t reduction = 2; reduction <= kMostReduction; ++reduction)
+    for (int64_t reduction = 2; reduction <= kMaxReduction; ++reduction)
       if (held_bytes(stored, reduction) + beside <= limit) return reduction;
   }
   require(options.allow_size, ErrorKind::data,
@@ -54,7 +54,7 @@ int64_t choose_reduction(const StoredSize& stored, const DecodingMemory& memory,
   return 1;
 }
 
-PictureRows::PictureRows(const StoredSize& stored, int64_t reduction, int orientation)
+ImageRows::ImageRows(const StoredSize& stored, int64_t reduction, int orientation)
     : stored_(stored),
       reduction_(reduction),
       height_(divided_up(stored.height, reduction)),
@@ -64,12 +64,12 @@ PictureRows::PictureRows(const StoredSize& stored, int64_t reduction, int orient
   const bool exchanged = orientation >= 5;
   const bool rows_mirrored = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const bool columns_mirrored = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
-  picture_.height = exchanged ? width_ : height_;
-  picture_.width = exchanged ? height_ : width_;
-  picture_.channels = stored.channels;
-  picture_.pixels.resize(static_cast<size_t>(height_ * width_ * stored.channels));
-  down_ = exchanged ? 1 : picture_.width;
-  across_ = exchanged ? picture_.width : 1;
+  image_.height = exchanged ? width_ : height_;
+  image_.width = exchanged ? height_ : width_;
+  image_.channels = stored.channels;
+  image_.pixels.resize(static_cast<size_t>(height_ * width_ * stored.channels));
+  down_ = exchanged ? 1 : image_.width;
+  across_ = exchanged ? image_.width : 1;
   if (columns_mirrored) first_ += (height_ - 1) * down_, down_ = -down_;
   if (rows_mirrored) first_ += (width_ - 1) * across_, across_ = -across_;
   if (reduction > 1) {
@@ -78,7 +78,7 @@ PictureRows::PictureRows(const StoredSize& stored, int64_t reduction, int orient
   }
 }
 
-void PictureRows::add(std::span<const uint8_t> row) {
+void ImageRows::add(std::span<const uint8_t> row) {
   ++added_;
   if (reduction_ == 1)
     put(row.data());
@@ -86,7 +86,7 @@ void PictureRows::add(std::span<const uint8_t> row) {
     add_sums(row);
 }
 
-void PictureRows::add_sums(std::span<const uint8_t> row) {
+void ImageRows::add_sums(std::span<const uint8_t> row) {
   const auto channels = static_cast<size_t>(stored_.channels);
   for (int64_t x = 0; x < stored_.width; ++x) {
     const uint8_t* from = row.data() + static_cast<size_t>(x) * channels;
@@ -106,9 +106,9 @@ void PictureRows::add_sums(std::span<const uint8_t> row) {
   std::fill(sums_.begin(), sums_.end(), 0U);
 }
 
-void PictureRows::put(const uint8_t* row) {
+void ImageRows::put(const uint8_t* row) {
   const auto channels = static_cast<size_t>(stored_.channels);
-  uint8_t* to = picture_.pixels.data() + (first_ + kept_ * down_) * stored_.channels;
+  uint8_t* to = image_.pixels.data() + (first_ + kept_ * down_) * stored_.channels;
   ++kept_;
   if (across_ == 1) {
     std::memcpy(to, row, static_cast<size_t>(width_) * channels);

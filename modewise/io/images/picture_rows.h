@@ -28,20 +28,20 @@ struct DecodingMemory {
 /// By how much both sides are to be divided so that decoding keeps to its memory: 1 where nothing is too
 /// large. Throws the data error that names the option where `options` do not allow another size.
 int64_t choose_reduction(const StoredSize& stored, const DecodingMemory& memory,
-                         const PictureOptions& options, const std::string& source);
+                         const ImageClassificationOptions& options, const std::string& source);
 
 /// Twice the file's size and 64 MiB, less what decoders need for themselves.
 uint64_t decoding_limit(uint64_t file_bytes);
 
-class PictureRows {
+class ImageRows {
  public:
   /// Blocks of `reduction` × `reduction` pixels (fewer at the right and the bottom) become their mean,
   /// rounded.
-  PictureRows(const StoredSize& stored, int64_t reduction, int orientation);
+  ImageRows(const StoredSize& stored, int64_t reduction, int orientation);
 
   /// The next row [width, channels]; there are `stored.height` of them.
   void add(std::span<const uint8_t> row);
-  Picture take() { return std::move(picture_); }
+  Image take() { return std::move(image_); }
 
  private:
   void add_sums(std::span<const uint8_t> row);
@@ -53,7 +53,7 @@ class PictureRows {
   int64_t added_ = 0, kept_ = 0;
   std::vector<uint32_t> sums_;
   std::vector<uint8_t> means_;
-  Picture picture_;
+  Image image_;
 };
 
 }  // namespace modewise::io

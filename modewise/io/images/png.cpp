@@ -42,17 +42,17 @@ class PngDecoder {
     read_header();
   }
 
-  Picture decode(const PictureOptions& options) {
+  Image decode(const ImageClassificationOptions& options) {
     png_structp png = handle_.png();
-    const uint64_t picture = static_cast<uint64_t>(stored_.height) * row_bytes_;
+    const uint64_t image = static_cast<uint64_t>(stored_.height) * row_bytes_;
     DecodingMemory memory{bytes_.size(), 4 * raw_row_bytes_ + 2 * row_bytes_, true, ""};
     if (interlaced_) {
-      memory.beside += orientation_ == 1 ? 0 : picture;
+      memory.beside += orientation_ == 1 ? 0 : image;
       memory.scalable = false;
       memory.note = "it is interlaced and decoded as a whole";
     }
     const int64_t reduction = choose_reduction(stored_, memory, options, source_);
-    Picture out = interlaced_ ? decode_passes() : decode_rows(reduction);
+    Image out = interlaced_ ? decode_passes() : decode_rows(reduction);
     run([&] { png_read_end(png, nullptr); });
     return out;
   }
@@ -101,11 +101,11 @@ class PngDecoder {
             source_, bytes, row_bytes_);
   }
 
-  Picture decode_rows(int64_t reduction) {
+  Image decode_rows(int64_t reduction) {
     int passes = 1;
     begin(passes);
     png_structp png = handle_.png();
-    PictureRows rows(stored_, reduction, orientation_);
+    ImageRows rows(stored_, reduction, orientation_);
     std::vector<uint8_t> row(row_bytes_);
     for (row_ = 0; row_ < stored_.height; ++row_) {
       run([&] { png_read_row(png, row.data(), nullptr); });
@@ -115,11 +115,11 @@ class PngDecoder {
   }
 
   // Each pass fills in some of the pixels of some rows.
-  Picture decode_passes() {
+  Image decode_passes() {
     int passes = 1;
     begin(passes);
     png_structp png = handle_.png();
-    Picture whole{stored_.height, stored_.width, stored_.channels, {}};
+    Image whole{stored_.height, stored_.width, stored_.channels, {}};
     whole.pixels.resize(static_cast<size_t>(stored_.height) * row_bytes_);
     for (int pass = 0; pass < passes; ++pass) {
       for (row_ = 0; row_ < stored_.height; ++row_) {
@@ -128,7 +128,7 @@ class PngDecoder {
       }
     }
     if (orientation_ == 1) return whole;
-    PictureRows rows(stored_, 1, orientation_);
+    ImageRows rows(stored_, 1, orientation_);
     for (int64_t y = 0; y < stored_.height; ++y)
       rows.add(std::span(whole.pixels).subspan(static_cast<uint64_t>(y) * row_bytes_, row_bytes_));
     return rows.take();
@@ -151,41 +151,41 @@ bool is_png(std::span<const std::byte> bytes) {
          std::ranges::equal(bytes.first(kSignature.size()), as_bytes(kSignature));
 }
 
-Picture parse_png(std::span<const std::byte> bytes, const std::string& source,
-                  const PictureOptions& options) {
+Image parse_png(std::span<const std::byte> bytes, const std::string& source,
+                  const ImageClassificationOptions& options) {
   require(is_png(bytes), ErrorKind::data, "{}: expected a PNG picture; the {} bytes do not begin as one",
           source, bytes.size());
   return PngDecoder(bytes, source).decode(options);
 }
 
-Picture read_png(const std::filesystem::path& path, const PictureOptions& options) {
+Image read_png(const std::filesystem::path& path, const ImageClassificationOptions& options) {
   const MappedFile file(path);
   return parse_png(file.bytes(), path.string(), options);
 }
 
-std::string format_png(const Picture& picture) {
-  require_pixels(picture, "format_png");
+std::string format_png(const Image& image) {
+  require_pixels(image, "format_png");
   std::string out;
   PngHandle handle(out);
   png_structp png = handle.png();
   png_infop info = handle.info();
   const bool written = handle.run([&] {
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_IHDR(png, info, static_cast<uint32_t>(picture.width), static_cast<uint32_t>(picture.height), 8,
-                 picture.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+    png_set_IHDR(png, info, static_cast<uint32_t>(image.width), static_cast<uint32_t>(image.height), 8,
+                 image.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);
-    for (int64_t y = 0; y < picture.height; ++y)
-      png_write_row(png, picture.pixels.data() + y * picture.width * picture.channels);
+    for (int64_t y = 0; y < image.height; ++y)
+      png_write_row(png, image.pixels.data() + y * image.width * image.channels);
     png_write_end(png, nullptr);
   });
-  require(written, ErrorKind::internal, "libpng could not write a picture of {} x {}: {}", picture.height,
-          picture.width, handle.reason());
+  require(written, ErrorKind::internal, "libpng could not write a picture of {} x {}: {}", image.height,
+          image.width, handle.reason());
   return out;
 }
 
-void write_png(const std::filesystem::path& path, const Picture& picture) {
-  write_file_atomically(path, format_png(picture));
+void write_png(const std::filesystem::path& path, const Image& image) {
+  write_file_atomically(path, format_png(image));
 }
 
 }  // namespace modewise::io

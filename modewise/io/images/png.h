@@ -18,13 +18,13 @@ namespace modewise::io {
 bool is_png(std::span<const std::byte> bytes);
 
 /// Interlaced pictures are decoded as a whole, so that too large ones are refused whatever size is wanted.
-Picture parse_png(std::span<const std::byte> bytes, const std::string& source,
-                  const PictureOptions& options = {});
-Picture read_png(const std::filesystem::path& path, const PictureOptions& options = {});
+Image parse_png(std::span<const std::byte> bytes, const std::string& source,
+                  const ImageClassificationOptions& options = {});
+Image read_png(const std::filesystem::path& path, const ImageClassificationOptions& options = {});
 
 /// Equal pictures give equal bytes. 8 bits a sample, not interlaced.
-std::string format_png(const Picture& picture);
+std::string format_png(const Image& image);
 /// Written atomically.
-void write_png(const std::filesystem::path& path, const Picture& picture);
+void write_png(const std::filesystem::path& path, const Image& image);
 
 }  // namespace modewise::io

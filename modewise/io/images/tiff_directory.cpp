@@ -13,7 +13,7 @@ namespace modewise::io {
 namespace {
 
 constexpr uint64_t kLargestTag = uint64_t{1} << 20;
-constexpr int64_t kMostPages = 1000;
+constexpr int64_t kMaxPages = 1000;
 constexpr uint16_t kSubfileType = 254, kReducedOrMask = 1 | 4;
 
 // Bytes of a value of each type, 0 for types that TIFF does not have.
@@ -236,7 +236,7 @@ int64_t TiffDirectory::count_pages() const {
   std::set<uint64_t> seen = {offset_};
   int64_t pages = 1;
   while (page.next_ != 0 && seen.insert(page.next_).second &&
-         static_cast<int64_t>(seen.size()) <= kMostPages) {
+         static_cast<int64_t>(seen.size()) <= kMaxPages) {
     try {
       page.offset_ = page.next_;
       page.next_ = page.read_directory(page.offset_);

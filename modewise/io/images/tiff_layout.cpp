@@ -18,7 +18,7 @@ constexpr uint64_t kLargestSide = std::numeric_limits<int32_t>::max();
 struct Compression {
   uint16_t code;
   std::string_view name;
-  int64_t most_expansion;  // decoded bytes of one stored byte, at most
+  int64_t max_expansion;  // decoded bytes of one stored byte, at most
 };
 
 // LZW: strings of at most 4096 bytes from 9 bits. Deflate: 258 bytes from 2 bits. PackBits: 128 bytes from
@@ -133,9 +133,9 @@ void check_block(const TiffDirectory& directory, const TiffLayout& layout, int64
           "{} takes {} bytes from byte {}, which is not inside the file ({} bytes)", where(), block.size,
           block.offset, end);
   const int64_t needed = block_bytes(layout, layout.rows_of(y));
-  const int64_t most =
-      product({static_cast<int64_t>(block.size), find_compression(layout.compression)->most_expansion});
-  require(most >= needed, ErrorKind::data,
+  const int64_t maximum =
+      product({static_cast<int64_t>(block.size), find_compression(layout.compression)->max_expansion});
+  require(maximum >= needed, ErrorKind::data,
           "{} holds {} bytes, but the directory declares {} ({}): they cannot be there", where(), block.size,
           needed, layout.compression_name());
 }

@@ -17,7 +17,7 @@
 namespace modewise::io {
 namespace {
 
-constexpr size_t kMostClasses = 65536;
+constexpr size_t kMaxClasses = 65536;
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 std::string lower_case(std::string_view text) {
@@ -44,7 +44,7 @@ class ArffReader {
  public:
   ArffReader(std::string_view text, const std::string& source) : rest_(text), source_(source) {}
 
-  CaseFile read() {
+  LabelledSeriesFile read() {
     while (const auto line = next_line())
       if (header_line(*line)) break;
     require(at_data_, ErrorKind::data, "{}: there is no line @data with cases after it", source_);
@@ -164,9 +164,9 @@ class ArffReader {
       list.remove_prefix(1);
       require(!word.empty(), ErrorKind::data, "{}:{}: a class of attribute {} is empty", source_, line_,
               quote_for_message(name));
-      require(file_.classes.size() < kMostClasses, ErrorKind::data,
+      require(file_.classes.size() < kMaxClasses, ErrorKind::data,
               "{}:{}: attribute {} has more than {} classes", source_, line_, quote_for_message(name),
-              kMostClasses);
+              kMaxClasses);
       require(classes_.emplace(word, static_cast<int32_t>(classes_.size())).second, ErrorKind::data,
               "{}:{}: class {} is declared twice", source_, line_, quote_for_message(word));
       file_.classes.push_back(std::move(word));
@@ -301,16 +301,16 @@ class ArffReader {
   bool at_data_ = false, relation_open_ = false, plain_ = false;
   ArffHeader header_;
   std::unordered_map<std::string, int32_t> classes_;
-  CaseFile file_;
+  LabelledSeriesFile file_;
 };
 
 }  // namespace
 
-CaseFile parse_arff(std::span<const std::byte> bytes, const std::string& source) {
+LabelledSeriesFile parse_arff(std::span<const std::byte> bytes, const std::string& source) {
   return ArffReader(TextInput(bytes, source).text(), source).read();
 }
 
-CaseFile read_arff(const std::string& path) {
+LabelledSeriesFile read_arff(const std::string& path) {
   const MappedFile file(path);
   return parse_arff(file.bytes(), path);
 }

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "modewise/io/tables/case_file.h"
+#include "modewise/io/tables/labelled_series_file.h"
 
 namespace modewise::io {
 
@@ -15,7 +15,7 @@ namespace modewise::io {
 /// cases have no labels. Throws data errors that name file, line and the rule: attributes of texts or dates,
 /// two that could be the class, sparse rows, a row that has not the declared cells, a class that is not
 /// declared or missing in some rows.
-CaseFile parse_arff(std::span<const std::byte> bytes, const std::string& source);
-CaseFile read_arff(const std::string& path);
+LabelledSeriesFile parse_arff(std::span<const std::byte> bytes, const std::string& source);
+LabelledSeriesFile read_arff(const std::string& path);
 
 }  // namespace modewise::io

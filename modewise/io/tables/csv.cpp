@@ -51,10 +51,10 @@ class TableReader {
     const CsvScanner at_rows = dialect_.header ? scanner : CsvScanner(text_, dialect_.delimiter, source_);
     // A row has a byte a column at least, so that what is reserved is bounded by the file's size.
     const auto rest = at_rows.rest();
-    const size_t most_rows = std::min(count_filled_lines(rest), rest.size() / names.size() + 1);
+    const size_t max_rows = std::min(count_filled_lines(rest), rest.size() / names.size() + 1);
     columns_.reserve(names.size());
     for (size_t c = 0; c < names.size(); ++c) {
-      columns_.emplace_back(names[c], dialect_.kinds[c], dialect_.decimal, missing_, most_rows);
+      columns_.emplace_back(names[c], dialect_.kinds[c], dialect_.decimal, missing_, max_rows);
     }
     read_rows(at_rows);
     require(rows_ > 0, ErrorKind::data, "{}: there is a header but no row below it", source_);
@@ -114,7 +114,7 @@ class TableReader {
   std::string_view text_;
   const std::string& source_;
   CsvDialect dialect_;
-  MissingMarks missing_;
+  MissingValues missing_;
   std::vector<CsvColumnReader> columns_;
   int64_t rows_ = 0;
 };

@@ -29,7 +29,7 @@ bool names_dates(std::string_view name) {
 }  // namespace
 
 CsvColumnReader::CsvColumnReader(std::string name, CsvColumn::Kind expected, char decimal,
-                                 const MissingMarks& missing, size_t rows)
+                                 const MissingValues& missing, size_t rows)
     : decimal_(decimal), missing_(&missing), reserve_(rows) {
   column_.name = std::move(name);
   start(expected);
@@ -118,7 +118,7 @@ CsvColumn::Kind CsvColumnReader::majority() const {
   return 2 * dates_ >= filled ? CsvColumn::date : CsvColumn::text;
 }
 
-CsvColumnReader::Verdict CsvColumnReader::finish(const std::string& source) {
+CsvColumnReader::Result CsvColumnReader::finish(const std::string& source) {
   if (too_long_) {
     fail(ErrorKind::data, "{}: column {} holds more than 4 GiB of text", source,
          quote_for_message(column_.name));
@@ -128,11 +128,11 @@ CsvColumnReader::Verdict CsvColumnReader::finish(const std::string& source) {
     if (read_as_[kind]) kind = CsvColumn::text;
     if (kind != column_.kind) {
       start(kind);
-      return Verdict::read_again;
+      return Result::read_again;
     }
-    return Verdict::good;
+    return Result::good;
   }
-  if (column_.kind == CsvColumn::text) return Verdict::good;
+  if (column_.kind == CsvColumn::text) return Result::good;
   if (misfit_line_ != 0) {
     const bool numbers = column_.kind == CsvColumn::number;
     fail(ErrorKind::data, "{}:{}: column {} holds {}, but {} is {}", source, misfit_line_,
@@ -144,7 +144,7 @@ CsvColumnReader::Verdict CsvColumnReader::finish(const std::string& source) {
             "{}: column {} mixes dates that can only be month/day with dates that can only be day/month",
             source, quote_for_message(column_.name));
   }
-  return Verdict::good;
+  return Result::good;
 }
 
 void CsvColumnReader::become_compact_dates() {

@@ -13,17 +13,17 @@ namespace modewise::io {
 
 class CsvColumnReader {
  public:
-  enum class Verdict { good, read_again };
+  enum class Result { good, read_again };
 
   /// `missing` must outlive the reader. Room is made for `rows`.
-  CsvColumnReader(std::string name, CsvColumn::Kind expected, char decimal, const MissingMarks& missing,
+  CsvColumnReader(std::string name, CsvColumn::Kind expected, char decimal, const MissingValues& missing,
                   size_t rows);
 
   void add(std::string_view cell, int64_t line);
 
   /// After the last row. A column that most cells show to be of another kind wants to be read again; a cell
   /// that does not fit its column is a data error.
-  Verdict finish(const std::string& source);
+  Result finish(const std::string& source);
 
   const std::string& name() const { return column_.name; }
   bool all_missing() const { return numbers_ + dates_ + texts_ == 0; }
@@ -39,7 +39,7 @@ class CsvColumnReader {
   CsvColumn column_;
   DateColumn date_column_;
   char decimal_;
-  const MissingMarks* missing_;
+  const MissingValues* missing_;
   size_t reserve_;
   int64_t numbers_ = 0, dates_ = 0, texts_ = 0;  // cells seen of each kind
   int64_t misfit_line_ = 0;                      // the first cell that does not fit; 0: none

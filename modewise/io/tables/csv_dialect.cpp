@@ -58,7 +58,7 @@ Score score_of(const Sample& sample, char delimiter, const CsvOptions& options) 
   score.columns = sample.rows[0].size();
   size_t equal = 0, cells = 0, understood = 0;
   const bool comma_possible = delimiter != ',' && options.decimal != '.';
-  const MissingMarks missing(options.missing, '.');
+  const MissingValues missing(options.missing, '.');
   for (const Row& row : sample.rows) {
     equal += row.size() == score.columns;
     if (&row == &sample.rows[0]) continue;
@@ -109,7 +109,7 @@ char guess_decimal(const Sample& sample, char delimiter, const CsvOptions& optio
 }
 
 std::vector<CsvColumn::Kind> guess_kinds(const std::vector<Row>& rows, size_t first, size_t columns,
-                                         char decimal, const MissingMarks& missing) {
+                                         char decimal, const MissingValues& missing) {
   std::vector<std::array<size_t, 4>> counts(columns, std::array<size_t, 4>{});
   for (size_t i = first; i < rows.size(); ++i) {
     for (size_t c = 0; c < std::min(columns, rows[i].size()); ++c) {
@@ -174,13 +174,13 @@ bool differ_in_size(const std::vector<Row>& rows, const std::vector<size_t>& col
 
 struct HeaderGuess {
   bool header = false;
-  bool doubt = false;  // the first row could be the other too
+  bool warning = false;  // the first row could be the other too
 };
 
 // What a first row of numbers is. Names are different whole numbers (of sensors, sites, years) that look
 // unlike the values below them.
 HeaderGuess guess_numeric_header(const std::vector<Row>& rows, const std::vector<CsvColumn::Kind>& kinds,
-                                 char decimal, const MissingMarks& missing) {
+                                 char decimal, const MissingValues& missing) {
   const Row& first = rows[0];
   std::vector<size_t> columns;
   bool above_dates = false;
@@ -198,7 +198,7 @@ HeaderGuess guess_numeric_header(const std::vector<Row>& rows, const std::vector
 }
 
 // A header names columns: it has text where the rows below hold numbers or dates, or it has nothing but text.
-HeaderGuess guess_header(const std::vector<Row>& rows, char decimal, const MissingMarks& missing) {
+HeaderGuess guess_header(const std::vector<Row>& rows, char decimal, const MissingValues& missing) {
   const Row& first = rows[0];
   const auto kinds = guess_kinds(rows, 1, first.size(), decimal, missing);
   bool text = false, differs = false, number = false, value = false;
@@ -230,7 +230,7 @@ std::string first_cells(const Row& row) {
 
 }  // namespace
 
-MissingMarks::MissingMarks(const std::vector<std::string>& marks, char decimal) {
+MissingValues::MissingValues(const std::vector<std::string>& marks, char decimal) {
   for (const std::string& mark : marks) {
     double value;
     if (parse_number(mark, decimal, value)) {
@@ -241,16 +241,16 @@ MissingMarks::MissingMarks(const std::vector<std::string>& marks, char decimal) 
   }
 }
 
-bool MissingMarks::contains(std::string_view text) const {
+bool MissingValues::contains(std::string_view text) const {
   text = strip_spaces(text);
   return std::find(texts_.begin(), texts_.end(), text) != texts_.end();
 }
 
-bool MissingMarks::contains(double value) const {
+bool MissingValues::contains(double value) const {
   return std::find(numbers_.begin(), numbers_.end(), value) != numbers_.end();
 }
 
-CellKind kind_of(std::string_view text, char decimal, const MissingMarks& missing) {
+CellKind kind_of(std::string_view text, char decimal, const MissingValues& missing) {
   double value;
   if (parse_number(text, decimal, value))
     return missing.contains(value) ? CellKind::missing : CellKind::number;
@@ -268,12 +268,12 @@ CsvDialect guess_dialect(std::string_view text, const std::string& source, const
     fail(ErrorKind::data, "{}: there are no rows", source);
   }
   dialect.decimal = guess_decimal(sample, dialect.delimiter, options);
-  const MissingMarks missing(options.missing, dialect.decimal);
+  const MissingValues missing(options.missing, dialect.decimal);
   dialect.header = options.header == CsvOptions::yes;
   if (options.header == CsvOptions::guess) {
     const HeaderGuess guess = guess_header(sample.rows, dialect.decimal, missing);
     dialect.header = guess.header;
-    if (guess.doubt) dialect.doubtful_row = first_cells(sample.rows[0]);
+    if (guess.warning) dialect.doubtful_row = first_cells(sample.rows[0]);
   }
   dialect.kinds =
       guess_kinds(sample.rows, dialect.header ? 1 : 0, sample.rows[0].size(), dialect.decimal, missing);

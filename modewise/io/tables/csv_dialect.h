@@ -16,9 +16,9 @@ inline constexpr size_t kCsvColumnLimit = 100'000;
 enum class CellKind { missing, number, date, text };
 
 /// Tells missing cells from others.
-class MissingMarks {
+class MissingValues {
  public:
-  MissingMarks(const std::vector<std::string>& marks, char decimal);
+  MissingValues(const std::vector<std::string>& marks, char decimal);
   bool contains(std::string_view text) const;
   /// Marks such as -9999 that are numbers.
   bool contains(double value) const;
@@ -28,7 +28,7 @@ class MissingMarks {
   std::vector<double> numbers_;
 };
 
-CellKind kind_of(std::string_view text, char decimal, const MissingMarks& missing);
+CellKind kind_of(std::string_view text, char decimal, const MissingValues& missing);
 
 struct CsvDialect {
   char delimiter = ',';

@@ -11,7 +11,7 @@
 namespace modewise::io {
 namespace {
 
-constexpr size_t kMostColumns = 1000;
+constexpr size_t kMaxColumns = 1000;
 
 class TextTableReader {
  public:
@@ -24,7 +24,7 @@ class TextTableReader {
 
   TextTable read(const ChooseColumns& choose) {
     scanner_.row([&](size_t column, std::string_view cell) {
-      require(column < kMostColumns, ErrorKind::data, "{}:1: more than {} columns", source_, kMostColumns);
+      require(column < kMaxColumns, ErrorKind::data, "{}:1: more than {} columns", source_, kMaxColumns);
       first_.emplace_back(cell);
     });
     table_.names = first_;

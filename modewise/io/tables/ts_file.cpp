@@ -44,7 +44,7 @@ class TsReader {
  public:
   TsReader(std::string_view text, const std::string& source) : rest_(text), source_(source) {}
 
-  CaseFile read() {
+  LabelledSeriesFile read() {
     while (const auto line = next_line()) {
       require((*line)[0] == '@', ErrorKind::data, "{}:{}: expected a header line such as @data, got {}",
               source_, line_, quote_for_message(line->substr(0, 40)));
@@ -271,16 +271,16 @@ class TsReader {
   TsHeader header_;
   std::unordered_map<std::string, int32_t> classes_;
   std::string word_;
-  CaseFile file_;
+  LabelledSeriesFile file_;
 };
 
 }  // namespace
 
-CaseFile parse_ts(std::span<const std::byte> bytes, const std::string& source) {
+LabelledSeriesFile parse_ts(std::span<const std::byte> bytes, const std::string& source) {
   return TsReader(TextInput(bytes, source).text(), source).read();
 }
 
-CaseFile read_ts(const std::string& path) {
+LabelledSeriesFile read_ts(const std::string& path) {
   const MappedFile file(path);
   return parse_ts(file.bytes(), path);
 }

@@ -6,14 +6,14 @@
 #include <span>
 #include <string>
 
-#include "modewise/io/tables/case_file.h"
+#include "modewise/io/tables/labelled_series_file.h"
 
 namespace modewise::io {
 
 /// Throws data errors that name file, line and the rule: a header line that says something twice, wrongly, or
 /// another thing than the cases do (dimensions, equal lengths, missing values, classes); time stamps; a case
 /// whose dimensions differ in length.
-CaseFile parse_ts(std::span<const std::byte> bytes, const std::string& source);
-CaseFile read_ts(const std::string& path);
+LabelledSeriesFile parse_ts(std::span<const std::byte> bytes, const std::string& source);
+LabelledSeriesFile read_ts(const std::string& path);
 
 }  // namespace modewise::io

@@ -48,8 +48,8 @@ class Llama2cReader {
 
   void read_piece(Llama2cTokenizer& tokenizer) {
     const size_t begin = at_;
-    require(id_ < TokenTable::kMostTokens, ErrorKind::data, "{}: more than {} pieces", source_,
-            TokenTable::kMostTokens);
+    require(id_ < TokenTable::kMaxTokens, ErrorKind::data, "{}: more than {} pieces", source_,
+            TokenTable::kMaxTokens);
     const auto score = value<float>("a score");
     const auto length = value<int32_t>("a piece's length");
     require(std::isfinite(score), ErrorKind::data,

@@ -74,8 +74,8 @@ class SentencePieceParser {
     const auto wrong = [&](const std::string& what) {
       file_.wrong(at, fmt::format("piece {} {}", id, what));
     };
-    if (id >= TokenTable::kMostTokens)
-      wrong(fmt::format("is one too many: {} are accepted", TokenTable::kMostTokens));
+    if (id >= TokenTable::kMaxTokens)
+      wrong(fmt::format("is one too many: {} are accepted", TokenTable::kMaxTokens));
     if (text.empty()) wrong("has no text");
     if (text.size() > kLongestPiece)
       wrong(fmt::format("has {} bytes; at most {} are accepted", text.size(), kLongestPiece));

@@ -31,7 +31,7 @@ void TokenTable::grow_index() {
 }
 
 void TokenTable::add(int32_t id, std::string_view text) {
-  require(id >= 0 && id < kMostTokens && !has(id) && !text.empty() && !find(text) &&
+  require(id >= 0 && id < kMaxTokens && !has(id) && !text.empty() && !find(text) &&
               texts_.size() + text.size() <= UINT32_MAX,
           ErrorKind::internal, "token {} cannot join its table", id);
   grow_index();

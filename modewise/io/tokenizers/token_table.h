@@ -44,7 +44,7 @@ inline uint64_t text_hash(std::string_view text) {
 class TokenTable {
  public:
   /// A file with more tokens, or larger ids, is refused by its reader: both sit far above those in use.
-  static constexpr int32_t kMostTokens = 1 << 21;
+  static constexpr int32_t kMaxTokens = 1 << 21;
 
   /// Room for texts of `text_bytes` in all.
   explicit TokenTable(size_t text_bytes = 0) { texts_.reserve(text_bytes); }

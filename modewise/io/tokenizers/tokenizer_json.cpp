@@ -15,8 +15,8 @@
 namespace modewise::io {
 namespace {
 
-constexpr size_t kMostMerges = 1 << 21;
-constexpr size_t kMostAdded = 100'000;
+constexpr size_t kMaxMerges = 1 << 21;
+constexpr size_t kMaxAdded = 100'000;
 constexpr int64_t kLongestWord = 1000;  // so that a word takes bounded work
 
 std::string_view checked_text(std::span<const std::byte> bytes, const std::string& source) {
@@ -101,9 +101,9 @@ class TokenizerJsonParser {
   int32_t token_id(std::string_view what) {
     const size_t at = json_.position();
     const int64_t id = json_.integer(what);
-    if (id < 0 || id >= TokenTable::kMostTokens)
+    if (id < 0 || id >= TokenTable::kMaxTokens)
       json_.wrong_at(at,
-                     fmt::format("{} is {}; 0 to {} are accepted", what, id, TokenTable::kMostTokens - 1));
+                     fmt::format("{} is {}; 0 to {} are accepted", what, id, TokenTable::kMaxTokens - 1));
     return static_cast<int32_t>(id);
   }
 
@@ -135,8 +135,8 @@ class TokenizerJsonParser {
       });
       if (!has_id || token.content.empty()) json_.wrong_at(at, "an added token needs an id and a content");
       if (!has_normalized) token.normalized = !token.special;
-      if (tokenizer_.added.size() == kMostAdded)
-        json_.wrong_at(at, fmt::format("more than {} added tokens", kMostAdded));
+      if (tokenizer_.added.size() == kMaxAdded)
+        json_.wrong_at(at, fmt::format("more than {} added tokens", kMaxAdded));
       tokenizer_.size = std::max(tokenizer_.size, token.id + 1);
       added_at_.push_back(at);
       tokenizer_.added.push_back(std::move(token));
@@ -268,8 +268,8 @@ class TokenizerJsonParser {
   }
 
   void parse_merges(size_t count) {
-    if (count > kMostMerges)
-      json_.wrong(fmt::format("{} merges; at most {} are accepted", count, kMostMerges));
+    if (count > kMaxMerges)
+      json_.wrong(fmt::format("{} merges; at most {} are accepted", count, kMaxMerges));
     tokenizer_.merges.reserve(count);
     json_.array("at the start of the merges", [&] {
       const size_t at = json_.position();

@@ -14,9 +14,9 @@ namespace {
 
 using Step = TokenizerJson::Step;
 
-constexpr size_t kMostSteps = 64;
-constexpr int64_t kMostTypes = 65535;
-constexpr size_t kMostNames = 1024;
+constexpr size_t kMaxSteps = 64;
+constexpr int64_t kMaxTypes = 65535;
+constexpr size_t kMaxNames = 1024;
 constexpr size_t kLongestPattern = 1 << 16;
 constexpr int kDeepestSequence = 16;
 
@@ -147,8 +147,8 @@ void pre_tokenizer(JsonScanner& json, std::vector<Step>& steps, int depth) {
     sequence(json, "pretokenizers", [&] { pre_tokenizer(json, steps, depth + 1); });
     return;
   }
-  if (steps.size() == kMostSteps)
-    json.wrong(fmt::format("the pre_tokenizer has more than {} steps", kMostSteps));
+  if (steps.size() == kMaxSteps)
+    json.wrong(fmt::format("the pre_tokenizer has more than {} steps", kMaxSteps));
   if (!steps.empty() && steps.back().kind == Step::Kind::byte_level)
     json.wrong(fmt::format("the pre_tokenizer {} follows ByteLevel, which must be the last",
                            quote_for_message(type)));
@@ -171,7 +171,7 @@ struct NamedItem {
 std::vector<NamedItem> template_items(JsonScanner& json) {
   std::vector<NamedItem> items;
   json.array("at the start of a template", [&] {
-    if (items.size() == kMostSteps) json.wrong(fmt::format("a template of more than {} items", kMostSteps));
+    if (items.size() == kMaxSteps) json.wrong(fmt::format("a template of more than {} items", kMaxSteps));
     json.object("at the start of a template's item", [&](const std::string& kind) {
       NamedItem& one = items.emplace_back();
       json.object("at the start of a template's mark", [&](const std::string& key) {
@@ -180,8 +180,8 @@ std::vector<NamedItem> template_items(JsonScanner& json) {
         } else if (key == "type_id") {
           const size_t at = json.position();
           const int64_t type = json.integer("a type_id");
-          if (type < 0 || type > kMostTypes)
-            json.wrong_at(at, fmt::format("the type_id {} is none of 0 to {}", type, kMostTypes));
+          if (type < 0 || type > kMaxTypes)
+            json.wrong_at(at, fmt::format("the type_id {} is none of 0 to {}", type, kMaxTypes));
           one.item.type = static_cast<int32_t>(type);
         } else {
           json.skip();
@@ -198,8 +198,8 @@ std::vector<NamedItem> template_items(JsonScanner& json) {
 std::map<std::string, std::vector<int32_t>> special_ids(JsonScanner& json, int32_t size) {
   std::map<std::string, std::vector<int32_t>> out;
   json.object("at the start of special_tokens", [&](const std::string& name) {
-    if (out.size() == kMostNames)
-      json.wrong(fmt::format("a template with more than {} special_tokens", kMostNames));
+    if (out.size() == kMaxNames)
+      json.wrong(fmt::format("a template with more than {} special_tokens", kMaxNames));
     json.object("at the start of a special token", [&](const std::string& member) {
       if (member != "ids") {
         json.skip();
@@ -211,7 +211,7 @@ std::map<std::string, std::vector<int32_t>> special_ids(JsonScanner& json, int32
         if (id < 0 || id >= size)
           json.wrong_at(at, fmt::format("the id {} is none of the {} of the vocabulary", id, size));
         std::vector<int32_t>& ids = out[name];
-        if (ids.size() == kMostSteps) json.wrong_at(at, "a special token of too many ids");
+        if (ids.size() == kMaxSteps) json.wrong_at(at, "a special token of too many ids");
         ids.push_back(static_cast<int32_t>(id));
       });
     });

@@ -35,8 +35,8 @@ TokenTable token_lines(std::string_view text, const std::string& source) {
     if (token.ends_with('\r')) token.remove_suffix(1);
     require(!token.empty(), ErrorKind::data, "{}, line {}: a token must stand there, but the line is empty",
             source, line + 1);
-    require(line < TokenTable::kMostTokens, ErrorKind::data, "{}: more than {} tokens", source,
-            TokenTable::kMostTokens);
+    require(line < TokenTable::kMaxTokens, ErrorKind::data, "{}: more than {} tokens", source,
+            TokenTable::kMaxTokens);
     if (const std::optional<int32_t> earlier = out.find(token))
       fail(ErrorKind::data, "{}, line {}: the token {} stands in line {} too", source, line + 1,
            quote_for_message(token), *earlier + 1);

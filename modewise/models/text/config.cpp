@@ -29,7 +29,7 @@ void TextModelConfig::fields(Fields& f) {
   f.add("head_dropout", head_dropout, "dropout before the classes; -1: as dropout", {.min = -1, .max = 0.99});
   f.add("norm_epsilon", norm_epsilon, "added to the variance in LayerNorm; 0: bert 1e-12, roberta 1e-5",
         {.min = 0, .max = 1});
-  f.add("deviation", deviation, "of the first weights, which are normal", {.min = 0, .max = 10});
+  f.add("deviation", stddev, "of the first weights, which are normal", {.min = 0, .max = 10});
   f.add("first_positions", first_positions,
         "where the learned codes of the positions begin: normal, as the other weights, or sinusoid (waves, "
         "by which "

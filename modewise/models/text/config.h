@@ -26,7 +26,7 @@ struct TextModelConfig {
   double attention_dropout = 0.1;  // of the attention's weights
   double head_dropout = -1;        // before the classes; -1: as `dropout`
   double norm_epsilon = 0;         // 0: bert 1e-12, roberta 1e-5
-  double deviation = 0.02;         // of the first weights, which are normal
+  double stddev = 0.02;         // of the first weights, which are normal
   std::string first_positions = "normal";  // normal | sinusoid: where the codes of the positions begin
   std::string precision = "float32";
   SequenceAttentionConfig attention;

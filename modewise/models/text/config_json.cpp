@@ -13,7 +13,7 @@ namespace {
 
 using Ordered = nlohmann::ordered_json;
 
-constexpr int64_t kMostLabels = 100'000;
+constexpr int64_t kMaxLabels = 100'000;
 
 struct TextArchitecture {
   std::string kind;
@@ -66,8 +66,8 @@ void read_text_labels(const JsonObject& config, TextFileConfig& out) {
     require(names->is_object(), ErrorKind::data, "{}: id2label must be an object", config.source());
     count = static_cast<int64_t>(names->size());
   }
-  require(count >= 1 && count <= kMostLabels, ErrorKind::data, "{}: {} labels; 1 to {} are accepted",
-          config.source(), count, kMostLabels);
+  require(count >= 1 && count <= kMaxLabels, ErrorKind::data, "{}: {} labels; 1 to {} are accepted",
+          config.source(), count, kMaxLabels);
   for (int64_t i = 0; i < count; ++i) {
     const std::string key = std::to_string(i);
     out.labels.push_back("LABEL_" + key);
@@ -154,7 +154,7 @@ TextFileConfig parse_text_json(std::string_view json, const std::string& source)
   out.attention_dropout = config.number("attention_probs_dropout_prob", 0.1);
   out.head_dropout = config.number("classifier_dropout", -1);
   out.norm_epsilon = config.number("layer_norm_eps", 1e-12);
-  out.deviation = config.number("initializer_range", 0.02);
+  out.stddev = config.number("initializer_range", 0.02);
   require(out.hidden >= 1 && out.types >= 1, ErrorKind::data,
           "{}: intermediate_size and type_vocab_size must be positive", source);
   read_positions(config, out);
@@ -188,7 +188,7 @@ std::string format_text_json(const TextFileConfig& file, const std::string& dtyp
                  {"max_position_embeddings", c.position_rows()},
                  {"position_embedding_type", "absolute"},
                  {"type_vocab_size", c.types},
-                 {"initializer_range", c.deviation},
+                 {"initializer_range", c.stddev},
                  {"layer_norm_eps", c.norm_epsilon},
                  {"pad_token_id", c.padding_id},
                  {"tie_word_embeddings", true},

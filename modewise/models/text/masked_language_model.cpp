@@ -2,8 +2,8 @@
 
 #include <ATen/ops/zeros.h>
 
-#include "modewise/ops/elementary.h"
-#include "modewise/ops/linear.h"
+#include "modewise/ops/dense/elementary.h"
+#include "modewise/ops/dense/linear.h"
 
 namespace modewise::models {
 
@@ -28,7 +28,7 @@ std::shared_ptr<MaskedLanguageModel> make_masked_language_model(const TextModelC
   const TextModelConfig resolved = config.resolved();
   nn::Initializer init(seed);
   auto model = std::make_shared<MaskedLanguageModel>(resolved, init);
-  draw_text_weights(*model, resolved.deviation, init);
+  draw_text_weights(*model, resolved.stddev, init);
   return model;
 }
 

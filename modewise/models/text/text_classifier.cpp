@@ -1,7 +1,7 @@
 #include "modewise/models/text/text_classifier.h"
 
 #include "modewise/models/text/text_input_checks.h"
-#include "modewise/ops/elementary.h"
+#include "modewise/ops/dense/elementary.h"
 
 namespace modewise::models {
 
@@ -31,7 +31,7 @@ std::shared_ptr<TextClassifier> make_text_classifier(const TextModelConfig& conf
   const TextModelConfig resolved = config.resolved();
   nn::Initializer init(seed);
   auto model = std::make_shared<TextClassifier>(resolved, classes, init);
-  draw_text_weights(*model, resolved.deviation, init);
+  draw_text_weights(*model, resolved.stddev, init);
   return model;
 }
 

@@ -6,10 +6,10 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/text/text_input_checks.h"
-#include "modewise/nn/feed_forward.h"
-#include "modewise/nn/sequence_attention.h"
-#include "modewise/ops/elementary.h"
-#include "modewise/ops/layer_norm.h"
+#include "modewise/nn/layers/feed_forward.h"
+#include "modewise/nn/attention/sequence_attention.h"
+#include "modewise/ops/dense/elementary.h"
+#include "modewise/ops/normalization/layer_norm.h"
 
 namespace modewise::models {
 /// norm(x + drop(branch(x))), for attention and feed-forward.
@@ -50,11 +50,11 @@ class TextLayer : public torch::nn::Module {
 TextEncoder::TextEncoder(const TextModelConfig& config, bool pooler, nn::Initializer& init)
     : config_(config) {
   const auto table = [&](const char* name, int64_t rows) {
-    return register_module(name, std::make_shared<nn::Embedding>(init, rows, config.width, config.deviation));
+    return register_module(name, std::make_shared<nn::Embedding>(init, rows, config.width, config.stddev));
   };
   words_ = table("words", config.vocabulary);
   positions_ = table("positions", config.position_rows());
-  if (config.first_positions == "sinusoid") positions_->begin_with_waves(config.deviation);
+  if (config.first_positions == "sinusoid") positions_->begin_with_waves(config.stddev);
   types_ = table("types", config.types);
   norm_ = register_module("norm", std::make_shared<nn::LayerNorm>(config.width, config.norm_epsilon));
   dropout_ = register_module("dropout", std::make_shared<nn::Dropout>(init, config.dropout));
@@ -104,12 +104,12 @@ AttentionView TextEncoder::attention(const TextInput& input) {
   return view;
 }
 
-void draw_text_weights(torch::nn::Module& model, double deviation, nn::Initializer& init) {
+void draw_text_weights(torch::nn::Module& model, double stddev, nn::Initializer& init) {
   const at::NoGradGuard no_grad;
   model.apply([&](torch::nn::Module& module) {
     auto* map = dynamic_cast<nn::Linear*>(&module);
     if (map == nullptr) return;
-    map->weight().copy_(init.normal(map->weight().sizes(), deviation));
+    map->weight().copy_(init.normal(map->weight().sizes(), stddev));
     if (map->bias().defined()) map->bias().zero_();
   });
 }

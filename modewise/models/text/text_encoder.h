@@ -11,12 +11,12 @@
 
 #include "modewise/models/attention_view.h"
 #include "modewise/models/text/config.h"
-#include "modewise/nn/dropout.h"
-#include "modewise/nn/embedding.h"
+#include "modewise/nn/layers/dropout.h"
+#include "modewise/nn/embedding/embedding.h"
 #include "modewise/nn/initializer.h"
-#include "modewise/nn/layer_norm.h"
-#include "modewise/nn/linear.h"
-#include "modewise/nn/module_list.h"
+#include "modewise/nn/layers/layer_norm.h"
+#include "modewise/nn/layers/linear.h"
+#include "modewise/nn/layers/module_list.h"
 
 namespace modewise::models {
 
@@ -62,6 +62,6 @@ class TextEncoder : public torch::nn::Module {
 
 /// BERT's first weights: of maps normal with config.deviation, of biases 0. For a model that was just built
 /// by `init`.
-void draw_text_weights(torch::nn::Module& model, double deviation, nn::Initializer& init);
+void draw_text_weights(torch::nn::Module& model, double stddev, nn::Initializer& init);
 
 }  // namespace modewise::models

@@ -5,8 +5,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include "modewise/ops/batch_norm.h"
-#include "modewise/ops/batch_norm_checks.h"
+#include "modewise/ops/normalization/batch_norm.h"
+#include "modewise/ops/normalization/batch_norm_checks.h"
 
 namespace modewise::ops {
 

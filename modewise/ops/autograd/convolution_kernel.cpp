@@ -5,8 +5,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include "modewise/ops/convolution.h"
-#include "modewise/ops/convolution_checks.h"
+#include "modewise/ops/dense/convolution.h"
+#include "modewise/ops/dense/convolution_checks.h"
 
 namespace modewise::ops {
 

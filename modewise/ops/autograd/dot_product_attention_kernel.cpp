@@ -5,8 +5,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include "modewise/ops/dot_product_attention.h"
-#include "modewise/ops/dot_product_attention_checks.h"
+#include "modewise/ops/attention/dot_product_attention.h"
+#include "modewise/ops/attention/dot_product_attention_checks.h"
 
 namespace modewise::ops {
 

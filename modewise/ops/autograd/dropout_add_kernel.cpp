@@ -5,9 +5,9 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include "modewise/ops/autograd/kept.h"
-#include "modewise/ops/dropout_add.h"
-#include "modewise/ops/dropout_add_checks.h"
+#include "modewise/ops/autograd/saved_tensors.h"
+#include "modewise/ops/training/dropout_add.h"
+#include "modewise/ops/training/dropout_add_checks.h"
 
 namespace modewise::ops {
 
@@ -52,7 +52,7 @@ struct DropoutAdd : torch::autograd::Function<DropoutAdd> {
                        dropout_key("dropout_add", key[0], key[1], key[2]));
   }
 };
-const MakesAgain<DropoutAdd> dropout_add_makes_again;
+const Recomputable<DropoutAdd> dropout_add_makes_again;
 
 at::Tensor dropout_add_autograd(const std::optional<at::Tensor>& residual, const at::Tensor& x, double p,
                                 int64_t seed, int64_t step, int64_t site) {

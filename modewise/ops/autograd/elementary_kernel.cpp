@@ -1,6 +1,6 @@
 // Slopes from the argument and the result, in the type of sums.
 
-#include "modewise/ops/elementary.h"
+#include "modewise/ops/dense/elementary.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "modewise/ops/accumulate_type.h"
-#include "modewise/ops/elementary_checks.h"
+#include "modewise/ops/dense/elementary_checks.h"
 
 namespace modewise::ops {
 

@@ -7,10 +7,10 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include "modewise/ops/autograd/kept.h"
-#include "modewise/ops/dropout_add_checks.h"
-#include "modewise/ops/feed_forward_checks.h"
-#include "modewise/ops/recompute_mode.h"
+#include "modewise/ops/autograd/saved_tensors.h"
+#include "modewise/ops/training/dropout_add_checks.h"
+#include "modewise/ops/dense/feed_forward_checks.h"
+#include "modewise/ops/training/recompute_mode.h"
 
 namespace modewise::ops {
 

@@ -7,8 +7,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include "modewise/ops/language_loss.h"
-#include "modewise/ops/language_loss_checks.h"
+#include "modewise/ops/training/language_loss.h"
+#include "modewise/ops/training/language_loss_checks.h"
 
 namespace modewise::ops {
 

@@ -7,11 +7,11 @@
 #include <torch/library.h>
 
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/autograd/kept.h"
-#include "modewise/ops/dropout_add.h"
-#include "modewise/ops/dropout_add_checks.h"
-#include "modewise/ops/layer_norm.h"
-#include "modewise/ops/layer_norm_checks.h"
+#include "modewise/ops/autograd/saved_tensors.h"
+#include "modewise/ops/training/dropout_add.h"
+#include "modewise/ops/training/dropout_add_checks.h"
+#include "modewise/ops/normalization/layer_norm.h"
+#include "modewise/ops/normalization/layer_norm_checks.h"
 
 namespace modewise::ops {
 
@@ -53,7 +53,7 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
   }
   static at::Tensor make(AutogradContext& context) { return norm_of_saved(context); }
 };
-const MakesAgain<LayerNorm> layer_norm_makes_again;
+const Recomputable<LayerNorm> layer_norm_makes_again;
 
 struct DropoutAddNorm : torch::autograd::Function<DropoutAddNorm> {
   static variable_list forward(AutogradContext* context, const at::Tensor& residual, const at::Tensor& x,
@@ -88,7 +88,7 @@ struct DropoutAddNorm : torch::autograd::Function<DropoutAddNorm> {
   }
   static at::Tensor make(AutogradContext& context) { return norm_of_saved(context); }
 };
-const MakesAgain<DropoutAddNorm> dropout_add_norm_makes_again;
+const Recomputable<DropoutAddNorm> dropout_add_norm_makes_again;
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_stats_autograd(
     const at::Tensor& x, const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias,

@@ -5,9 +5,9 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include "modewise/ops/autograd/kept.h"
-#include "modewise/ops/linear.h"
-#include "modewise/ops/linear_checks.h"
+#include "modewise/ops/autograd/saved_tensors.h"
+#include "modewise/ops/dense/linear.h"
+#include "modewise/ops/dense/linear_checks.h"
 
 namespace modewise::ops {
 
@@ -41,7 +41,7 @@ struct Linear : torch::autograd::Function<Linear> {
     return ops::linear(kept(context, "x", saved[0]), saved[1], saved[2]);
   }
 };
-const MakesAgain<Linear> linear_makes_again;
+const Recomputable<Linear> linear_makes_again;
 
 at::Tensor linear_autograd(const at::Tensor& x, const at::Tensor& weight,
                            const std::optional<at::Tensor>& bias) {

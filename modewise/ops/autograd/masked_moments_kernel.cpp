@@ -6,8 +6,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include "modewise/ops/masked_moments.h"
-#include "modewise/ops/masked_moments_checks.h"
+#include "modewise/ops/normalization/masked_moments.h"
+#include "modewise/ops/normalization/masked_moments_checks.h"
 
 namespace modewise::ops {
 

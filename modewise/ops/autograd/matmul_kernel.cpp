@@ -5,8 +5,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include "modewise/ops/matmul.h"
-#include "modewise/ops/matmul_checks.h"
+#include "modewise/ops/dense/matmul.h"
+#include "modewise/ops/dense/matmul_checks.h"
 
 namespace modewise::ops {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/mode_pool_checks.h"
+#include "modewise/ops/attention/mode_pool_checks.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {

@@ -6,10 +6,10 @@
 #include <torch/library.h>
 
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/autograd/kept.h"
-#include "modewise/ops/mode_product.h"
-#include "modewise/ops/mode_product_checks.h"
-#include "modewise/ops/recompute_mode.h"
+#include "modewise/ops/autograd/saved_tensors.h"
+#include "modewise/ops/dense/mode_product.h"
+#include "modewise/ops/dense/mode_product_checks.h"
+#include "modewise/ops/training/recompute_mode.h"
 
 namespace modewise::ops {
 
@@ -54,7 +54,7 @@ struct ModeProduct : torch::autograd::Function<ModeProduct> {
                         context.saved_data["mode"].toInt());
   }
 };
-const MakesAgain<ModeProduct> mode_product_makes_again;
+const Recomputable<ModeProduct> mode_product_makes_again;
 
 struct ModeContract : torch::autograd::Function<ModeContract> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& a, const at::Tensor& x, int64_t mode,

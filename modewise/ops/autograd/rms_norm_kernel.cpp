@@ -6,9 +6,9 @@
 #include <torch/library.h>
 
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/autograd/kept.h"
-#include "modewise/ops/rms_norm.h"
-#include "modewise/ops/rms_norm_checks.h"
+#include "modewise/ops/autograd/saved_tensors.h"
+#include "modewise/ops/normalization/rms_norm.h"
+#include "modewise/ops/normalization/rms_norm_checks.h"
 
 namespace modewise::ops {
 
@@ -41,7 +41,7 @@ struct RmsNorm : torch::autograd::Function<RmsNorm> {
     return rms_norm(saved[0], saved[1], context.saved_data["eps"].toDouble());
   }
 };
-const MakesAgain<RmsNorm> rms_norm_makes_again;
+const Recomputable<RmsNorm> rms_norm_makes_again;
 
 std::tuple<at::Tensor, at::Tensor> rms_norm_stats_autograd(const at::Tensor& x,
                                                            const std::optional<at::Tensor>& weight,

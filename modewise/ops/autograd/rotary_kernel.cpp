@@ -4,7 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include "modewise/ops/rotary.h"
+#include "modewise/ops/attention/rotary.h"
 
 namespace modewise::ops {
 

@@ -5,8 +5,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include "modewise/ops/sum_of_squares.h"
-#include "modewise/ops/sum_of_squares_checks.h"
+#include "modewise/ops/training/sum_of_squares.h"
+#include "modewise/ops/training/sum_of_squares_checks.h"
 
 namespace modewise::ops {
 

@@ -6,7 +6,7 @@
 #include <torch/library.h>
 
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/summary_attention.h"
+#include "modewise/ops/attention/summary_attention.h"
 
 namespace modewise::ops {
 
@@ -22,7 +22,7 @@ struct SummaryAttention : torch::autograd::Function<SummaryAttention> {
                                const Optional& positions, const SummaryOptions& options,
                                const std::vector<double>& gains) {
     const at::AutoDispatchBelowADInplaceOrView below;
-    const RotaryCode rotary = {frequencies.value_or(at::Tensor()), gains, positions.value_or(at::Tensor())};
+    const RotaryEmbedding rotary = {frequencies.value_or(at::Tensor()), gains, positions.value_or(at::Tensor())};
     auto [out, sums] = summary_attention(q, k, v, latents, options, rotary);
     context->save_for_backward(
         {q, k, v, latents.value_or(at::Tensor()), out, sums, rotary.frequencies, rotary.positions});
@@ -40,7 +40,7 @@ struct SummaryAttention : torch::autograd::Function<SummaryAttention> {
     const auto& data = context->saved_data;
     const SummaryOptions options = {data.at("fold").toIntVector(), data.at("window").toInt(),
                                     data.at("sinks").toInt(), data.at("scale").toDouble()};
-    const RotaryCode rotary = {saved[6], data.at("gains").toDoubleVector(), saved[7]};
+    const RotaryEmbedding rotary = {saved[6], data.at("gains").toDoubleVector(), saved[7]};
     const auto latents = optional(saved[3]);
     auto [grad_q, grad_k, grad_v, grad_latents] = summary_attention_backward(
         grads[0], saved[0], saved[1], saved[2], latents, saved[4], saved[5], options, rotary);

@@ -5,8 +5,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include "modewise/ops/swiglu.h"
-#include "modewise/ops/swiglu_checks.h"
+#include "modewise/ops/dense/swiglu.h"
+#include "modewise/ops/dense/swiglu_checks.h"
 
 namespace modewise::ops {
 

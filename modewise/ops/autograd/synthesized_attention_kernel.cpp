@@ -6,7 +6,7 @@
 #include <torch/library.h>
 
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/synthesized_attention_checks.h"
+#include "modewise/ops/attention/synthesized_attention_checks.h"
 
 namespace modewise::ops {
 

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "modewise/ops/accumulate_type.h"
-#include "modewise/ops/batch_norm_checks.h"
+#include "modewise/ops/normalization/batch_norm_checks.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_sums.h"
 #include "modewise/ops/cpu/row_tasks.h"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "modewise/ops/convolution_checks.h"
+#include "modewise/ops/dense/convolution_checks.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/gemm.h"
 #include "modewise/ops/cpu/row_sums.h"

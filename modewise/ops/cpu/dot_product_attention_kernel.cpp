@@ -16,7 +16,7 @@
 #include "modewise/ops/cpu/gemm.h"
 #include "modewise/ops/cpu/loops.h"
 #include "modewise/ops/cpu/row_tasks.h"
-#include "modewise/ops/dot_product_attention_checks.h"
+#include "modewise/ops/attention/dot_product_attention_checks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 

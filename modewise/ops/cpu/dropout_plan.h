@@ -2,8 +2,8 @@
 // A dropout's rate and key as the loops take them.
 
 #include "modewise/ops/cpu/loops.h"
-#include "modewise/ops/dropout_key.h"
-#include "modewise/ops/dropout_threshold.h"
+#include "modewise/ops/training/dropout_key.h"
+#include "modewise/ops/training/dropout_threshold.h"
 
 namespace modewise::ops {
 

@@ -1,7 +1,7 @@
 // Chunks of elements, a thread a chunk. The functions are the C library's for float64, whose rounding shows
 // in a float32 result once in a hundred million.
 
-#include "modewise/ops/elementary.h"
+#include "modewise/ops/dense/elementary.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -12,7 +12,7 @@
 
 #include "modewise/ops/cpu/loops.h"
 #include "modewise/ops/cpu/row_tasks.h"
-#include "modewise/ops/elementary_checks.h"
+#include "modewise/ops/dense/elementary_checks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
 

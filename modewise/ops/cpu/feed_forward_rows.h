@@ -9,7 +9,7 @@
 #include "modewise/ops/cpu/dropout_plan.h"
 #include "modewise/ops/cpu/loops.h"
 #include "modewise/ops/cpu/packed_factor.h"
-#include "modewise/ops/feed_forward.h"
+#include "modewise/ops/dense/feed_forward.h"
 
 namespace modewise::ops {
 

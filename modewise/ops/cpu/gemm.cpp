@@ -75,8 +75,8 @@ template <class T>
 void add_panel_tasks(const GemmLoops<T>& loops, const GemmPlan& plan, int64_t wanted,
                      std::vector<Task>& tasks) {
   const int64_t panels = ceil_of(plan.columns, loops.panel);
-  const int64_t most = std::max<int64_t>(kTaskElements / (plan.rows * loops.panel), 1);
-  const int64_t each = std::min(ceil_of(panels, std::min(panels, wanted)), most);
+  const int64_t maximum = std::max<int64_t>(kTaskElements / (plan.rows * loops.panel), 1);
+  const int64_t each = std::min(ceil_of(panels, std::min(panels, wanted)), maximum);
   for (int64_t p = 0; p < panels; p += each)
     tasks.push_back({{&plan, p, std::min(p + each, panels)}, 0, plan.rows, nullptr});
 }

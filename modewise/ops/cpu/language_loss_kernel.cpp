@@ -15,9 +15,9 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/kernel_list.h"
-#include "modewise/ops/language_loss_checks.h"
-#include "modewise/ops/linear.h"
-#include "modewise/ops/matmul.h"
+#include "modewise/ops/training/language_loss_checks.h"
+#include "modewise/ops/dense/linear.h"
+#include "modewise/ops/dense/matmul.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {

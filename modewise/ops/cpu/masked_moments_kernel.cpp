@@ -12,7 +12,7 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/kernel_list.h"
-#include "modewise/ops/masked_moments_checks.h"
+#include "modewise/ops/normalization/masked_moments_checks.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {

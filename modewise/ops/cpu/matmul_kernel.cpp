@@ -6,7 +6,7 @@
 
 #include "modewise/ops/cpu/gemm.h"
 #include "modewise/ops/kernel_list.h"
-#include "modewise/ops/matmul_checks.h"
+#include "modewise/ops/dense/matmul_checks.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {

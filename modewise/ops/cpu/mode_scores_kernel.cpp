@@ -14,7 +14,7 @@
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
 #include "modewise/ops/kernel_list.h"
-#include "modewise/ops/mode_scores.h"
+#include "modewise/ops/attention/mode_scores.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops {

@@ -12,7 +12,7 @@
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
-#include "modewise/ops/rms_norm_checks.h"
+#include "modewise/ops/normalization/rms_norm_checks.h"
 
 namespace modewise::ops {
 

@@ -8,10 +8,10 @@
 #include <torch/library.h>
 
 #include "modewise/ops/cpu/row_tasks.h"
-#include "modewise/ops/elementary.h"
+#include "modewise/ops/dense/elementary.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
-#include "modewise/ops/rotary.h"
+#include "modewise/ops/attention/rotary.h"
 
 namespace modewise::ops {
 

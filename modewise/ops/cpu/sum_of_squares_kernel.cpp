@@ -13,7 +13,7 @@
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
-#include "modewise/ops/sum_of_squares_checks.h"
+#include "modewise/ops/training/sum_of_squares_checks.h"
 
 namespace modewise::ops {
 

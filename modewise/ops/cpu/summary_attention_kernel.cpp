@@ -23,11 +23,11 @@
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
-#include "modewise/ops/elementary.h"
-#include "modewise/ops/fold_levels.h"
+#include "modewise/ops/dense/elementary.h"
+#include "modewise/ops/attention/fold_levels.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
-#include "modewise/ops/summary_attention.h"
+#include "modewise/ops/attention/summary_attention.h"
 
 namespace modewise::ops {
 
@@ -35,7 +35,7 @@ namespace {
 
 using Optional = std::optional<at::Tensor>;
 
-constexpr int64_t kStripTokens = 1024, kMostChunks = 64;
+constexpr int64_t kStripTokens = 1024, kMaxChunks = 64;
 
 int64_t padded_width(int64_t width) {
   return (width + 15) / 16 * 16;
@@ -45,7 +45,7 @@ int64_t padded_width(int64_t width) {
 class Work {
  public:
   Work(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Optional& latents,
-       const SummaryOptions& options, const RotaryCode& rotary)
+       const SummaryOptions& options, const RotaryEmbedding& rotary)
       : q_(dense_channels(q)),
         k_(dense_channels(k)),
         v_(dense_channels(v)),
@@ -66,7 +66,7 @@ class Work {
     if (plan.levels > 1 && plan.level[1].tokens <= kStripTokens) unit = plan.level[1].tokens;
     plan.strip = std::max(kStripTokens / unit, int64_t{1}) * unit;
     const int64_t strips = (plan.n + plan.strip - 1) / plan.strip;
-    plan.chunk = plan.strip * std::max((strips + kMostChunks - 1) / kMostChunks, int64_t{1});
+    plan.chunk = plan.strip * std::max((strips + kMaxChunks - 1) / kMaxChunks, int64_t{1});
     plan.chunks = (plan.n + plan.chunk - 1) / plan.chunk;
     for (int l = 0; l <= plan.levels; ++l)
       plan.query_scale[l] = options.scale * rotary.gain(l) * rotary.gain(l);
@@ -83,14 +83,14 @@ class Work {
   int64_t batch = 0;
 
  private:
-  void set_levels(const SummaryOptions& options, const Optional& latents, const RotaryCode&) {
+  void set_levels(const SummaryOptions& options, const Optional& latents, const RotaryEmbedding&) {
     at::Tensor rows;
     if (latents) rows = kept(at::pad(latents->to(type_), {0, plan.d_row - plan.d}).contiguous());
     for (const FoldLevel& fold : fold_levels(options.fold, plan.n)) {
       if (fold.finished == 0) break;
       TORCH_CHECK_VALUE(plan.levels < kMaxLevels, "summary_attention: at most ", kMaxLevels,
                         " levels of finished blocks are possible, got fold ", options.fold);
-      SlotLevel& level = plan.level[plan.levels];
+      SummaryLevel& level = plan.level[plan.levels];
       level.children = fold.children, level.tokens = fold.tokens;
       level.siblings = fold.siblings, level.finished = fold.finished, level.known = fold.known;
       level.keys = wide({batch, plan.kv_heads, fold.finished * plan.slots, plan.d_row}).mutable_data_ptr();
@@ -100,7 +100,7 @@ class Work {
     }
   }
 
-  void set_codes(const SummaryOptions& options, const RotaryCode& rotary) {
+  void set_codes(const SummaryOptions& options, const RotaryEmbedding& rotary) {
     plan.given_positions = rotary.positions.defined();
     const auto table = [&](const at::Tensor& positions, int64_t level, const void*& cosine,
                            const void*& sine) {
@@ -112,7 +112,7 @@ class Work {
     table(plan.given_positions ? rotary.positions : at::arange(rows), 0, plan.cosine, plan.sine);
     table(at::full({1}, options.window, at::kLong), 0, plan.far_cosine, plan.far_sine);
     for (int l = 0; l < plan.levels; ++l) {
-      SlotLevel& level = plan.level[l];
+      SummaryLevel& level = plan.level[l];
       table(at::arange(std::min(level.siblings, level.finished + 1)), l + 1, level.cosine, level.sine);
     }
   }
@@ -141,7 +141,7 @@ void for_pieces(const Work& work, int64_t pieces, int64_t task_work, const Body&
 }
 
 /// Blocks of a level that one task summarises: about a strip of tokens.
-int64_t blocks_of_task(const SlotLevel& level) {
+int64_t blocks_of_task(const SummaryLevel& level) {
   return std::max<int64_t>(kStripTokens / level.tokens, 1);
 }
 
@@ -149,7 +149,7 @@ template <class T>
 void make_slots(const Work& work, const SummaryLoops<T>& table) {
   const SummaryPlan& plan = work.plan;
   for (int l = 0; l < plan.levels; ++l) {
-    const SlotLevel& level = plan.level[l];
+    const SummaryLevel& level = plan.level[l];
     const int64_t blocks = blocks_of_task(level), pieces = (level.finished + blocks - 1) / blocks;
     const int64_t bytes = table.slot_scratch(plan, l);
     const int64_t task_work = blocks * level.children * plan.slots * plan.d;
@@ -164,7 +164,7 @@ using Forward = std::tuple<at::Tensor, at::Tensor>;
 
 Forward summary_attention_tiled(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                 const Optional& latents, const SummaryOptions& options,
-                                const RotaryCode& rotary) {
+                                const RotaryEmbedding& rotary) {
   const auto out = at::empty({q.size(0), q.size(1), q.size(2), v.size(3)}, q.options());
   const auto sums =
       at::empty({q.size(0), q.size(2), q.size(1)}, q.options().dtype(accumulate_type(q.scalar_type())));
@@ -187,7 +187,7 @@ Forward summary_attention_tiled(const at::Tensor& q, const at::Tensor& k, const 
 }
 
 const KernelList<Forward(const at::Tensor&, const at::Tensor&, const at::Tensor&, const Optional&,
-                         const SummaryOptions&, const RotaryCode&)>
+                         const SummaryOptions&, const RotaryEmbedding&)>
     summary_kernels("summary_attention",
                     {{"tiled", decltype(summary_kernels)::takes_all, summary_attention_tiled},
                      {"reference", decltype(summary_kernels)::takes_all, reference::summary_attention}});
@@ -201,7 +201,7 @@ struct Parts {
     for (int64_t c = 0; c < plan.chunks; ++c) {
       const int64_t begin = c * plan.chunk, last = std::min((c + 1) * plan.chunk, plan.n) - 1;
       for (int l = 0; l < plan.levels; ++l) {
-        const SlotLevel& level = plan.level[l];
+        const SummaryLevel& level = plan.level[l];
         first.push_back(begin / level.tokens / level.siblings * level.siblings);
         row.push_back(rows);
         rows += std::max<int64_t>(last / level.tokens - first.back(), 0) * plan.slots;
@@ -214,7 +214,7 @@ at::Tensor slots_backward(Work& work, const auto& table, const at::Tensor& laten
   const SummaryPlan& plan = work.plan;
   const auto grad = at::zeros(latents.sizes(), latents.options());
   for (int l = plan.levels; l-- > 0;) {
-    const SlotLevel& level = plan.level[l];
+    const SummaryLevel& level = plan.level[l];
     const int64_t blocks = blocks_of_task(level), pieces = (level.finished + blocks - 1) / blocks;
     const auto parts = work.wide({work.batch, plan.kv_heads, pieces, plan.slots * plan.d_row});
     auto* rows = static_cast<std::byte*>(parts.mutable_data_ptr());
@@ -239,7 +239,7 @@ using Gradients = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
 Gradients backward_tiled(const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
                          const at::Tensor& v, const Optional& latents, const at::Tensor& out,
-                         const at::Tensor& sums, const SummaryOptions& options, const RotaryCode& rotary) {
+                         const at::Tensor& sums, const SummaryOptions& options, const RotaryEmbedding& rotary) {
   const auto grad_q = at::empty(q.sizes(), q.options()), grad_k = at::empty(k.sizes(), k.options());
   const auto grad_v = at::empty(v.sizes(), v.options());
   auto grad_latents = latents ? at::zeros(latents->sizes(), latents->options()) : at::empty({0}, q.options());
@@ -292,18 +292,18 @@ Gradients backward_tiled(const at::Tensor& grad, const at::Tensor& q, const at::
 
 Gradients backward_reference(const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
                              const at::Tensor& v, const Optional& latents, const at::Tensor&,
-                             const at::Tensor&, const SummaryOptions& options, const RotaryCode& rotary) {
+                             const at::Tensor&, const SummaryOptions& options, const RotaryEmbedding& rotary) {
   return reference::summary_attention_backward(grad, q, k, v, latents, options, rotary);
 }
 
 using SummaryBackwardKernels = KernelList<Gradients(
     const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const Optional&,
-    const at::Tensor&, const at::Tensor&, const SummaryOptions&, const RotaryCode&)>;
+    const at::Tensor&, const at::Tensor&, const SummaryOptions&, const RotaryEmbedding&)>;
 const SummaryBackwardKernels summary_backward_kernels(
     "summary_attention_backward", {{"tiled", SummaryBackwardKernels::takes_all, backward_tiled},
                                    {"reference", SummaryBackwardKernels::takes_all, backward_reference}});
 
-RotaryCode code_of(const Optional& frequencies, const Optional& positions, at::ArrayRef<double> gains) {
+RotaryEmbedding code_of(const Optional& frequencies, const Optional& positions, at::ArrayRef<double> gains) {
   return {frequencies.value_or(at::Tensor()), gains.vec(), positions.value_or(at::Tensor())};
 }
 
@@ -312,7 +312,7 @@ Forward summary_attention_checked(const at::Tensor& q, const at::Tensor& k, cons
                                   const Optional& positions, at::IntArrayRef fold, int64_t window,
                                   int64_t sinks, double scale, at::ArrayRef<double> gains) {
   const SummaryOptions options = {fold.vec(), window, sinks, scale};
-  const RotaryCode rotary = code_of(frequencies, positions, gains);
+  const RotaryEmbedding rotary = code_of(frequencies, positions, gains);
   check_summary_attention_args(q, k, v, latents, options, rotary);
   return summary_kernels.run(q.device(), q, k, v, latents, options, rotary);
 }
@@ -324,7 +324,7 @@ Gradients summary_attention_backward_checked(const at::Tensor& grad, const at::T
                                              at::IntArrayRef fold, int64_t window, int64_t sinks,
                                              double scale, at::ArrayRef<double> gains) {
   const SummaryOptions options = {fold.vec(), window, sinks, scale};
-  const RotaryCode rotary = code_of(frequencies, positions, gains);
+  const RotaryEmbedding rotary = code_of(frequencies, positions, gains);
   check_summary_attention_args(q, k, v, latents, options, rotary);
   check_summary_results(grad, out, sums, q, v);
   return summary_backward_kernels.run(q.device(), grad, q, k, v, latents, out, sums, options, rotary);

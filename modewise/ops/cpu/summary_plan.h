@@ -9,7 +9,7 @@ namespace modewise::ops {
 constexpr int kMaxLevels = 15;  // of blocks
 
 /// Blocks of one level over the slots (or, at level 0, tokens) of the level below. F is the accumulate type.
-struct SlotLevel {
+struct SummaryLevel {
   int64_t children, tokens, siblings, finished, known;  // of ops/fold_levels.h
   void* keys;                                           // F [B, G, finished·r, d_row], not rotated
   void* values;                                         // F [B, G, finished·r, e_row]
@@ -36,7 +36,7 @@ struct SummaryPlan {
   const void *far_cosine, *far_sine;  // F [d/2]: the query's code for the first tokens
 
   int levels;
-  SlotLevel level[kMaxLevels];
+  SummaryLevel level[kMaxLevels];
 
   // Strips are the unit of packing, chunks (whole strips) the unit of backward work.
   int64_t strip, chunk;

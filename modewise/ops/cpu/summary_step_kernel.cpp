@@ -14,7 +14,7 @@
 #include "modewise/ops/cpu/scratch.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/reference/reference.h"
-#include "modewise/ops/summary_step_checks.h"
+#include "modewise/ops/attention/summary_step_checks.h"
 
 namespace modewise::ops {
 
@@ -92,9 +92,9 @@ void put_row(const void* x, int64_t row, const at::Tensor& rows, int64_t b, int6
 struct StepArguments {
   const at::Tensor &q, &k, &v, &turned;
   const KeyRows &ring, &first;
-  const std::vector<SeenSlots>& slots;
+  const std::vector<VisibleSummaries>& slots;
   const OpenBlocks& open;
-  const RotaryCode& rotary;
+  const RotaryEmbedding& rotary;
   const StepOptions& options;
 
   int64_t tokens() const { return q.size(1); }
@@ -181,8 +181,8 @@ void take_tokens(const StepArguments& a, const at::Tensor& out) {
 
 at::Tensor summary_step_loops(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                               const at::Tensor& turned, const KeyRows& ring, const KeyRows& first,
-                              const std::vector<SeenSlots>& slots, const OpenBlocks& open,
-                              const RotaryCode& rotary, const StepOptions& options) {
+                              const std::vector<VisibleSummaries>& slots, const OpenBlocks& open,
+                              const RotaryEmbedding& rotary, const StepOptions& options) {
   const auto out = options.attends ? at::empty({q.size(0), q.size(1), q.size(2), v.size(3)}, q.options())
                                    : at::empty({0}, q.options());
   const StepArguments arguments = {q, k, v, turned, ring, first, slots, open, rotary, options};
@@ -191,14 +191,14 @@ at::Tensor summary_step_loops(const at::Tensor& q, const at::Tensor& k, const at
 }
 
 std::string too_many_levels(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                            const KeyRows&, const KeyRows&, const std::vector<SeenSlots>& slots,
-                            const OpenBlocks&, const RotaryCode&, const StepOptions&) {
+                            const KeyRows&, const KeyRows&, const std::vector<VisibleSummaries>& slots,
+                            const OpenBlocks&, const RotaryEmbedding&, const StepOptions&) {
   return std::ssize(slots) > kMaxLevels ? "more levels of blocks than it has room for" : "";
 }
 
 using StepKernels = KernelList<at::Tensor(
     const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const KeyRows&,
-    const KeyRows&, const std::vector<SeenSlots>&, const OpenBlocks&, const RotaryCode&, const StepOptions&)>;
+    const KeyRows&, const std::vector<VisibleSummaries>&, const OpenBlocks&, const RotaryEmbedding&, const StepOptions&)>;
 const StepKernels step_kernels("summary_step",
                                {{"loops", too_many_levels, summary_step_loops},
                                 {"reference", StepKernels::takes_all, reference::summary_step}});
@@ -214,9 +214,9 @@ at::Tensor summary_step_checked(const at::Tensor& q, const at::Tensor& k, const 
                                 const OptionalTensor& frequencies, at::ArrayRef<double> gains, int64_t first,
                                 int64_t window, double scale, bool attends) {
   const KeyRows ring = {ring_keys, ring_values}, kept = {first_keys, first_values};
-  const auto slots = seen_slots(slot_keys, slot_values, places, excess);
+  const auto slots = visible_summaries(slot_keys, slot_values, places, excess);
   const OpenBlocks open = open_blocks(latents, high, total, sum_keys, sum_values);
-  const RotaryCode rotary = {frequencies.value_or(at::Tensor()), gains.vec(), {}};
+  const RotaryEmbedding rotary = {frequencies.value_or(at::Tensor()), gains.vec(), {}};
   const StepOptions options = {first, window, scale, attends};
   check_summary_step_args(q, k, v, turned, ring, kept, slots, open, rotary, options);
   return step_kernels.run(q.device(), q, k, v, turned, ring, kept, slots, open, rotary, options);

@@ -15,7 +15,7 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
-#include "modewise/ops/synthesized_attention.h"
+#include "modewise/ops/attention/synthesized_attention.h"
 
 namespace modewise::ops {
 

@@ -14,13 +14,13 @@ namespace modewise::ops {
 namespace {
 
 /// Rows of one part at least, and parts at most, so that they stay small beside the rows.
-constexpr int64_t kPartRows = 2048, kMostParts = 16;
+constexpr int64_t kPartRows = 2048, kMaxParts = 16;
 
 }  // namespace
 
 RowParts row_parts(int64_t rows) {
-  const int64_t least = std::max(kPartRows, (rows + kMostParts - 1) / kMostParts);
-  const int64_t each = (least + kGemmPiece - 1) / kGemmPiece * kGemmPiece;
+  const int64_t minimum = std::max(kPartRows, (rows + kMaxParts - 1) / kMaxParts);
+  const int64_t each = (minimum + kGemmPiece - 1) / kGemmPiece * kGemmPiece;
   return {each, (rows + each - 1) / each};
 }
 

@@ -7,7 +7,7 @@
 
 #include "modewise/core/random.h"
 #include "modewise/ops/accumulate_type.h"
-#include "modewise/ops/dropout_threshold.h"
+#include "modewise/ops/training/dropout_threshold.h"
 #include "modewise/ops/reference/reference.h"
 
 namespace modewise::ops::reference {

@@ -10,14 +10,14 @@
 #include <tuple>
 #include <vector>
 
-#include "modewise/ops/adam_step.h"
-#include "modewise/ops/dropout_key.h"
-#include "modewise/ops/feed_forward_checks.h"
-#include "modewise/ops/layer_norm.h"
-#include "modewise/ops/mode_pool.h"
-#include "modewise/ops/summary_attention.h"
-#include "modewise/ops/summary_step.h"
-#include "modewise/ops/synthesized_attention.h"
+#include "modewise/ops/training/adam_step.h"
+#include "modewise/ops/training/dropout_key.h"
+#include "modewise/ops/dense/feed_forward_checks.h"
+#include "modewise/ops/normalization/layer_norm.h"
+#include "modewise/ops/attention/mode_pool.h"
+#include "modewise/ops/attention/summary_attention.h"
+#include "modewise/ops/attention/summary_step.h"
+#include "modewise/ops/attention/synthesized_attention.h"
 
 namespace modewise::ops::reference {
 
@@ -70,10 +70,10 @@ FeedForwardGradients feed_forward_backward(const at::Tensor& grad, const at::Ten
 std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q, const at::Tensor& k,
                                                      const at::Tensor& v,
                                                      const std::optional<at::Tensor>& latents,
-                                                     const SummaryOptions& options, const RotaryCode& code);
+                                                     const SummaryOptions& options, const RotaryEmbedding& code);
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> summary_attention_backward(
     const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-    const std::optional<at::Tensor>& latents, const SummaryOptions& options, const RotaryCode& code);
+    const std::optional<at::Tensor>& latents, const SummaryOptions& options, const RotaryEmbedding& code);
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
 std::tuple<at::Tensor, at::Tensor, at::Tensor> linear_backward(const at::Tensor& grad, const at::Tensor& x,
                                                                const at::Tensor& weight, bool x_wanted,
@@ -111,7 +111,7 @@ at::Tensor sum_of_squares(const at::Tensor& x);
 void summary_join(const KeyRows& rows, const OpenBlocks& open);
 at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                         const at::Tensor& turned, const KeyRows& ring, const KeyRows& first,
-                        const std::vector<SeenSlots>& slots, const OpenBlocks& open, const RotaryCode& rotary,
+                        const std::vector<VisibleSummaries>& slots, const OpenBlocks& open, const RotaryEmbedding& rotary,
                         const StepOptions& options);
 void adam_step(const at::Tensor& parameter, const at::Tensor& gradient, const at::Tensor& first_moment,
                const at::Tensor& second_moment, const AdamStep& step);

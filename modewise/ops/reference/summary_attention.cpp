@@ -16,7 +16,7 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
-#include "modewise/ops/fold_levels.h"
+#include "modewise/ops/attention/fold_levels.h"
 #include "modewise/ops/reference/gradients.h"
 #include "modewise/ops/reference/reference.h"
 
@@ -33,7 +33,7 @@ struct Keys {
 std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q_in, const at::Tensor& k_in,
                                                      const at::Tensor& v_in,
                                                      const std::optional<at::Tensor>& latents,
-                                                     const SummaryOptions& options, const RotaryCode& code) {
+                                                     const SummaryOptions& options, const RotaryEmbedding& code) {
   const auto type = accumulate_type(q_in.scalar_type());
   const auto q = q_in.to(type), k = k_in.to(type), v = v_in.to(type);
   const int64_t n = q.size(1), repeats = q.size(2) / k.size(2);
@@ -100,7 +100,7 @@ std::tuple<at::Tensor, at::Tensor> summary_attention(const at::Tensor& q_in, con
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> summary_attention_backward(
     const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-    const std::optional<at::Tensor>& latents, const SummaryOptions& options, const RotaryCode& code) {
+    const std::optional<at::Tensor>& latents, const SummaryOptions& options, const RotaryEmbedding& code) {
   const auto out = gradients(
       [&](const Tensors& in) -> Tensors {
         return {

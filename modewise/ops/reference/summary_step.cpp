@@ -42,7 +42,7 @@ void summary_join(const KeyRows& rows, const OpenBlocks& open) {
 
 at::Tensor summary_step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                         const at::Tensor& turned, const KeyRows& ring, const KeyRows& first,
-                        const std::vector<SeenSlots>& slots, const OpenBlocks& open, const RotaryCode& rotary,
+                        const std::vector<VisibleSummaries>& slots, const OpenBlocks& open, const RotaryEmbedding& rotary,
                         const StepOptions& options) {
   const auto type = accumulate_type(q.scalar_type());
   const int64_t groups = k.size(2);

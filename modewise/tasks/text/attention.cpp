@@ -9,7 +9,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/data/text/token_rows.h"
-#include "modewise/tasks/text/goal_run.h"
+#include "modewise/tasks/text/objective_run.h"
 #include "modewise/tasks/text/run.h"
 
 namespace modewise::tasks {
@@ -38,8 +38,8 @@ AttendingRun open_classifier(const AttentionRequest& request) {
 }
 
 AttendingRun open_other(const AttentionRequest& request) {
-  const auto opened = std::make_shared<OpenedGoal>(open_goal(request.run));
-  GoalRun* run = opened->run.get();
+  const auto opened = std::make_shared<OpenedObjective>(open_objective(request.run));
+  ObjectiveRun* run = opened->run.get();
   run->load_data(request.data, true);
   AttendingRun out{opened, &run->config, &run->reading, run->config.data.path, {}, nullptr};
   for (auto& [name, text] : run->shown_texts(request.split, std::numeric_limits<int64_t>::max()))

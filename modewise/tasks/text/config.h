@@ -8,8 +8,8 @@
 #include "modewise/core/fields.h"
 #include "modewise/data/text/config.h"
 #include "modewise/models/text/config.h"
-#include "modewise/tasks/labelled/labelled_run.h"
-#include "modewise/train/train_config.h"
+#include "modewise/tasks/classification/classification_run.h"
+#include "modewise/train/loop/train_config.h"
 
 namespace modewise::tasks {
 

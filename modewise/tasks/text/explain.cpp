@@ -12,8 +12,8 @@
 namespace modewise::tasks {
 namespace {
 
-constexpr int64_t kMostRows = 200;  // of a text's table
-constexpr int64_t kMostTargets = 3;
+constexpr int64_t kMaxRows = 200;  // of a text's table
+constexpr int64_t kMaxTargets = 3;
 
 /// A token's own characters.
 std::string token_text(const TextReading& reading, text::Tokenizer::Id id) {
@@ -48,13 +48,13 @@ report::Table looks_table(const std::vector<std::string>& tokens, const at::Tens
   const bool moved = std::ssize(effect) == n;
   if (moved) columns.push_back({"moves"});
   report::Table table(columns);
-  for (int64_t i = 0; i < std::min(n, kMostRows); ++i) {
+  for (int64_t i = 0; i < std::min(n, kMaxRows); ++i) {
     std::vector<int64_t> order(static_cast<size_t>(n));
     for (int64_t j = 0; j < n; ++j) order[static_cast<size_t>(j)] = j;
     std::stable_sort(order.begin(), order.end(),
                      [&](int64_t a, int64_t b) { return values[i * n + a] > values[i * n + b]; });
     std::vector<std::string> targets;
-    for (int64_t k = 0; k < std::min(kMostTargets, n); ++k) {
+    for (int64_t k = 0; k < std::min(kMaxTargets, n); ++k) {
       const int64_t j = order[static_cast<size_t>(k)];
       targets.push_back(
           fmt::format("{} {} {:.0f}%", j, tokens[static_cast<size_t>(j)], 100 * values[i * n + j]));
@@ -72,11 +72,11 @@ report::Table looks_table(const std::vector<std::string>& tokens, const at::Tens
 
 Influence influence_of_tokens(const ExplainedTexts& given, const std::string& name,
                               const models::TextInput& input, const std::vector<std::string>& tokens,
-                              int64_t most) {
+                              int64_t maximum) {
   const at::Tensor whole = given.told(input);
   const int64_t hidden = given.reading.frame.mask.value_or(*given.reading.frame.padding);
   Influence one =
-      influence_of("token of " + name, std::ssize(tokens), 1, most, [&](int64_t begin, int64_t end) {
+      influence_of("token of " + name, std::ssize(tokens), 1, maximum, [&](int64_t begin, int64_t end) {
         models::TextInput changed = input;
         changed.ids = input.ids.clone();
         changed.ids.narrow(1, begin, end - begin).fill_(hidden);

@@ -18,8 +18,8 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/data/text/token_rows.h"
 #include "modewise/models/text/files.h"
-#include "modewise/nn/dropout.h"
-#include "modewise/nn/evaluation_mode.h"
+#include "modewise/nn/layers/dropout.h"
+#include "modewise/nn/layers/evaluation_mode.h"
 
 namespace modewise::tasks {
 namespace {
@@ -125,11 +125,11 @@ data::MaskedRows MaskedRun::masked(const at::Tensor& ids, const RandomStream& st
   return data::mask_rows(ids, vocabulary_, config.masking, stream);
 }
 
-MaskedScores score_masked(const MaskedRun& run, const data::TokenWindows& windows, int64_t most,
+MaskedScores score_masked(const MaskedRun& run, const data::TokenWindows& windows, int64_t maximum,
                           const train::Share& share) {
   const at::NoGradGuard no_grad;
   const nn::EvaluationMode evaluation(run.module());
-  const int64_t count = most > 0 ? std::min(most, windows.size()) : windows.size();
+  const int64_t count = maximum > 0 ? std::min(maximum, windows.size()) : windows.size();
   const int64_t last = share.last(count), step = run.config.text.evaluation_batch;
   const uint64_t seed = static_cast<uint64_t>(run.config.data.split_seed) ^ kJudged;
   MaskedScores scores;
@@ -183,7 +183,7 @@ std::unique_ptr<train::ModuleTask> MaskedRun::make_task() {
   return std::make_unique<MaskedTask>(*this);
 }
 
-Json MaskedRun::judge(const std::string& split) const {
+Json MaskedRun::evaluate(const std::string& split) const {
   const data::TokenWindows all = windows(split);
   const MaskedScores scores = score_masked(*this, all, 0);
   const auto asked = static_cast<double>(scores.asked);

@@ -4,14 +4,14 @@
 #include "modewise/data/text/masking.h"
 #include "modewise/data/token_set.h"
 #include "modewise/data/token_windows.h"
-#include "modewise/tasks/text/goal_run.h"
+#include "modewise/tasks/text/objective_run.h"
 
 namespace modewise::tasks {
 
 /// Windows of documents packed end to end, a mark between them, each within the marks of one text.
-class MaskedRun final : public GoalRun {
+class MaskedRun final : public ObjectiveRun {
  public:
-  using GoalRun::GoalRun;
+  using ObjectiveRun::ObjectiveRun;
 
   void load_data(const std::string& path, bool with_test) override;
   std::string hash() const override { return set_.hash; }
@@ -25,7 +25,7 @@ class MaskedRun final : public GoalRun {
   void save(const std::filesystem::path& folder) const override;
   std::unique_ptr<train::ModuleTask> make_task() override;
 
-  nlohmann::ordered_json judge(const std::string& split) const override;
+  nlohmann::ordered_json evaluate(const std::string& split) const override;
   std::vector<JsonColumn> columns() const override;
   std::vector<LearningChart> charts() const override;
   void add_sections(report::HtmlPage& page, const std::string& split) const override;
@@ -57,7 +57,7 @@ struct MaskedScores {
 };
 /// The tokens of a share of the windows, hidden alike each time; `most`: of the first windows alone, 0 all.
 /// Throws train::EvaluationInterrupted on a stop signal.
-MaskedScores score_masked(const MaskedRun& run, const data::TokenWindows& windows, int64_t most,
+MaskedScores score_masked(const MaskedRun& run, const data::TokenWindows& windows, int64_t maximum,
                           const train::Share& share = {});
 
 }  // namespace modewise::tasks

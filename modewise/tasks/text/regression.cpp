@@ -16,8 +16,8 @@
 #include "modewise/metrics/agreement.h"
 #include "modewise/metrics/json_number.h"
 #include "modewise/models/text/files.h"
-#include "modewise/nn/dropout.h"
-#include "modewise/nn/evaluation_mode.h"
+#include "modewise/nn/layers/dropout.h"
+#include "modewise/nn/layers/evaluation_mode.h"
 
 namespace modewise::tasks {
 namespace {
@@ -176,7 +176,7 @@ std::vector<double> RegressionRun::told(std::span<const int64_t> samples) const 
   return all;
 }
 
-Json RegressionRun::judge(const std::string& split) const {
+Json RegressionRun::evaluate(const std::string& split) const {
   const std::vector<int64_t> samples = samples_of(set_, split, true);
   std::vector<double> targets;
   for (const int64_t i : samples) targets.push_back(set_.targets[static_cast<size_t>(i)]);

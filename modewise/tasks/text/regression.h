@@ -1,13 +1,13 @@
 #pragma once
 // Numbers told of texts or pairs of them: squared error, Pearson's and Spearman's correlation.
 
-#include "modewise/tasks/text/goal_run.h"
+#include "modewise/tasks/text/objective_run.h"
 
 namespace modewise::tasks {
 
-class RegressionRun final : public GoalRun {
+class RegressionRun final : public ObjectiveRun {
  public:
-  using GoalRun::GoalRun;
+  using ObjectiveRun::ObjectiveRun;
 
   void load_data(const std::string& path, bool with_test) override;
   std::string hash() const override { return hash_of(set_); }
@@ -24,7 +24,7 @@ class RegressionRun final : public GoalRun {
   void save(const std::filesystem::path& folder) const override;
   std::unique_ptr<train::ModuleTask> make_task() override;
 
-  nlohmann::ordered_json judge(const std::string& split) const override;
+  nlohmann::ordered_json evaluate(const std::string& split) const override;
   std::vector<JsonColumn> columns() const override;
   std::vector<LearningChart> charts() const override;
   void add_sections(report::HtmlPage& page, const std::string& split) const override;

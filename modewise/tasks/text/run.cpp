@@ -11,7 +11,7 @@
 #include "modewise/metrics/agreement.h"
 #include "modewise/models/text/files.h"
 #include "modewise/tasks/run_tokenizer.h"
-#include "modewise/train/checkpoint.h"
+#include "modewise/train/checkpoint/checkpoint.h"
 
 namespace modewise::tasks {
 namespace {
@@ -29,7 +29,7 @@ void TextRun::load_config(const std::string& file, const std::vector<std::string
 }
 
 void TextRun::read_config(const train::RunFolder& folder) {
-  LabelledRunOf::read_config(folder);
+  ClassificationRunOf::read_config(folder);
   if (fs::is_directory(folder.file("tokenizer"))) reading_ = run_reading(config, folder);
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "modewise/models/classifier.h"
-#include "modewise/tasks/labelled/labelled_run.h"
+#include "modewise/tasks/classification/classification_run.h"
 #include "modewise/tasks/text/reading.h"
 
 namespace modewise::tasks {
@@ -44,7 +44,7 @@ class TextLabeller final : public models::Classifier {
   std::shared_ptr<models::TextClassifier> text_;
 };
 
-class TextRun final : public LabelledRunOf<TextTaskConfig, data::TextSet, TextLabeller> {
+class TextRun final : public ClassificationRunOf<TextTaskConfig, data::TextSet, TextLabeller> {
  public:
   const char* task() const override { return "text"; }
   const char* subject() const override { return "texts"; }

@@ -16,7 +16,7 @@ void parse(std::span<const std::byte> bytes) {
   parse_jpeg(bytes, "file");
 }
 
-int largest_difference(const Picture& a, const Picture& b) {
+int largest_difference(const Image& a, const Image& b) {
   if (a.pixels.size() != b.pixels.size()) return 999;
   int largest = 0;
   for (size_t i = 0; i < a.pixels.size(); ++i)
@@ -37,14 +37,14 @@ std::string with_size(std::string file, uint32_t height, uint32_t width, uint8_t
 }
 
 TEST(Jpeg, ReadsEveryKindOfPixels) {
-  const auto cases = frozen_pictures("jpeg");
+  const auto cases = frozen_images("jpeg");
   EXPECT_GT(cases.size(), 18U);
-  for (const PictureCase& test : cases) {
-    const Picture picture = parse_jpeg(to_bytes(test.file), test.name);
-    EXPECT_EQ(picture.height, test.picture.height) << test.name;
-    EXPECT_EQ(picture.width, test.picture.width) << test.name;
-    EXPECT_EQ(picture.channels, test.picture.channels) << test.name;
-    EXPECT_EQ(largest_difference(picture, test.picture), 0) << test.name;
+  for (const ImageCase& test : cases) {
+    const Image image = parse_jpeg(to_bytes(test.file), test.name);
+    EXPECT_EQ(image.height, test.image.height) << test.name;
+    EXPECT_EQ(image.width, test.image.width) << test.name;
+    EXPECT_EQ(image.channels, test.image.channels) << test.name;
+    EXPECT_EQ(largest_difference(image, test.image), 0) << test.name;
   }
 }
 
@@ -95,7 +95,7 @@ TEST(Jpeg, SaysWhatIsWrongWithAFile) {
 
 TEST(Jpeg, TakesWhatDoesNotTouchThePixels) {
   const std::string good = frozen_file("jpeg", "colors 4:2:0");
-  const Picture expected = parse_jpeg(to_bytes(good), "file");
+  const Image expected = parse_jpeg(to_bytes(good), "file");
   std::string padded = good;
   padded.insert(good.size() - 2, "filler");
   EXPECT_EQ(parse_jpeg(to_bytes(padded), "file"), expected);
@@ -117,7 +117,7 @@ TEST(Jpeg, TakesWhatDoesNotTouchThePixels) {
 
 TEST(Jpeg, IsReadAtTheSizeThatFits) {
   // 6,000 × 8,000 pixels of one colour take 144 MB as they are.
-  Picture large{6000, 8000, 3, {}};
+  Image large{6000, 8000, 3, {}};
   large.pixels.assign(6000 * 8000 * 3, 90);
   const std::vector<std::byte> file = to_bytes(format_jpeg(large, 50));
   large = {};
@@ -125,7 +125,7 @@ TEST(Jpeg, IsReadAtTheSizeThatFits) {
   EXPECT_THAT(message_of(whole, to_text(file)),
               testing::AllOf(HasSubstr("a picture of 6000 x 8000 pixels (height x width) takes 13"),
                              HasSubstr("more than twice the file's"), HasSubstr("--allow-size reads it")));
-  const Picture half = parse_jpeg(file, "file", {.height = 32, .width = 32});
+  const Image half = parse_jpeg(file, "file", {.height = 32, .width = 32});
   EXPECT_EQ(half.height, 3000);
   EXPECT_EQ(half.width, 4000);
   EXPECT_EQ(half.pixels, std::vector<uint8_t>(3000 * 4000 * 3, 90));
@@ -159,24 +159,24 @@ TEST(Jpeg, OfCountlessScansIsRefused) {
     }
     return text + "\xFF\xD9";
   };
-  EXPECT_EQ(message_of(parse, with_scans(kMostJpegScans)), "");
-  EXPECT_THAT(message_of(parse, with_scans(kMostJpegScans + 1)), HasSubstr("it has more than 100 scans"));
+  EXPECT_EQ(message_of(parse, with_scans(kMaxJpegScans)), "");
+  EXPECT_THAT(message_of(parse, with_scans(kMaxJpegScans + 1)), HasSubstr("it has more than 100 scans"));
 }
 
 TEST(Jpeg, IsWrittenAsItIsRead) {
   for (const auto& [height, width, channels] :
        std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {1, 1, 3}, {7, 17, 1}, {33, 31, 3}}) {
-    const Picture picture = ramp(height, width, channels);
-    const std::string fine = format_jpeg(picture, 100), coarse = format_jpeg(picture, 5);
-    const Picture read = parse_jpeg(to_bytes(fine), "file");
+    const Image image = ramp(height, width, channels);
+    const std::string fine = format_jpeg(image, 100), coarse = format_jpeg(image, 5);
+    const Image read = parse_jpeg(to_bytes(fine), "file");
     EXPECT_EQ(read.height, height);
     EXPECT_EQ(read.width, width);
     EXPECT_EQ(read.channels, channels);
-    EXPECT_LE(largest_difference(read, picture), channels == 1 ? 1 : 6);
-    EXPECT_EQ(parse_picture(to_bytes(fine), "file"), read);
+    EXPECT_LE(largest_difference(read, image), channels == 1 ? 1 : 6);
+    EXPECT_EQ(parse_image(to_bytes(fine), "file"), read);
     if (height > 1) {
       EXPECT_LT(coarse.size(), fine.size());
-      EXPECT_GT(largest_difference(parse_jpeg(to_bytes(coarse), "file"), picture), 6);
+      EXPECT_GT(largest_difference(parse_jpeg(to_bytes(coarse), "file"), image), 6);
     }
   }
   EXPECT_EQ(error_of(ErrorKind::internal, [&] { format_jpeg(ramp(2, 2, 1), 0); }),

@@ -15,9 +15,9 @@
 
 namespace modewise::io {
 
-struct PictureCase {
+struct ImageCase {
   std::string name, file;
-  Picture picture;
+  Image image;
 };
 
 inline std::vector<uint8_t> pixels_from_hex(const nlohmann::json& hex) {
@@ -26,47 +26,47 @@ inline std::vector<uint8_t> pixels_from_hex(const nlohmann::json& hex) {
   return {begin, begin + bytes.size()};
 }
 
-inline Picture picture_of(const nlohmann::json& shape, const nlohmann::json& pixels) {
+inline Image image_of(const nlohmann::json& shape, const nlohmann::json& pixels) {
   return {shape[0], shape[1], shape[2], pixels_from_hex(pixels)};
 }
 
 /// Those of pictures.json: "png" or "jpeg".
-inline std::vector<PictureCase> frozen_pictures(const std::string& format) {
-  std::vector<PictureCase> cases;
+inline std::vector<ImageCase> frozen_images(const std::string& format) {
+  std::vector<ImageCase> cases;
   const auto vectors = load_vectors("pictures.json");
   for (const auto& entry : vectors[format])
     cases.push_back(
-        {entry["name"], to_text(from_hex(entry["file"])), picture_of(entry["shape"], entry["pixels"])});
+        {entry["name"], to_text(from_hex(entry["file"])), image_of(entry["shape"], entry["pixels"])});
   return cases;
 }
 
 inline std::string frozen_file(const std::string& format, const std::string& name) {
-  for (const PictureCase& test : frozen_pictures(format))
+  for (const ImageCase& test : frozen_images(format))
     if (test.name == name) return test.file;
   ADD_FAILURE() << "no case " << name;
   return "";
 }
 
 /// Any value at each place, whatever the size.
-inline Picture speckled(int64_t height, int64_t width, int64_t channels) {
-  Picture picture{height, width, channels, {}};
-  picture.pixels.resize(static_cast<size_t>(height * width * channels));
+inline Image speckled(int64_t height, int64_t width, int64_t channels) {
+  Image image{height, width, channels, {}};
+  image.pixels.resize(static_cast<size_t>(height * width * channels));
   uint32_t state = 12345;
-  for (uint8_t& value : picture.pixels) {
+  for (uint8_t& value : image.pixels) {
     state = state * 1664525 + 1013904223;
     value = static_cast<uint8_t>(state >> 24);
   }
-  return picture;
+  return image;
 }
 
 /// Smooth: what a JPEG keeps.
-inline Picture ramp(int64_t height, int64_t width, int64_t channels) {
-  Picture picture{height, width, channels, {}};
+inline Image ramp(int64_t height, int64_t width, int64_t channels) {
+  Image image{height, width, channels, {}};
   for (int64_t y = 0; y < height; ++y)
     for (int64_t x = 0; x < width; ++x)
       for (int64_t c = 0; c < channels; ++c)
-        picture.pixels.push_back(static_cast<uint8_t>((y + 2 * x) * 255 / (height + 2 * width) / (c + 1)));
-  return picture;
+        image.pixels.push_back(static_cast<uint8_t>((y + 2 * x) * 255 / (height + 2 * width) / (c + 1)));
+  return image;
 }
 
 inline std::string big_endian_text(uint32_t value) {

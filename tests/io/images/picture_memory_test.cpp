@@ -17,27 +17,27 @@ namespace modewise::io {
 namespace {
 
 constexpr int64_t kMiB = 1 << 20;
-constexpr PictureOptions kSmall{.height = 32, .width = 32};
+constexpr ImageClassificationOptions kSmall{.height = 32, .width = 32};
 
-int64_t peak_of(const PictureOptions& options, const std::string& content) {
+int64_t peak_of(const ImageClassificationOptions& options, const std::string& content) {
   const std::vector<std::byte> bytes = to_bytes(content);
   const AllocationMeter meter;
   try {
-    parse_picture(bytes, "file", options);
+    parse_image(bytes, "file", options);
   } catch (const Error&) {
   }
   return meter.peak();
 }
 
 /// By how much a process of its own grows while it reads `content`, all memory counted.
-int64_t growth_of(const PictureOptions& options, const std::string& content) {
+int64_t growth_of(const ImageClassificationOptions& options, const std::string& content) {
   const std::vector<std::byte> bytes = to_bytes(content);
-  const auto most_resident = [&](bool reads) {
+  const auto max_resident = [&](bool reads) {
     malloc_trim(0);
     const pid_t child = fork();
     if (child == 0) {
       try {
-        if (reads) parse_picture(bytes, "file", options);
+        if (reads) parse_image(bytes, "file", options);
       } catch (const Error&) {
       }
       _exit(0);
@@ -48,11 +48,11 @@ int64_t growth_of(const PictureOptions& options, const std::string& content) {
     EXPECT_EQ(status, 0);
     return static_cast<int64_t>(usage.ru_maxrss) * 1024;
   };
-  const int64_t before = most_resident(false);
-  return most_resident(true) - before;
+  const int64_t before = max_resident(false);
+  return max_resident(true) - before;
 }
 
-void expect_bounded(const PictureOptions& options, const std::string& content, const std::string& what) {
+void expect_bounded(const ImageClassificationOptions& options, const std::string& content, const std::string& what) {
   const int64_t limit = 2 * static_cast<int64_t>(content.size()) + 64 * kMiB;
   EXPECT_LE(peak_of(options, content), limit) << what;
 #if !defined(__SANITIZE_ADDRESS__)
@@ -70,7 +70,7 @@ std::string flat_png(uint32_t height, uint32_t width, uint8_t depth, uint8_t col
   return png.text();
 }
 
-TEST(PictureMemory, IsBoundedForPng) {
+TEST(ImageMemory, IsBoundedForPng) {
   const std::string fits = flat_png(4000, 5000, 8, 2), large = flat_png(5000, 7001, 8, 2);
   EXPECT_GT(peak_of({}, fits), 57 * kMiB);
   expect_bounded({}, fits, "60 MB of pixels");
@@ -84,7 +84,7 @@ TEST(PictureMemory, IsBoundedForPng) {
   expect_bounded({}, flat_png(2000, 9000, 8, 2, 1), "interlaced");
 }
 
-TEST(PictureMemory, IsBoundedForHeadersAlone) {
+TEST(ImageMemory, IsBoundedForHeadersAlone) {
   PngBuilder png{.width = 30000, .height = 30000};
   EXPECT_LT(peak_of({}, png.text()), kMiB);
   expect_bounded(kSmall, png.text(), "30,000 square");
@@ -106,7 +106,7 @@ TEST(PictureMemory, IsBoundedForHeadersAlone) {
   }
 }
 
-TEST(PictureMemory, IsBoundedForChunksThatArePacked) {
+TEST(ImageMemory, IsBoundedForChunksThatArePacked) {
   PngBuilder png;
   png.before = png_chunk("zTXt", std::string("a\0\0", 3) + zlib_of(std::string(size_t{64} << 20, ' ')));
   EXPECT_LT(peak_of({}, png.text()), kMiB);
@@ -114,17 +114,17 @@ TEST(PictureMemory, IsBoundedForChunksThatArePacked) {
   EXPECT_LT(peak_of({}, png.text()), kMiB);
 }
 
-TEST(PictureMemory, IsBoundedForJpeg) {
-  Picture picture = ramp(4001, 5003, 3);
-  const std::string file = format_jpeg(picture, 60);
-  picture = {};
+TEST(ImageMemory, IsBoundedForJpeg) {
+  Image image = ramp(4001, 5003, 3);
+  const std::string file = format_jpeg(image, 60);
+  image = {};
   expect_bounded({}, file, "60 MB of pixels");
   EXPECT_EQ(parse_jpeg(to_bytes(file), "file").width, 5003);
 }
 
-TEST(PictureMemory, MayRunOut) {
+TEST(ImageMemory, MayRunOut) {
   for (const char* format : {"png", "jpeg"}) {
-    for (const PictureCase& test : frozen_pictures(format)) {
+    for (const ImageCase& test : frozen_images(format)) {
       const std::vector<std::byte> bytes = to_bytes(test.file);
       int64_t allocations = 0;
       for (;; ++allocations) {
@@ -132,7 +132,7 @@ TEST(PictureMemory, MayRunOut) {
         {
           AllocationFailure failure(allocations);
           try {
-            EXPECT_EQ(parse_picture(bytes, "file"), test.picture);
+            EXPECT_EQ(parse_image(bytes, "file"), test.image);
           } catch (const std::bad_alloc&) {
             thrown = true;
           } catch (const Error&) {  // libpng says in its own words that it got none

@@ -30,16 +30,16 @@ std::array<int64_t, 2> stored_place(int orientation, int64_t height, int64_t wid
   }
 }
 
-TEST(PictureRows, AverageDownAndTurn) {
+TEST(ImageRows, AverageDownAndTurn) {
   const int64_t height = 7, width = 5, channels = 3;
-  const Picture from = speckled(height, width, channels);
+  const Image from = speckled(height, width, channels);
   for (const int64_t by : {1, 2, 3, 7, 9}) {
     const int64_t rows = (height + by - 1) / by, columns = (width + by - 1) / by;
     for (int orientation = 1; orientation <= 8; ++orientation) {
-      PictureRows sink({height, width, channels}, by, orientation);
+      ImageRows sink({height, width, channels}, by, orientation);
       for (int64_t y = 0; y < height; ++y)
         sink.add(std::span(from.pixels).subspan(static_cast<size_t>(y * width * channels), width * channels));
-      const Picture out = sink.take();
+      const Image out = sink.take();
       ASSERT_EQ(out.height, orientation < 5 ? rows : columns);
       ASSERT_EQ(out.width, orientation < 5 ? columns : rows);
       for (int64_t y = 0; y < out.height; ++y)
@@ -59,9 +59,9 @@ TEST(PictureRows, AverageDownAndTurn) {
   }
 }
 
-TEST(PictureRows, DivideByAsLittleAsTheMemoryAsks) {
+TEST(ImageRows, DivideByAsLittleAsTheMemoryAsks) {
   constexpr uint64_t mib = uint64_t{1} << 20;
-  const PictureOptions small{32, 32, false}, none, any{0, 0, true};
+  const ImageClassificationOptions small{32, 32, false}, none, any{0, 0, true};
   const DecodingMemory plain{1000, 0, true, ""};
   // 62 MiB and 2,000 bytes are there for a grey picture of as many pixels; the sums of a row count too.
   ASSERT_EQ(decoding_limit(1000), 62 * mib + 2000);
@@ -71,11 +71,11 @@ TEST(PictureRows, DivideByAsLittleAsTheMemoryAsks) {
   EXPECT_EQ(choose_reduction(large, plain, small, "file"), 7);  // 4,286² · 3 = 55 MB; by 6 it is 75 MB
   EXPECT_EQ(choose_reduction(more, plain, any, "file"), 1);
   const auto refusal = [&](const StoredSize& size, const DecodingMemory& memory,
-                           const PictureOptions& options) {
+                           const ImageClassificationOptions& options) {
     return message_of([&](std::span<const std::byte>) { choose_reduction(size, memory, options, "file"); },
                       "");
   };
-  for (const PictureOptions& unknown : {none, PictureOptions{32, 0, false}, PictureOptions{0, 32, false}})
+  for (const ImageClassificationOptions& unknown : {none, ImageClassificationOptions{32, 0, false}, ImageClassificationOptions{0, 32, false}})
     EXPECT_NE(refusal(more, plain, unknown), "");
   EXPECT_THAT(refusal(fits, {1000, 2001, false, "it is interlaced"}, small),
               testing::EndsWith("64 MiB: it is interlaced; --allow-size reads it all the same"));

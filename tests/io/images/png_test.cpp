@@ -15,13 +15,13 @@ void parse(std::span<const std::byte> bytes) {
 }
 
 TEST(Png, ReadsEveryKindOfPixels) {
-  const auto cases = frozen_pictures("png");
+  const auto cases = frozen_images("png");
   EXPECT_GT(cases.size(), 45U);
-  for (const PictureCase& test : cases) {
-    const Picture picture = parse_png(to_bytes(test.file), test.name);
-    EXPECT_EQ(picture.height, test.picture.height) << test.name;
-    EXPECT_EQ(picture.channels, test.picture.channels) << test.name;
-    EXPECT_EQ(picture, test.picture) << test.name;
+  for (const ImageCase& test : cases) {
+    const Image image = parse_png(to_bytes(test.file), test.name);
+    EXPECT_EQ(image.height, test.image.height) << test.name;
+    EXPECT_EQ(image.channels, test.image.channels) << test.name;
+    EXPECT_EQ(image, test.image) << test.name;
   }
 }
 
@@ -85,9 +85,9 @@ TEST(Png, SaysWhatIsWrongWithAFile) {
        {"checksum of pixels", pixels, "file: the PNG picture cannot be read (row 1 of 2): IDAT: CRC error"}});
 }
 
-TEST(Png, PassesOverWhatDescribesAPicture) {
+TEST(Png, PassesOverWhatDescribesAImage) {
   const PngBuilder plain;
-  const Picture expected = parse_png(to_bytes(plain.text()), "file");
+  const Image expected = parse_png(to_bytes(plain.text()), "file");
   PngBuilder described = plain;
   described.before = png_chunk("iCCP", "name\0\0broken") + png_chunk("gAMA", "bad") + png_chunk("tIME", "7");
   described.after = png_chunk("tEXt", "Comment");
@@ -111,11 +111,11 @@ TEST(Png, IsWrittenAsItIsRead) {
   const ScratchFolder scratch;
   for (const auto& [height, width, channels] :
        std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {1, 1, 3}, {3, 5, 1}, {17, 31, 3}, {65, 2, 3}}) {
-    const Picture picture = speckled(height, width, channels);
-    write_png(scratch / "a.png", picture);
-    EXPECT_EQ(read_png(scratch / "a.png"), picture);
-    EXPECT_EQ(read_picture(scratch / "a.png"), picture);
-    EXPECT_EQ(read_file(scratch / "a.png"), format_png(picture));
+    const Image image = speckled(height, width, channels);
+    write_png(scratch / "a.png", image);
+    EXPECT_EQ(read_png(scratch / "a.png"), image);
+    EXPECT_EQ(read_image(scratch / "a.png"), image);
+    EXPECT_EQ(read_file(scratch / "a.png"), format_png(image));
   }
   EXPECT_EQ(error_of(ErrorKind::internal,
                      [&] {
@@ -129,13 +129,13 @@ TEST(Png, IsWrittenAsItIsRead) {
             "format_png: 12 bytes are no picture of 2 x 3 pixels of 2 channels");
 }
 
-TEST(Picture, IsKnownByItsFirstBytes) {
-  const auto refuse = [](std::span<const std::byte> bytes) { parse_picture(bytes, "file"); };
+TEST(Image, IsKnownByItsFirstBytes) {
+  const auto refuse = [](std::span<const std::byte> bytes) { parse_image(bytes, "file"); };
   EXPECT_THAT(message_of(refuse, "name,class\na,b\n"),
               HasSubstr("expected a picture, PNG or JPEG; the 15 bytes"));
   EXPECT_THAT(message_of(refuse, ""), HasSubstr("the 0 bytes"));
   try {
-    read_picture("/nowhere/a.png");
+    read_image("/nowhere/a.png");
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::no_input);

@@ -180,12 +180,12 @@ TEST(CsvDialect, ShowsFourCellsOfADoubtfulRow) {
 }
 
 TEST(CsvDialect, KnowsMissingMarksAsTextsAndAsNumbers) {
-  const MissingMarks marks({"NA", " gone ", "-9999", "1,5"}, '.');
+  const MissingValues marks({"NA", " gone ", "-9999", "1,5"}, '.');
   for (const char* text : {"NA", " NA ", "gone", "1,5"}) EXPECT_TRUE(marks.contains(text)) << text;
   for (const char* text : {"", "N", "-9999", "gone!"}) EXPECT_FALSE(marks.contains(text)) << text;
   EXPECT_TRUE(marks.contains(-9999.0));
   EXPECT_FALSE(marks.contains(1.5));
-  EXPECT_TRUE(MissingMarks({"1,5"}, ',').contains(1.5));
+  EXPECT_TRUE(MissingValues({"1,5"}, ',').contains(1.5));
   EXPECT_EQ(kind_of("-9999.0", '.', marks), CellKind::missing);
   EXPECT_EQ(kind_of("9999", '.', marks), CellKind::number);
   EXPECT_EQ(kind_of("gone", '.', marks), CellKind::missing);

@@ -27,7 +27,7 @@ TextModelConfig small_text_config(const std::string& kind, const std::string& fo
   c.layers = 2;
   c.heads = 3;
   c.positions = 17;
-  c.deviation = 0.5;
+  c.stddev = 0.5;
   c.attention.form = form;
   if (form == "axial" || form == "pooled" || form == "causal") c.attention.fold = {0, 5};
   if (form == "nystroemformer") c.attention.landmarks = 4, c.attention.kernel = 3;
@@ -62,7 +62,7 @@ std::string message_of(ErrorKind kind, const std::function<void()>& run) {
 
 TEST(TextFiles, EveryFormComesBackByTheBit) {
   for (const char* kind : {"bert", "roberta"})
-    for (const nn::SequenceForm& one : nn::sequence_forms()) {
+    for (const nn::SequenceAttentionEntry& one : nn::sequence_attention_entries()) {
       const std::string form(one.name);
       const auto model = make_text_classifier(small_text_config(kind, form), 3, 5);
       const ScratchFolder scratch;
@@ -172,21 +172,21 @@ TEST(TextFiles, AFolderWithoutAModelIsNoInput) {
 
 TEST(TextModels, FirstWeightsAreBertsAndOfTheSeedAlone) {
   TextModelConfig config = small_text_config("bert");
-  config.deviation = 0.02;
+  config.stddev = 0.02;
   const auto a = make_text_classifier(config, 2, 5), b = make_text_classifier(config, 2, 5);
   expect_same_parameters(*a, *b);
   for (const auto& item : a->named_parameters()) {
     const bool matrix = item.value().dim() == 2 && item.value().numel() > 100;
     const float largest = item.value().abs().max().item<float>();
     EXPECT_EQ(largest == 0, item.key().ends_with("bias")) << item.key();
-    const float deviation = matrix ? item.value().std().item<float>() : 0.02F;
-    EXPECT_NEAR(deviation, 0.02, 0.004) << item.key();
+    const float stddev = matrix ? item.value().std().item<float>() : 0.02F;
+    EXPECT_NEAR(stddev, 0.02, 0.004) << item.key();
   }
 }
 
 TEST(TextModels, PositionsMayBeginAsWaves) {
   TextModelConfig config = small_text_config("bert");
-  config.deviation = 0.25;
+  config.stddev = 0.25;
   const auto drawn = make_masked_language_model(config, 5);
   config.first_positions = "sinusoid";
   const auto waves = make_masked_language_model(config, 5);

@@ -97,7 +97,7 @@ class Strip {
 
   /// Makes the keys of tokens [first, last) ready: those of tokens, turned, and those of slots, turned.
   void load_keys(int64_t first, int64_t last) {
-    first_key_ = most(0, first - plan_.window + 1);
+    first_key_ = maximum(0, first - plan_.window + 1);
     base_ = code_base(plan_, first / plan_.chunk);
     const T* k = token_row(plan_.k, plan_.k_batch, plan_.k_head);
     const T* v = token_row(plan_.v, plan_.v_batch, plan_.v_head);
@@ -110,13 +110,13 @@ class Strip {
       if (plan_.cosine != nullptr) turn_row(key, cosine(s), sine(s), half_, F{1}, key);
       widen_row(v + s * plan_.v_row, plan_.e, e_, values_ + (s - first_key_) * e_);
     }
-    for (int64_t s = 0; s < least(plan_.sinks, plan_.n); ++s) {
+    for (int64_t s = 0; s < minimum(plan_.sinks, plan_.n); ++s) {
       widen_row(k + s * plan_.k_row, plan_.d, d_, sink_keys_ + s * d_);
       widen_row(v + s * plan_.v_row, plan_.e, e_, sink_values_ + s * e_);
     }
     F* to = slot_keys_;
     for (int l = 0; l < plan_.levels; ++l) {
-      const SlotLevel& level = plan_.level[l];
+      const SummaryLevel& level = plan_.level[l];
       first_block_[l] = first / level.tokens / level.siblings * level.siblings;
       turned_[l] = to;
       const int64_t end = (last - 1) / level.tokens;
@@ -134,8 +134,8 @@ class Strip {
   }
 
   int64_t tile_end(int64_t from, int64_t last) const {
-    int64_t end = least(from + kRows, last);
-    if (plan_.levels > 1) end = least(end, (from / plan_.level[1].tokens + 1) * plan_.level[1].tokens);
+    int64_t end = minimum(from + kRows, last);
+    if (plan_.levels > 1) end = minimum(end, (from / plan_.level[1].tokens + 1) * plan_.level[1].tokens);
     return end;
   }
 
@@ -200,14 +200,14 @@ class Strip {
   struct Sizes {
     int64_t tokens, slots = 0, keys, queries;
     explicit Sizes(const SummaryPlan& plan) {
-      tokens = least(plan.strip, plan.n) + least(plan.window, plan.n);
-      keys = least(plan.window + kRows, plan.n + kRows) + plan.sinks;
+      tokens = minimum(plan.strip, plan.n) + minimum(plan.window, plan.n);
+      keys = minimum(plan.window + kRows, plan.n + kRows) + plan.sinks;
       for (int l = 0; l < plan.levels; ++l) {
-        const SlotLevel& level = plan.level[l];
+        const SummaryLevel& level = plan.level[l];
         // A strip sees the groups that it touches, from the beginning of the first.
         const int64_t in_strip = plan.strip / level.tokens + 2;
-        slots += least(level.finished, level.siblings + in_strip) * plan.slots;
-        keys += least(level.finished, level.siblings) * plan.slots;
+        slots += minimum(level.finished, level.siblings + in_strip) * plan.slots;
+        keys += minimum(level.finished, level.siblings) * plan.slots;
       }
       queries = plan.levels + 2;
     }
@@ -243,7 +243,7 @@ class Strip {
     } else if (level > plan_.levels) {
       cos_row = as<F>(plan_.far_cosine), sin_row = as<F>(plan_.far_sine);
     } else {
-      const SlotLevel& own = plan_.level[level - 1];
+      const SummaryLevel& own = plan_.level[level - 1];
       const int64_t place = token / own.tokens % own.siblings;
       cos_row = as<F>(own.cosine) + place * half_, sin_row = as<F>(own.sine) + place * half_;
     }
@@ -257,15 +257,15 @@ class Strip {
   void open_tile(int64_t h, int64_t from, int64_t end) {
     h_ = h, from_ = from, rows_ = end - from;
     segments_ = 0;
-    const int64_t first = most(0, from - plan_.window + 1);
+    const int64_t first = maximum(0, from - plan_.window + 1);
     add_window(first, end);
-    const int64_t sinks = least(plan_.sinks, end - plan_.window);
+    const int64_t sinks = minimum(plan_.sinks, end - plan_.window);
     if (sinks > 0) {
       const int64_t row = ((b_ * plan_.kv_heads + g_) * plan_.chunks + chunk_) * plan_.sinks;
       add_segment(sink_keys_, sink_values_, sinks, plan_.levels + 1, plan_.sink_k, plan_.sink_v, row);
     }
     for (int l = 0; l < plan_.levels; ++l) {
-      const SlotLevel& level = plan_.level[l];
+      const SummaryLevel& level = plan_.level[l];
       const int64_t group = from / level.tokens / level.siblings * level.siblings;
       const int64_t count = ((end - 1) / level.tokens - group) * plan_.slots;
       if (count == 0) continue;
@@ -293,7 +293,7 @@ class Strip {
 
   // Tokens before the chunk have their gradients in its halo, so that no two chunks write one place.
   void add_window(int64_t first, int64_t end) {
-    const int64_t border = plan_.sum_k == nullptr ? first : least(most(chunk_ * plan_.chunk, first), end);
+    const int64_t border = plan_.sum_k == nullptr ? first : minimum(maximum(chunk_ * plan_.chunk, first), end);
     const int64_t head = b_ * plan_.kv_heads + g_;
     const auto add = [&](int64_t begin, int64_t stop, void* grad_k, void* grad_v, int64_t row) {
       if (stop > begin)
@@ -375,27 +375,27 @@ class Strip {
       const int64_t key = first + j;
       if (key >= partial && key <= from_) continue;
       F* row = logits + j * kRows;
-      for (int64_t m = 0; m < least(key - from_, kRows); ++m) row[m] = kHidden<F>;
-      for (int64_t m = most(key + plan_.window - from_, 0); m < rows_; ++m) row[m] = kHidden<F>;
+      for (int64_t m = 0; m < minimum(key - from_, kRows); ++m) row[m] = kHidden<F>;
+      for (int64_t m = maximum(key + plan_.window - from_, 0); m < rows_; ++m) row[m] = kHidden<F>;
     }
   }
   void hide_sinks(int64_t count, F* logits) const {
     for (int64_t s = 0; s < count; ++s)
-      for (int64_t m = 0; m < least(s + plan_.window - from_, kRows); ++m) logits[s * kRows + m] = kHidden<F>;
+      for (int64_t m = 0; m < minimum(s + plan_.window - from_, kRows); ++m) logits[s * kRows + m] = kHidden<F>;
   }
   // Slots of a block are seen by tokens behind its end.
   void hide_slots(int64_t count, F* logits) const {
-    const SlotLevel& level = plan_.level[0];
+    const SummaryLevel& level = plan_.level[0];
     const int64_t group = from_ / level.tokens / level.siblings * level.siblings;
-    const int64_t first = most(from_ / level.tokens - group, 0);
+    const int64_t first = maximum(from_ / level.tokens - group, 0);
     for (int64_t j = first * plan_.slots; j < count; ++j) {
       const int64_t behind = (group + j / plan_.slots + 1) * level.tokens - from_;
-      for (int64_t m = 0; m < least(behind, kRows); ++m) logits[j * kRows + m] = kHidden<F>;
+      for (int64_t m = 0; m < minimum(behind, kRows); ++m) logits[j * kRows + m] = kHidden<F>;
     }
   }
 
   // FoldLevel::excess, for each token.
-  void keep_share(const SlotLevel& level, int64_t count, F* logits) const {
+  void keep_share(const SummaryLevel& level, int64_t count, F* logits) const {
     if (level.known == 0 || (from_ + rows_ - 1) / level.tokens <= level.known) return;
     F excess[kRows] = {};
     for (int64_t m = 0; m < rows_; ++m) {
@@ -492,9 +492,9 @@ template <class T>
 void attend_backward(const SummaryPlan& plan, int64_t b, int64_t g, int64_t chunk, void* scratch) {
   Strip<T> strip(plan, b, g, scratch, true);
   strip.open_chunk(chunk);
-  const int64_t repeats = plan.heads / plan.kv_heads, stop = least((chunk + 1) * plan.chunk, plan.n);
+  const int64_t repeats = plan.heads / plan.kv_heads, stop = minimum((chunk + 1) * plan.chunk, plan.n);
   for (int64_t first = chunk * plan.chunk; first < stop; first += plan.strip) {
-    const int64_t last = least(first + plan.strip, stop);
+    const int64_t last = minimum(first + plan.strip, stop);
     strip.load_keys(first, last);
     for (int64_t h = g * repeats; h < (g + 1) * repeats; ++h)
       for (int64_t from = first, end; from < last; from = end) {

@@ -48,7 +48,7 @@ void gather_tokens(const SummaryPlan& plan, int64_t b, int64_t g, int64_t first,
 template <class T>
 void gather_slots(const SummaryPlan& plan, int l, int64_t b, int64_t g) {
   using F = Accumulate<T>;
-  const SlotLevel& level = plan.level[l];
+  const SummaryLevel& level = plan.level[l];
   const int64_t head = b * plan.kv_heads + g, d = plan.d_row, e = plan.e_row,
                 count = level.finished * plan.slots;
   F *keys = as<F>(level.grad_keys) + head * count * d, *values = as<F>(level.grad_values) + head * count * e;
@@ -56,8 +56,8 @@ void gather_slots(const SummaryPlan& plan, int l, int64_t b, int64_t g) {
   for (int64_t i = 0; i < count * e; ++i) values[i] = 0;
   for (int64_t c = 0; c < plan.chunks; ++c) {
     const int64_t entry = c * plan.levels + l, first = plan.part_first[entry];
-    const int64_t last_token = least((c + 1) * plan.chunk, plan.n) - 1;
-    const int64_t rows = most(last_token / level.tokens - first, 0) * plan.slots;
+    const int64_t last_token = minimum((c + 1) * plan.chunk, plan.n) - 1;
+    const int64_t rows = maximum(last_token / level.tokens - first, 0) * plan.slots;
     const int64_t row = head * plan.part_rows + plan.part_row[entry];
     add_rows(as<F>(plan.part_k) + row * d, rows * d, keys + first * plan.slots * d);
     add_rows(as<F>(plan.part_v) + row * e, rows * e, values + first * plan.slots * e);

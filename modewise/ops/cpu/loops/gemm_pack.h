@@ -149,9 +149,9 @@ void panel_cells(const GemmPlan& plan, int64_t p, int64_t first, int64_t last, t
 
 /// Lines and runs that are worth reading where they lie: a tile is of one line, a segment of depth of one
 /// run.
-constexpr int64_t kLeastLine = 4, kLeastRun = 16;
+constexpr int64_t kMinLine = 4, kMinRun = 16;
 inline bool is_coarse(const LinedMatrix& x) {
-  return x.line >= kLeastLine && x.run >= kLeastRun;
+  return x.line >= kMinLine && x.run >= kMinRun;
 }
 
 /// Whether the tiles read a where it lies.

@@ -42,7 +42,7 @@ class PieceSegments {
   const DepthSegment* end() const { return segments_ + count_; }
 
  private:
-  static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+  static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
 
   void cut(int64_t line_of_a) {
     line_ = line_of_a;
@@ -50,18 +50,18 @@ class PieceSegments {
     int64_t cell = begin_;
     do {
       const int64_t chain = kChainCells<P> - (cell - begin_) % kChainCells<P>;
-      DepthSegment s{(cell - begin_) * a_step_, (cell - begin_) * b_step_, least(chain, end_ - cell), false};
+      DepthSegment s{(cell - begin_) * a_step_, (cell - begin_) * b_step_, minimum(chain, end_ - cell), false};
       bool zero = false;
       if (runs_ != nullptr) {
         const int64_t column = cell * P::kDepth;
         s.a = runs_->column_at(column) * static_cast<int64_t>(sizeof(typename P::Memory));
-        s.cells = least(s.cells, (runs_->run - column % runs_->run) / P::kDepth);
+        s.cells = minimum(s.cells, (runs_->run - column % runs_->run) / P::kDepth);
         zero = is_zero_run(*runs_, line_, column / runs_->run);
       }
       if (lines_ != nullptr) {
         const int64_t row = plan_.b_first + cell;
         s.b = lines_->row_at(row);
-        s.cells = least(s.cells, lines_->line - row % lines_->line);
+        s.cells = minimum(s.cells, lines_->line - row % lines_->line);
         zero = zero || is_zero_run(*lines_, row / lines_->line, b_run_);
       }
       cell += s.cells;

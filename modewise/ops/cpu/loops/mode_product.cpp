@@ -27,8 +27,8 @@ int64_t panel_fibres(const ProductPlan& plan, int64_t group) {
 template <class T>
 int64_t head_group(const ProductPlan& plan) {
   using F = Accumulate<T>;
-  const int64_t least = (2 * kTileVectors * kLanes<F> + plan.width - 1) / plan.width;
-  return panel_fibres<F>(plan, plan.heads) >= least ? plan.heads : 1;
+  const int64_t minimum = (2 * kTileVectors * kLanes<F> + plan.width - 1) / plan.width;
+  return panel_fibres<F>(plan, plan.heads) >= minimum ? plan.heads : 1;
 }
 
 template <class F>

@@ -15,7 +15,7 @@ class Blocks {
 
   Blocks(const SummaryPlan& plan, int level, int64_t b, int64_t g, void* scratch)
       : plan_(plan), level_(level), b_(b), g_(g), slots_(plan.slots), d_(plan.d_row), e_(plan.e_row) {
-    const SlotLevel& own = plan.level[level];
+    const SummaryLevel& own = plan.level[level];
     rows_ = own.children * (level == 0 ? 1 : slots_);
     latents_ = as<F>(own.latents) + g * slots_ * d_;
     keys_ = as<F>(scratch);
@@ -39,7 +39,7 @@ class Blocks {
         copy_row(v + c * plan_.v_row, plan_.e, e_, values_ + c * e_);
       }
     } else {
-      const SlotLevel& below = plan_.level[level_ - 1];
+      const SummaryLevel& below = plan_.level[level_ - 1];
       const int64_t first = (b_ * plan_.kv_heads + g_) * below.finished * slots_ + block * rows_;
       keys_ = as<F>(below.keys) + first * d_;
       values_ = as<F>(below.values) + first * e_;
@@ -66,7 +66,7 @@ class Blocks {
       to_keys = as<F>(plan_.sum_k) + first * d_;
       to_values = as<F>(plan_.sum_v) + first * e_;
     } else {
-      const SlotLevel& below = plan_.level[level_ - 1];
+      const SummaryLevel& below = plan_.level[level_ - 1];
       const int64_t first = (b_ * plan_.kv_heads + g_) * below.finished * slots_ + block * rows_;
       to_keys = as<F>(below.grad_keys) + first * d_;
       to_values = as<F>(below.grad_values) + first * e_;
@@ -96,7 +96,7 @@ class Blocks {
   }
 
   F* slot_row(void* slots, int64_t block, int64_t row) const {
-    const SlotLevel& own = plan_.level[level_];
+    const SummaryLevel& own = plan_.level[level_];
     return as<F>(slots) + ((b_ * plan_.kv_heads + g_) * own.finished + block) * slots_ * row;
   }
 

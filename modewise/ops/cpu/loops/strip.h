@@ -6,10 +6,10 @@
 
 namespace modewise::ops::MODEWISE_ISA {
 
-inline int64_t least(int64_t a, int64_t b) {
+inline int64_t minimum(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
-inline int64_t most(int64_t a, int64_t b) {
+inline int64_t maximum(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
@@ -33,7 +33,7 @@ inline void turn_row(const F* from, const F* cosine, const F* sine, int64_t half
 
 /// The token whose code is the table's first row, for all queries and keys of a chunk.
 inline int64_t code_base(const SummaryPlan& plan, int64_t chunk) {
-  return plan.given_positions ? 0 : most(0, chunk * plan.chunk - plan.window + 1);
+  return plan.given_positions ? 0 : maximum(0, chunk * plan.chunk - plan.window + 1);
 }
 
 }  // namespace modewise::ops::MODEWISE_ISA

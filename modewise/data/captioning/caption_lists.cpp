@@ -1,0 +1,185 @@
+// Which pictures there are, with which captions, and the part that each belongs to.
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
+#include "modewise/core/file.h"
+#include "modewise/core/random.h"
+#include "modewise/data/captioning/caption_sources.h"
+#include "modewise/io/number_text.h"
+#include "modewise/io/text_input.h"
+#include "modewise/text/ptb_words.h"
+
+namespace modewise::data {
+namespace {
+
+/// What is left out for one reason, so that one sentence speaks of all of it.
+struct LeftOutCaptions {
+  int64_t count = 0;
+  std::string first;
+
+  void add(std::string what) {
+    if (count++ == 0) first = std::move(what);
+  }
+  void warn(CaptionSet& set, const std::string& path, const char* what) const {
+    if (count == 0) return;
+    set.notes.push_back(fmt::format("{}: {} {}, left out; the first is {}", path, count, what, first));
+    ++set.warnings;
+  }
+};
+
+CaptionedImage captioned(const io::CocoCaptions& read, size_t image, LeftOutCaptions& wordless) {
+  CaptionedImage image{read.images.image(image), std::string(read.images.text(image)), {}, {}};
+  for (const uint32_t i : read.captions.of(image.id)) {
+    std::vector<std::string> words = text::ptb_words(read.captions.text(i));
+    if (words.empty()) {
+      wordless.add(fmt::format("annotations[{}] of image {}", i, image.id));
+      continue;
+    }
+    image.captions.emplace_back(read.captions.text(i));
+    image.words.push_back(std::move(words));
+  }
+  return image;
+}
+
+/// Whether a file name leads to a place below the folder that it is read from. Links within the folder are
+/// followed wherever they lead: who made the folder made them.
+bool stays_inside(const std::filesystem::path& file) {
+  return file.is_relative() && std::find(file.begin(), file.end(), "..") == file.end();
+}
+
+/// The ids of a file, one a line, as numbers of the set's pictures.
+std::vector<int64_t> read_ids(const std::string& path, const std::map<int64_t, int64_t>& place_of,
+                              const std::string& source) {
+  const std::string bytes = read_file(path);
+  const io::TextInput input(as_bytes(bytes), path);
+  std::string_view text = input.text();
+  std::vector<int64_t> places;
+  std::set<int64_t> seen;
+  for (int64_t line = 1; !text.empty(); ++line) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view word = io::strip_spaces(text.substr(0, end));
+    if (word.ends_with('\r')) word = io::strip_spaces(word.substr(0, word.size() - 1));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    int64_t id = 0;
+    const auto [last, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+    require(error == std::errc() && last == word.data() + word.size(), ErrorKind::data,
+            "{}:{}: expected the id of an image, got '{}'", path, line, word);
+    const auto found = place_of.find(id);
+    require(found != place_of.end(), ErrorKind::data,
+            "{}:{}: image {} is not among the captioned pictures of {}", path, line, id, source);
+    require(seen.insert(id).second, ErrorKind::data, "{}:{}: image {} stands twice", path, line, id);
+    places.push_back(found->second);
+  }
+  return places;
+}
+
+/// The shares of the parts that no file makes, of what is left.
+std::vector<double> shares_of(const CaptionConfig& config) {
+  std::vector<double> shares = config.split_ratios;
+  require(shares.size() == 3 && shares[0] > 0 && shares[0] + shares[1] + shares[2] <= 1 + 1e-9,
+          ErrorKind::config,
+          "data.split_ratios: expected three shares of training, validation and test that sum to at most 1, "
+          "got [{}]",
+          fmt::join(config.split_ratios, ", "));
+  const double sum = shares[0] + shares[1] + shares[2];
+  if (!config.validation_ids.empty()) shares[1] = 0;
+  if (!config.test_ids.empty() || !config.test_path.empty()) shares[2] = 0;
+  const double left = shares[0] + shares[1] + shares[2];
+  for (double& share : shares) share *= sum / left;
+  return shares;
+}
+
+}  // namespace
+
+std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, const std::string& folder,
+                                   const CaptionConfig& config) {
+  const io::CocoCaptions read = io::read_coco_captions(path);
+  require(folder.empty() || std::filesystem::is_directory(folder), ErrorKind::no_input,
+          "there is no folder {}", folder);
+  LeftOutCaptions missing, wordless, without;
+  std::vector<int64_t> added;
+  for (size_t image = 0; image < read.images.size(); ++image) {
+    CaptionedImage image = captioned(read, image, wordless);
+    require(folder.empty() || config.allow_outside || stays_inside(image.file), ErrorKind::data,
+            "{}: image {} has the file_name {}, which leads out of the folder {}; data.allow_outside = true "
+            "(--allow-outside) reads it all the same",
+            path, image.id, quote_for_message(image.file, 200), folder);
+    if (!folder.empty() && !std::filesystem::is_regular_file(std::filesystem::path(folder) / image.file)) {
+      missing.add(fmt::format("{} (image {})", image.file, image.id));
+      continue;
+    }
+    if (image.captions.empty()) {
+      without.add(fmt::format("image {}", image.id));
+      continue;
+    }
+    added.push_back(std::ssize(set.images));
+    set.images.push_back(std::move(image));
+  }
+  require(config.allow_missing || missing.count == 0, ErrorKind::data,
+          "{}: {} of {} pictures are not in {}, the first is {}; data.allow_missing = true leaves them out",
+          path, missing.count, read.images.size(), folder, missing.first);
+  require(!added.empty(), ErrorKind::data, "{}: there is no picture with a caption", path);
+  missing.warn(set, path, "images have no picture");
+  wordless.warn(set, path, "captions have no words");
+  without.warn(set, path, "images have no caption");
+  return added;
+}
+
+void split_captions(CaptionSet& set, const std::vector<int64_t>& candidates, const CaptionConfig& config) {
+  const std::vector<double> shares = shares_of(config);
+  std::map<int64_t, int64_t> place_of;
+  for (const int64_t i : candidates) place_of[set.images[static_cast<size_t>(i)].id] = i;
+  std::set<int64_t> taken;
+  const auto take = [&](std::vector<int64_t>& part, const std::string& path) {
+    if (path.empty()) return;
+    for (const int64_t i : read_ids(path, place_of, config.path)) {
+      require(taken.insert(i).second, ErrorKind::data, "{}: image {} is among the validation pictures too",
+              path, set.images[static_cast<size_t>(i)].id);
+      part.push_back(i);
+    }
+  };
+  take(set.validation, config.validation_ids);
+  take(set.test, config.test_ids);
+  std::vector<int64_t> open;
+  for (const int64_t i : candidates)
+    if (!taken.contains(i)) open.push_back(i);
+  const std::vector<int64_t> order =
+      random_permutation(std::ssize(open), {static_cast<uint64_t>(config.split_seed), RandomSite::splits, 0});
+  const auto n = static_cast<double>(open.size());
+  const int64_t train = std::llround(shares[0] * n), validation = std::llround((shares[0] + shares[1]) * n),
+                test = std::llround((shares[0] + shares[1] + shares[2]) * n);
+  for (int64_t i = 0; i < test; ++i)
+    (i < train        ? set.train
+     : i < validation ? set.validation
+                      : set.test)
+        .push_back(open[static_cast<size_t>(order[static_cast<size_t>(i)])]);
+  for (std::vector<int64_t>* part : {&set.train, &set.validation, &set.test})
+    std::sort(part->begin(), part->end());
+}
+
+void leave_test_out(CaptionSet& set) {
+  std::vector<int64_t> place(set.images.size(), 0);
+  for (const int64_t i : set.test) place[static_cast<size_t>(i)] = -1;
+  std::vector<CaptionedImage> kept;
+  for (size_t i = 0; i < place.size(); ++i) {
+    if (place[i] < 0) continue;
+    place[i] = std::ssize(kept);
+    kept.push_back(std::move(set.images[i]));
+  }
+  set.images = std::move(kept);
+  set.test.clear();
+  for (std::vector<int64_t>* part : {&set.train, &set.validation})
+    for (int64_t& i : *part) i = place[static_cast<size_t>(i)];
+}
+
+}  // namespace modewise::data

@@ -1,0 +1,95 @@
+#pragma once
+// What is read or simulated, and how its rows are split. One struct, one list of fields (core/fields.h).
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "modewise/core/fields.h"
+
+namespace modewise::data {
+
+/// Two-scale Lorenz-96 on a ring of sites (Lorenz 1996, "Predictability: a problem partly solved", eqs. 2–3):
+///   dX_k/dt    = X_{k−1}(X_{k+1} − X_{k−2}) − X_k + F − (hc/b) Σ_j Y_{j,k}
+///   dY_{j,k}/dt = −cb Y_{j+1,k}(Y_{j+2,k} − Y_{j−1,k}) − c Y_{j,k} + (hc/b) X_k
+struct Lorenz96Config {
+  int64_t sites = 8;                        // K slow variables on the ring
+  int64_t fast = 4;                         // J fast variables a site
+  double forcing = 10;                      // F
+  double coupling = 1;                      // h
+  double amplitude_ratio = 10;              // b
+  double time_ratio = 10;                   // c
+  double sample_step = 0.025;               // model time between rows
+  int64_t substeps = 12;                    // RK4 steps a row
+  std::string variables = "slow_and_mean";  // X and the mean of Y, or "all": X and every Y
+  double noise = 0;                         // deviation of the measuring noise, in deviations of each series
+  void fields(Fields& f);
+};
+
+/// Ring of logistic maps, diffusively coupled (Kaneko 1984): x_i ← (1−ε) f(x_i) + ε/2 (f(x_{i−1}) +
+/// f(x_{i+1})), f(x) = r x (1−x).
+struct LogisticConfig {
+  int64_t sites = 8;
+  double rate = 3.7;      // r, (0, 4]
+  double coupling = 0.3;  // ε, [0, 1]
+  double noise = 0;       // deviation of the measuring noise, absolute
+  void fields(Fields& f);
+};
+
+/// Sum of seasons, trend and first-order autoregressive noise; its best possible error is known (simulate.h).
+struct SeasonalConfig {
+  int64_t variables = 4;
+  std::vector<double> periods = {24, 168};    // in rows
+  std::vector<double> amplitudes = {1, 0.5};  // of each period; phases differ by variable
+  double trend = 0;                           // a row
+  double noise = 0.3;                         // deviation of the innovations
+  double memory = 0.5;                        // coefficient of the autoregression, (−1, 1)
+  void fields(Fields& f);
+};
+
+/// The different words of columns of words, in the order of their letters.
+using Categories = std::map<std::string, std::vector<std::string>>;
+
+struct ForecastDataConfig {
+  std::string path;             // a file, or a folder of CSV files
+  std::string format = "auto";  // auto, csv, text, npy, npz, folder
+  std::string simulate;         // "", lorenz96, logistic, seasonal: instead of a file
+  int64_t simulate_rows = 6000;
+  int64_t simulate_seed = 1;
+  Lorenz96Config lorenz96;
+  LogisticConfig logistic;
+  SeasonalConfig seasonal;
+
+  std::vector<std::string> columns;   // variables to use, in this order; empty: all
+  std::vector<std::string> drop;      // variables not to use
+  std::vector<std::string> known;     // columns whose values are known ahead: inputs, not forecast (known.h)
+  std::vector<std::string> calendar;  // parts of the date that models are given ahead (calendar.h)
+  std::string calendar_code = "cyclic";  // cyclic, scaled
+  std::vector<std::string> categories;   // columns of words to take as variables of 0 and 1
+  Categories words;                      // no option: those that a run keeps of the data it was trained on
+  bool follows = false;                  // no option: rows that go on from others, so that one is enough
+  std::string time_column;               // "" finds it: the first column of dates
+  std::vector<std::string> id;       // columns that tell the series of a long table apart; empty finds them
+  std::string dates = "strict";      // strict: constant steps, gaps are missing rows; rows: as they stand
+  std::string resample;              // "1 h": the rows of each such step become one; empty: as they stand
+  std::string resample_by = "mean";  // mean, sum, last: how they become one
+  std::string delimiter;             // "" guesses; one character, or "tab"
+  std::string header = "auto";       // auto, yes, no: whether the first row of a CSV file names the columns
+  std::vector<std::string> missing_texts;  // further texts that stand for a missing cell
+  std::vector<double> missing_values;      // numbers that stand for a missing cell, such as -9999
+  std::string start, step;                 // for sources without dates: "2019-03-01 00:00", "1 h"
+  std::string array;                       // which array of an NPZ file
+  int64_t time_axis = 0;                   // which axis of an NPY or NPZ array is time; −1 is the last
+  std::vector<std::string> mode_names;     // names of the other axes
+  std::vector<std::string> ordered_modes;  // names of the modes whose positions have an order (grids)
+  double knock_out = 0;                    // fraction of cells hidden at random, to try masks
+  int64_t knock_out_seed = 1;
+
+  std::string split = "auto";                          // auto, ratio, solar, ett_hour, ett_minute, dates
+  std::vector<double> split_ratios = {0.7, 0.1, 0.2};  // train, validation, test
+  std::vector<std::string> split_dates;                // first date of validation, of test[, end of test]
+  void fields(Fields& f);
+};
+
+}  // namespace modewise::data

@@ -1,0 +1,176 @@
+#include <ATen/ops/empty.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <set>
+
+#include "modewise/core/error.h"
+#include "modewise/core/folder.h"
+#include "modewise/core/name_index.h"
+#include "modewise/data/forecasting/sources.h"
+
+namespace modewise::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> csv_files(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::string extension = entry->path().extension().string();
+    for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (extension == ".csv" && !entry->path().filename().string().starts_with("."))
+      files.push_back(require_utf8(entry->path()).string());
+  }
+  require(!error, ErrorKind::no_input, "cannot list the folder {}: {}", folder, error.message());
+  require(!files.empty(), ErrorKind::no_input, "{}: expected a folder with files named *.csv, found none",
+          folder);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+bool is_separator(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) == 0 && (c & 0x80) == 0;
+}
+
+/// File names without extension and without what all of them share, cut at separators: of
+/// PRSA_Data_Dongsi_2013 and PRSA_Data_Dingling_2013 remain Dongsi and Dingling.
+std::vector<std::string> file_labels(const std::vector<std::string>& files) {
+  std::vector<std::string> stems;
+  for (const std::string& file : files) stems.push_back(fs::path(file).stem().string());
+  if (stems.size() < 2) return stems;
+  const std::string& first = stems[0];
+  size_t prefix = first.size(), suffix = first.size();
+  for (const std::string& stem : stems) {
+    const auto ahead =
+        std::mismatch(first.begin(), first.end(), stem.begin(), stem.end()).first - first.begin();
+    const auto behind =
+        std::mismatch(first.rbegin(), first.rend(), stem.rbegin(), stem.rend()).first - first.rbegin();
+    prefix = std::min(prefix, static_cast<size_t>(ahead));
+    suffix = std::min(suffix, static_cast<size_t>(behind));
+  }
+  while (prefix > 0 && !is_separator(first[prefix - 1])) --prefix;
+  while (suffix > 0 && !is_separator(first[first.size() - suffix])) --suffix;
+  std::vector<std::string> labels;
+  for (const std::string& stem : stems) {
+    if (stem.size() <= prefix + suffix) return stems;
+    labels.push_back(stem.substr(prefix, stem.size() - prefix - suffix));
+  }
+  return labels;
+}
+
+void require_same_time(const TimeAxis& a, const TimeAxis& b, const std::string& path_a,
+                       const std::string& path_b) {
+  const std::string both = fmt::format("{} and {} must have the same dates, but ", path_a, path_b);
+  require(a.dated == b.dated, ErrorKind::data, "{}only the {} has dates", both, a.dated ? "first" : "second");
+  if (!a.dated) {
+    require(a.length == b.length, ErrorKind::data,
+            "{} and {} must have the same number of rows, but have {} and {}", path_a, path_b, a.length,
+            b.length);
+    return;
+  }
+  require(a.at(0) == b.at(0), ErrorKind::data, "{}the first begins with {} and the second with {}", both,
+          a.text_at(0), b.text_at(0));
+  require(a.step == b.step && a.months == b.months, ErrorKind::data,
+          "{}the first has steps of {} and the second of {}", both, a.frequency_text(), b.frequency_text());
+  require(a.length == b.length, ErrorKind::data, "{}the first ends with {} and the second with {}", both,
+          a.text_at(a.length - 1), b.text_at(b.length - 1));
+}
+
+/// Sentences of the files, each with the number of files that have it.
+class Tally {
+ public:
+  void add(const std::vector<std::string>& sentences) {
+    for (const std::string& sentence : sentences) {
+      const auto [at, is_new] = places_.add(sentence);
+      if (is_new)
+        counts_.emplace_back(sentence, 1);
+      else
+        ++counts_[at].second;
+    }
+  }
+  std::vector<std::string> of(int64_t files) const {
+    std::vector<std::string> sentences;
+    for (const auto& [sentence, count] : counts_)
+      sentences.push_back(count == files ? sentence
+                                         : fmt::format("{} ({} of {} files)", sentence, count, files));
+    return sentences;
+  }
+
+ private:
+  std::vector<std::pair<std::string, int64_t>> counts_;
+  NameIndex places_;  // in counts_
+};
+
+/// A text column that holds one value a file and another in each file names the files: Beijing's "station".
+struct Naming {
+  std::string column;
+  std::vector<std::string> labels;
+};
+Naming naming_column(const std::vector<std::map<std::string, std::string>>& constants) {
+  for (const auto& [column, unused] : constants[0]) {
+    std::vector<std::string> labels;
+    for (const auto& texts : constants)
+      if (const auto at = texts.find(column); at != texts.end() && !at->second.empty())
+        labels.push_back(at->second);
+    if (labels.size() == constants.size() &&
+        std::set<std::string>(labels.begin(), labels.end()).size() == labels.size())
+      return {column, labels};
+  }
+  return {};
+}
+
+}  // namespace
+
+Series read_folder_series(const ForecastDataConfig& asked) {
+  ForecastDataConfig config = asked;
+  const std::vector<std::string> files = csv_files(config.path);
+  if (config.words.empty() && !config.categories.empty())
+    for (const std::string& file : files) add_words(config.words, file, config);
+  const auto count = static_cast<int64_t>(files.size());
+  Series series;
+  Frame first;
+  std::vector<std::map<std::string, std::string>> constants;
+  Tally notes, warnings;
+  std::vector<Place> places;
+  for (int64_t f = 0; f < count; ++f) {
+    const std::string& path = files[static_cast<size_t>(f)];
+    Frame frame = f == 0 ? read_frame(path, config) : read_frame(path, config, &first, files[0]);
+    constants.push_back(frame.constant_texts);
+    notes.add(frame.notes);
+    warnings.add(frame.warnings);
+    places.push_back(std::move(frame.place));
+    if (f == 0) {
+      series.time = frame.time;
+      series.values = at::empty({frame.time.length, count, frame.values.size(1)}, at::kDouble);
+    } else {
+      require_same_time(series.time, frame.time, files[0], path);
+    }
+    series.values.select(1, f).copy_(frame.values);
+    if (f == 0) {
+      frame.values.reset();
+      first = std::move(frame);
+    }
+  }
+  Naming naming = naming_column(constants);
+  if (naming.labels.empty() || count < 2) naming = {"file", file_labels(files)};
+  series.modes = {{naming.column, naming.labels, false}, {"variable", first.names, false}};
+  series.notes = notes.of(count);
+  series.warnings = warnings.of(count);
+  series.header = first.had_header;
+  series.categories = config.words;
+  series.time_columns = first.time_columns;
+  series.place = [places = std::move(places), width = std::ssize(first.names)](int64_t row, int64_t index) {
+    return places[static_cast<size_t>(index / width)](row, index % width);
+  };
+  const std::string left_out = fmt::format("column '{}' holds text and is left out", naming.column);
+  if (naming.column != "file")
+    std::replace(series.notes.begin(), series.notes.end(), left_out,
+                 fmt::format("column '{}' names the files", naming.column));
+  return series;
+}
+
+}  // namespace modewise::data

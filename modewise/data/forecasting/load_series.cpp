@@ -1,0 +1,225 @@
+#include "modewise/data/forecasting/load_series.h"
+
+#include <ATen/ops/empty.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+
+#include "modewise/core/error.h"
+#include "modewise/core/nearest_name.h"
+#include "modewise/data/forecasting/future_covariates.h"
+#include "modewise/data/forecasting/simulate.h"
+#include "modewise/data/forecasting/sources.h"
+#include "modewise/io/mapped_file.h"
+#include "modewise/io/tables/csv.h"
+
+namespace modewise::data {
+namespace {
+
+/// Whether a file without a telling name holds a table: something else than numbers in its first line that is
+/// not empty, or whole numbers that are names.
+bool holds_table(const ForecastDataConfig& config) {
+  const io::MappedFile file(config.path);
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  const size_t begin = text.find_first_not_of("\r\n");
+  if (begin == std::string_view::npos) return true;
+  const std::string_view line = text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin);
+  if (line.find_first_not_of("0123456789+-.eE,; \t\r") != std::string_view::npos) return true;
+  if (config.header != "auto") return config.header == "yes";
+  // Numbers between spaces are no row of a table.
+  return line.find_first_of(",;") != std::string_view::npos &&
+         io::guess_csv_header(file.bytes(), config.path).names;
+}
+
+std::string format_of(const ForecastDataConfig& config) {
+  if (config.format != "auto") return config.format;
+  const std::filesystem::path path(config.path);
+  if (std::filesystem::is_directory(path)) return "folder";
+  std::string extension = path.extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (extension == ".npy" || extension == ".npz") return extension.substr(1);
+  if (extension == ".csv" || extension == ".tsv") return "csv";
+  return holds_table(config) ? "csv" : "text";
+}
+
+Series simulate(const ForecastDataConfig& config) {
+  const auto seed = static_cast<uint64_t>(config.simulate_seed);
+  if (config.simulate == "lorenz96") return simulate_lorenz96(config.lorenz96, config.simulate_rows, seed);
+  if (config.simulate == "logistic") return simulate_logistic(config.logistic, config.simulate_rows, seed);
+  return simulate_seasonal(config.seasonal, config.simulate_rows, seed);
+}
+
+Series read(const ForecastDataConfig& config) {
+  const std::string format = format_of(config);
+  if (format == "folder") return read_folder_series(config);
+  if (format == "text") return read_text_series(config);
+  if (format == "npy") return read_npy_series(config);
+  if (format == "npz") return read_npz_series(config);
+  return read_csv_series(config);
+}
+
+/// `columns` and `drop` on the last mode, for sources that did not apply them while reading.
+void choose_columns(Series& series, const ForecastDataConfig& config) {
+  if (config.columns.empty() && config.drop.empty()) return;
+  const std::vector<size_t> chosen = chosen_columns(series.modes.back().labels, config, series.source);
+  series = with_positions(std::move(series), chosen);
+}
+
+void name_modes(Series& series, const ForecastDataConfig& config) {
+  if (!config.mode_names.empty()) {
+    require(config.mode_names.size() == series.modes.size(), ErrorKind::config,
+            "data.mode_names: {} has {} modes besides time, got {} names", series.source, series.modes.size(),
+            config.mode_names.size());
+    for (size_t i = 0; i < series.modes.size(); ++i) series.modes[i].name = config.mode_names[i];
+  }
+  std::vector<std::string> names;
+  for (const SeriesMode& mode : series.modes) names.push_back(mode.name);
+  for (const std::string& name : config.ordered_modes) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    require(at != names.end(), ErrorKind::config, "data.ordered_modes: {} has no mode '{}'{}", series.source,
+            name, nearest_name_hint(name, names));
+    series.modes[static_cast<size_t>(at - names.begin())].ordered = true;
+  }
+}
+
+/// `start` and `step` for sources without dates.
+void date_rows(Series& series, const ForecastDataConfig& config) {
+  TimeAxis& time = series.time;
+  if (!time.dated) time.length = series.rows();
+  if (config.start.empty() && config.step.empty()) return;
+  require(!time.dated, ErrorKind::config,
+          "data.start and data.step are for sources without dates, {} has dates", series.source);
+  require(!config.start.empty() && !config.step.empty(), ErrorKind::config,
+          "data.start and data.step belong together, only data.{} is given",
+          config.start.empty() ? "step" : "start");
+  const auto written = io::read_date_time(config.start);
+  if (written && written->style.order_guessed)
+    series.warnings.push_back(fmt::format("data.start = {} is read as {}; day and month could be exchanged too",
+                                        config.start, written->style.text()));
+  const auto seconds = io::parse_date_time(config.start);
+  require(written.has_value() && seconds.has_value(), ErrorKind::config,
+          "data.start: expected a date such as 2019-03-01 00:00, got '{}'", config.start);
+  const Step step = parse_step(config.step, "data.step");
+  time.dated = true;
+  time.start = *seconds;
+  time.step = step.seconds;
+  time.months = step.months;
+  time.month_day = step.months != 0 ? io::to_civil(*seconds).day : 0;
+  time.style = written->style;
+  if (time.step % 86400 != 0 && time.style.clock == io::DateStyle::no_clock)
+    time.style.clock = io::DateStyle::minutes;
+  if (time.step % 60 != 0) time.style.clock = io::DateStyle::seconds;
+}
+
+/// Whether `x` is the number that stands for missing cells; a float32 array holds the float32 nearest to it.
+bool is_mark(double x, double mark) {
+  return x == mark || (x == static_cast<float>(x) && x == static_cast<float>(mark));
+}
+
+/// Climate data are filled with ±1e20, NetCDF files with 9.96921e36 where nothing else is said.
+bool is_usual_fill(double x) {
+  const auto near = [&](double fill) { return std::abs(std::abs(x) - fill) < 1e-6 * fill; };
+  return near(1e20) || near(9.969209968386869e36);
+}
+
+/// Values that are usual marks of missing cells, but that nobody named as such.
+class UnnamedFills {
+ public:
+  void see(double x, int64_t cell) {
+    const auto found =
+        std::find_if(fills_.begin(), fills_.end(), [&](const Fill& f) { return f.value == x; });
+    if (found != fills_.end())
+      ++found->cells;
+    else if (fills_.size() < kMaxNamed)
+      fills_.push_back({x, cell, 1});
+  }
+  void warning(Series& series) const {
+    const int64_t width = series.series_count();
+    for (const Fill& fill : fills_)
+      series.warnings.push_back(
+          fmt::format("{} cell{} hold{} {}, which usually stands for a missing value, the first at {}: "
+                      "data.missing_values={} "
+                      "takes them as missing",
+                      fill.cells, fill.cells == 1 ? "" : "s", fill.cells == 1 ? "s" : "", fill.value,
+                      series.where(fill.first / width, fill.first % width), fill.value));
+  }
+
+ private:
+  static constexpr size_t kMaxNamed = 4;  // as many as there are: both signs of both
+  struct Fill {
+    double value;
+    int64_t first, cells;
+  };
+  std::vector<Fill> fills_;
+};
+
+/// Makes the mask: NaN, infinities and `missing_values` are missing, and hold 0.
+void mark_missing(Series& series, const ForecastDataConfig& config) {
+  series.values = series.values.contiguous();
+  double* values = series.values.mutable_data_ptr<double>();
+  const int64_t cells = series.values.numel();
+  const std::vector<double>& sentinels = config.missing_values;
+  int64_t infinite = 0, marked = 0, missing = 0;
+  UnnamedFills fills;
+  for (int64_t i = 0; i < cells; ++i) {
+    const double x = values[i];
+    const bool sentinel =
+        std::any_of(sentinels.begin(), sentinels.end(), [&](double mark) { return is_mark(x, mark); });
+    if (std::isfinite(x) && !sentinel) {
+      if (is_usual_fill(x)) fills.see(x, i);
+      continue;
+    }
+    infinite += std::isinf(x);
+    marked += sentinel;
+    ++missing;
+    values[i] = std::numeric_limits<double>::quiet_NaN();
+  }
+  fills.warning(series);
+  const auto plural = [](int64_t count) { return count == 1 ? "" : "s"; };
+  if (infinite > 0)
+    series.notes.push_back(fmt::format("{} infinite cell{} taken as missing", infinite, plural(infinite)));
+  if (marked > 0)
+    series.notes.push_back(fmt::format("{} cell{} of {} taken as missing", marked, plural(marked),
+                                       fmt::join(sentinels, " or ")));
+  require(missing < cells, ErrorKind::data, "{}: every cell is missing", series.source);
+  if (missing == 0) return;
+  series.observed = at::empty(series.values.sizes(), at::kBool);
+  bool* observed = series.observed.mutable_data_ptr<bool>();
+  for (int64_t i = 0; i < cells; ++i) {
+    observed[i] = !std::isnan(values[i]);
+    if (!observed[i]) values[i] = 0;
+  }
+}
+
+}  // namespace
+
+Series load_series(const ForecastDataConfig& asked) {
+  ForecastDataConfig config = asked;
+  if (!config.columns.empty())
+    config.columns.insert(config.columns.end(), config.known.begin(), config.known.end());
+  const bool simulated = !config.simulate.empty();
+  require(simulated || !config.path.empty(), ErrorKind::config,
+          "data: expected data.path (a file or folder) or data.simulate (lorenz96, logistic, seasonal), got "
+          "neither");
+  require(!simulated || config.path.empty(), ErrorKind::config,
+          "data: expected data.path or data.simulate, got both ({} and {})", config.path, config.simulate);
+  require(config.format != "text" || config.header != "yes", ErrorKind::config,
+          "data.header = yes is for CSV, but data.format = text reads plain numbers without a header");
+  Series series = simulated ? simulate(config) : read(config);
+  if (!simulated) series.source = config.path;
+  const bool by_name = !simulated && (format_of(config) == "csv" || format_of(config) == "folder");
+  if (!by_name) choose_columns(series, config);
+  require(config.resample.empty() || by_name, ErrorKind::config,
+          "data.resample pools the rows of CSV files by their dates, {} is none", series.source);
+  name_modes(series, config);
+  date_rows(series, config);
+  mark_missing(series, config);
+  take_known(series, config);
+  if (config.knock_out > 0) knock_out(series, config.knock_out, static_cast<uint64_t>(config.knock_out_seed));
+  return series;
+}
+
+}  // namespace modewise::data

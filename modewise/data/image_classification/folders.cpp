@@ -1,0 +1,182 @@
+// Folders of PNG and JPEG files, one a class.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include "modewise/core/error.h"
+#include "modewise/core/folder.h"
+#include "modewise/core/name_index.h"
+#include "modewise/data/image_classification/sources.h"
+
+namespace modewise::data {
+namespace {
+
+using ImagePath = std::filesystem::path;
+
+struct ClassFolder {
+  std::string name;
+  std::vector<ImagePath> files;
+};
+
+/// Names of what a folder holds, in the order of their bytes, without those that begin with a dot.
+std::vector<std::string> names_within(const ImagePath& folder) {
+  std::vector<std::string> names;
+  for (const ImagePath& entry : entries_of(folder))
+    if (!entry.filename().native().starts_with('.')) names.push_back(require_utf8(entry).filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// What is no picture, so that one sentence speaks of all of it.
+struct LeftOut {
+  int64_t count = 0;
+  std::string first;
+
+  void add(const ImagePath& path) {
+    if (count++ == 0) first = path.string();
+  }
+};
+
+std::vector<ClassFolder> class_folders(const ImagePath& root, LeftOut& left_out) {
+  std::vector<ClassFolder> classes;
+  for (const std::string& name : names_within(root)) {
+    if (!std::filesystem::is_directory(root / name)) {
+      left_out.add(root / name);
+      continue;
+    }
+    ClassFolder& added = classes.emplace_back(ClassFolder{name, {}});
+    for (const std::string& file : names_within(root / name)) {
+      const ImagePath path = root / name / file;
+      if (io::named_as_image(file) && std::filesystem::is_regular_file(path))
+        added.files.push_back(path);
+      else
+        left_out.add(path);
+    }
+    require(!added.files.empty(), ErrorKind::data,
+            "{}: expected pictures (.png, .jpg, .jpeg) of class '{}' in this folder, found none",
+            (root / name).string(), name);
+  }
+  return classes;
+}
+
+/// Where the parts lie: train, validation, test; empty where there is no folder of any of their names.
+std::array<ImagePath, 3> part_folders(const ImagePath& root) {
+  const std::array<std::vector<std::string>, 3> names = {
+      {{"train", "training"}, {"val", "valid", "validation"}, {"test", "testing"}}};
+  std::array<ImagePath, 3> parts;
+  for (size_t i = 0; i < 3; ++i)
+    for (const std::string& name : names[i])
+      if (parts[i].empty() && std::filesystem::is_directory(root / name)) parts[i] = root / name;
+  return parts;
+}
+
+void add_class_files(ImageSet& set, const std::vector<ClassFolder>& found, const ImagePath& root,
+                     std::vector<int64_t>* split, std::vector<ImagePath>& files) {
+  const NameIndex classes(set.classes);
+  for (const ClassFolder& folder : found) {
+    const auto at = classes.find(folder.name);
+    require(at.has_value(), ErrorKind::data, "{}: class '{}' is {}", (root / folder.name).string(),
+            folder.name, split == nullptr ? "not among data.classes" : "not one of the training pictures'");
+    for (const ImagePath& file : folder.files) {
+      if (split != nullptr) split->push_back(std::ssize(files));
+      files.push_back(file);
+      set.labels.push_back(static_cast<int64_t>(*at));
+      set.names.push_back(folder.name + "/" + file.filename().string());
+    }
+  }
+}
+
+std::vector<std::string> names_of(const std::vector<ClassFolder>& folders, const ImageConfig& config) {
+  if (!config.classes.empty()) return config.classes;
+  std::vector<std::string> names;
+  for (const ClassFolder& folder : folders) names.push_back(folder.name);
+  return names;
+}
+
+/// Pictures without a class, for a trained model to judge: those of a folder without folders, or one file.
+std::vector<ImagePath> loose_files(ImageSet& set, const ImagePath& root) {
+  std::vector<ImagePath> files;
+  if (std::filesystem::is_regular_file(root)) {
+    files.push_back(root);
+  } else {
+    for (const std::string& name : names_within(root)) {
+      if (std::filesystem::is_directory(root / name)) return {};
+      if (io::named_as_image(name)) files.push_back(root / name);
+    }
+  }
+  for (const ImagePath& file : files) {
+    set.test.push_back(std::ssize(set.labels));
+    set.labels.push_back(-1);
+    set.names.push_back(file.filename().string());
+  }
+  return files;
+}
+
+/// The files of one picture after the other, listed but not read.
+std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool with_test,
+                                    LeftOut& left_out) {
+  const ImagePath root = config.path;
+  std::vector<ImagePath> files;
+  if (!config.classes.empty()) files = loose_files(set, root);
+  if (!files.empty()) {
+    set.split_here = true;
+    return files;
+  }
+  const std::array<ImagePath, 3> parts = part_folders(root);
+  if (parts[0].empty()) {
+    const std::vector<ClassFolder> found = class_folders(root, left_out);
+    set.classes = names_of(found, config);
+    add_class_files(set, found, root, nullptr, files);
+    require(
+        !files.empty(), ErrorKind::data,
+        "{}: expected a folder of pictures (.png, .jpg, .jpeg) for each class, or folders train and test of "
+        "such, found none",
+        config.path);
+    split_by_class(set, config.split_ratios, config.split_seed);
+    set.split_here = true;
+    if (with_test) return files;
+    std::vector<ImagePath> kept;
+    for (const int64_t i : leave_test_out(set)) kept.push_back(files[static_cast<size_t>(i)]);
+    return kept;
+  }
+  const std::array<std::vector<int64_t>*, 3> splits = {&set.train, &set.validation, &set.test};
+  for (size_t i = 0; i < (with_test ? 3 : 2); ++i) {
+    if (parts[i].empty()) continue;
+    const std::vector<ClassFolder> found = class_folders(parts[i], left_out);
+    require(!found.empty(), ErrorKind::data, "{}: expected a folder of pictures for each class, found none",
+            parts[i].string());
+    if (i == 0) set.classes = names_of(found, config);
+    add_class_files(set, found, parts[i], splits[i], files);
+  }
+  return files;
+}
+
+}  // namespace
+
+ImageSet read_image_folders(const ImageConfig& config, bool with_test) {
+  ImageSet set;
+  LeftOut left_out;
+  const std::vector<ImagePath> files = list_files(set, config, with_test, left_out);
+  if (left_out.count > 0) {
+    set.notes.insert(
+        set.notes.begin(),
+        fmt::format("{} of what lies in {} is no picture (.png, .jpg, .jpeg) of a class and left "
+                    "out; the first: {}",
+                    left_out.count, config.path, left_out.first));
+    ++set.warnings;
+  }
+  io::ImageClassificationOptions options;
+  if (!config.size.empty()) options = {config.size[0], config.size[1]};
+  options.allow_size = config.allow_size;
+  ImageStore store(config, std::ssize(files));
+  for (size_t i = 0; i < files.size(); ++i)
+    store.put(static_cast<int64_t>(i), io::read_image(files[i], options), files[i].string());
+  set.pixels = store.take();
+  return set;
+}
+
+}  // namespace modewise::data

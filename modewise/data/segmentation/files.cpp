@@ -1,0 +1,221 @@
+#include "modewise/data/segmentation/files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "modewise/core/error.h"
+#include "modewise/core/folder.h"
+#include "modewise/core/random.h"
+#include "modewise/data/numpy_shuffle.h"
+
+namespace modewise::data {
+namespace {
+
+namespace fs = std::filesystem;
+const std::string ssl4eo_image = "all_bands.tif";
+
+/// Paths of the regular files below `folder`, relative to it, sorted as strings (as Python's sorted(glob)
+/// does).
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> result;
+  for (const auto& entry :
+       fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink))
+    if (entry.is_regular_file())
+      result.push_back(require_utf8(entry.path()).lexically_relative(folder).generic_string());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+void require_folder(const std::string& path, const char* what) {
+  require(fs::is_directory(path), ErrorKind::no_input, "{} is no folder of {}",
+          path.empty() ? "(nothing)" : path, what);
+}
+
+bool is_ssl4eo(const std::string& folder) {
+  for (const auto& outer : fs::directory_iterator(folder)) {
+    if (!outer.is_directory()) continue;
+    for (const auto& inner : fs::directory_iterator(outer.path()))
+      if (fs::exists(inner.path() / ssl4eo_image)) return true;
+    return false;
+  }
+  return false;
+}
+
+/// The file nlcd_YYYY.tif or cdl_YYYY.tif of a mask folder.
+std::string ssl4eo_mask(const fs::path& folder) {
+  if (!fs::is_directory(folder)) return "";
+  std::string found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if ((name.starts_with("nlcd_") || name.starts_with("cdl_")) && name.ends_with(".tif") &&
+        (found.empty() || name < found))
+      found = name;
+  }
+  return found.empty() ? "" : (folder / found).string();
+}
+
+SceneFiles find_ssl4eo(const SegmentationDataConfig& config, bool with_masks) {
+  require_folder(config.path, "SSL4EO-L images");
+  if (with_masks) require_folder(config.masks, "SSL4EO-L masks");
+  SceneFiles result;
+  result.layout = "ssl4eo";
+  for (const std::string& name : files_below(config.path)) {
+    if (fs::path(name).filename() != ssl4eo_image) continue;
+    SceneFile file{name, (fs::path(config.path) / name).string(), "", {}};
+    if (with_masks) {
+      const fs::path folder = fs::path(config.masks) / fs::path(name).parent_path();
+      file.mask = ssl4eo_mask(folder);
+      require(!file.mask.empty(), ErrorKind::data,
+              "{}: no mask for it: there is no nlcd_YEAR.tif or cdl_YEAR.tif in {}", file.image,
+              folder.string());
+    }
+    result.files.push_back(std::move(file));
+  }
+  return result;
+}
+
+/// `name` without extension and `suffix`; nothing when it does not end so.
+std::optional<std::string> key_of(const std::string& name, const std::string& suffix) {
+  if (!is_raster_name(name)) return std::nullopt;
+  std::string key = (fs::path(name).parent_path() / fs::path(name).stem()).generic_string();
+  if (!key.ends_with(suffix)) return std::nullopt;
+  key.resize(key.size() - suffix.size());
+  return key;
+}
+
+SceneFiles find_folder(const SegmentationDataConfig& config, bool with_masks) {
+  require_folder(config.path, "images");
+  SceneFiles result;
+  result.layout = "folder";
+  std::map<std::string, std::string> masks;
+  if (with_masks) {
+    require_folder(config.masks, "masks");
+    for (const std::string& name : files_below(config.masks))
+      if (const auto key = key_of(name, config.mask_suffix))
+        masks[*key] = (fs::path(config.masks) / name).string();
+  }
+  const bool together = with_masks && fs::equivalent(config.path, config.masks);
+  require(
+      !together || config.image_suffix != config.mask_suffix, ErrorKind::data,
+      "{}: images and masks lie in one folder: data.image_suffix and data.mask_suffix must tell them apart",
+      config.path);
+  for (const std::string& name : files_below(config.path)) {
+    const auto key = key_of(name, config.image_suffix);
+    if (!key) continue;
+    if (together && key_of(name, config.mask_suffix) && config.image_suffix.empty()) continue;
+    SceneFile file{name, (fs::path(config.path) / name).string(), "", {}};
+    if (with_masks) {
+      const auto mask = masks.find(*key);
+      require(mask != masks.end(), ErrorKind::data,
+              "{}: no mask for it: wanted {}/{}{} (.tif, .tiff or .npy); data.image_suffix and "
+              "data.mask_suffix say "
+              "how the names end",
+              file.image, config.masks, *key, config.mask_suffix);
+      file.mask = mask->second;
+    }
+    result.files.push_back(std::move(file));
+  }
+  return result;
+}
+
+void split_as_ssl4eo(SceneFiles& files) {
+  const auto n = static_cast<int64_t>(files.files.size());
+  const std::vector<int64_t> order = numpy_shuffled(n, 0);
+  const auto train = static_cast<int64_t>(0.7 * static_cast<double>(n)),
+             validation = static_cast<int64_t>(0.15 * static_cast<double>(n));
+  std::vector<SceneFile> shuffled;
+  for (int64_t i = 0; i < n; ++i) {
+    shuffled.push_back(std::move(files.files[static_cast<size_t>(order[static_cast<size_t>(i)])]));
+    shuffled.back().split = i < train                ? SceneSplit::train
+                            : i < train + validation ? SceneSplit::validation
+                                                     : SceneSplit::test;
+  }
+  files.files = std::move(shuffled);
+  files.rule = "SSL4EO-L: numpy's shuffle of the sorted paths, seed 0, 70/15/15 %";
+}
+
+bool has_split_folders(const SceneFiles& files) {
+  return std::all_of(files.files.begin(), files.files.end(), [](const SceneFile& file) {
+    const std::string first = fs::path(file.name).begin()->string();
+    return first == "train" || first == "val" || first == "validation" || first == "test";
+  });
+}
+
+void split_by_folders(SceneFiles& files, const std::string& path) {
+  require(has_split_folders(files), ErrorKind::data,
+          "{}: data.split = \"folders\" wants folders train, val (or validation) and test", path);
+  for (SceneFile& file : files.files) {
+    const std::string first = fs::path(file.name).begin()->string();
+    file.split = first == "train"  ? SceneSplit::train
+                 : first == "test" ? SceneSplit::test
+                                   : SceneSplit::validation;
+  }
+  files.rule = "the folders train, val and test";
+}
+
+void split_at_random(SceneFiles& files, const SegmentationDataConfig& config) {
+  const auto n = static_cast<int64_t>(files.files.size());
+  const auto count = [&](double share) {
+    return share == 0 ? 0 : std::max<int64_t>(1, static_cast<int64_t>(share * static_cast<double>(n) + 0.5));
+  };
+  const int64_t test = count(config.test), validation = count(config.validation);
+  require(test + validation < n, ErrorKind::data,
+          "{}: {} tiles are too few for training, {} of validation and {} of test", config.path, n,
+          validation, test);
+  const std::vector<int64_t> order =
+      random_permutation(n, {static_cast<uint64_t>(config.split_seed), RandomSite::splits, 0});
+  for (int64_t i = 0; i < n; ++i)
+    files.files[static_cast<size_t>(order[static_cast<size_t>(i)])].split = i < test ? SceneSplit::test
+                                                                            : i < test + validation
+                                                                                ? SceneSplit::validation
+                                                                                : SceneSplit::train;
+  files.rule = fmt::format("tiles at random, seed {}", config.split_seed);
+}
+
+void split_files(SceneFiles& files, const SegmentationDataConfig& config) {
+  std::string rule = config.split;
+  if (rule == "auto")
+    rule = files.layout == "ssl4eo" ? "ssl4eo" : has_split_folders(files) ? "folders" : "random";
+  require(rule != "blocks", ErrorKind::config,
+          "data.split = \"blocks\" cuts one scene, but {} is a folder of {} images", config.path,
+          files.files.size());
+  if (rule == "ssl4eo")
+    split_as_ssl4eo(files);
+  else if (rule == "folders")
+    split_by_folders(files, config.path);
+  else
+    split_at_random(files, config);
+}
+
+}  // namespace
+
+SceneFiles find_scene_files(const SegmentationDataConfig& config, bool with_masks) {
+  require(fs::exists(config.path), ErrorKind::no_input, "{} does not exist", config.path);
+  require(!with_masks || fs::exists(config.masks), ErrorKind::no_input, "{} does not exist",
+          config.masks.empty() ? "data.masks, the mask or folder of masks," : config.masks);
+  std::string layout = config.layout;
+  if (layout == "auto")
+    layout = !fs::is_directory(config.path) ? "scene" : is_ssl4eo(config.path) ? "ssl4eo" : "folder";
+  if (layout == "scene") {
+    require(!fs::is_directory(config.path), ErrorKind::data,
+            "{} is a folder, but data.layout = \"scene\" is one image", config.path);
+    require(!with_masks || !fs::is_directory(config.masks), ErrorKind::data,
+            "{} is a folder, but the image {} has one mask", config.masks, config.path);
+    require(!with_masks || config.split == "auto" || config.split == "blocks", ErrorKind::config,
+            "data.split = \"{}\" splits many images, but {} is one: \"blocks\" cuts it", config.split,
+            config.path);
+    return {{{fs::path(config.path).filename().string(), config.path, with_masks ? config.masks : "", {}}},
+            "scene",
+            ""};
+  }
+  SceneFiles result = layout == "ssl4eo" ? find_ssl4eo(config, with_masks) : find_folder(config, with_masks);
+  require(!result.files.empty(), ErrorKind::data, "{}: no images there (.tif, .tiff or .npy{})", config.path,
+          config.image_suffix.empty() ? "" : ", names that end in " + config.image_suffix);
+  if (with_masks) split_files(result, config);
+  return result;
+}
+
+}  // namespace modewise::data

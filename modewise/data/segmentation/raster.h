@@ -1,0 +1,53 @@
+#pragma once
+// Images of any size read by windows: GeoTIFF, and NPY arrays with rows, columns, bands and dates in any of
+// the usual orders.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "modewise/io/images/tiff.h"
+
+namespace modewise::data {
+
+/// A rectangle of pixels; it may reach beyond its image.
+struct PixelRect {
+  int64_t row = 0, column = 0, height = 0, width = 0;
+  int64_t pixels() const { return height * width; }
+  bool operator==(const PixelRect&) const = default;
+};
+
+struct RasterInfo {
+  int64_t times = 1, height = 0, width = 0, bands = 1;
+  std::string dtype;
+  std::optional<double> nodata;
+  std::optional<io::GeoReference> geo;
+  std::string source;
+  int64_t file_bytes = 0;
+  int64_t pixels() const { return height * width; }
+};
+
+class Raster {
+ public:
+  virtual ~Raster() = default;
+  const RasterInfo& info() const { return info_; }
+  /// The window [T, height, width, bands], C order, which must lie inside. May be called by several threads.
+  virtual void read(const PixelRect& window, std::span<float> out) const = 0;
+
+ protected:
+  RasterInfo info_;
+};
+
+/// `axes` as in SegmentationDataConfig; it matters for NPY alone. Throws no_input for a file that is not there or not
+/// readable, data errors for one that is no image.
+std::unique_ptr<Raster> open_raster(const std::string& path, const std::string& axes);
+/// Whether the name ends as images do: .tif, .tiff, .npy.
+bool is_raster_name(const std::string& path);
+
+/// A copy decoded into memory.
+std::unique_ptr<Raster> in_memory(const Raster& raster);
+
+}  // namespace modewise::data

@@ -1,0 +1,147 @@
+#include "modewise/data/segmentation/segmentation_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/core/error.h"
+#include "modewise/core/progress.h"
+
+namespace modewise::data {
+namespace {
+
+constexpr int64_t kFreeBytes = int64_t{64} << 20;  // a decoded copy may take this beyond twice the file
+
+}  // namespace
+
+SegmentationSet::SegmentationSet(const SegmentationDataConfig& config, int64_t window_multiple, bool with_test)
+    : config_(config), files_(find_scene_files(config, true)) {
+  if (!with_test) leave_test_files_out();
+  check_pairs();
+  find_classes();
+  choose_window(window_multiple);
+  if (files_.layout == "scene")
+    split_scene();
+  else
+    split_tiles();
+  if (!with_test) areas_[static_cast<size_t>(SceneSplit::test)].clear();
+  cut_tiles();
+  count_classes();
+  measure();
+  make_hash();
+}
+
+SegmentationSet::SegmentationSet(const SegmentationDataConfig& config, const SceneSummary& run, bool whole, bool with_test)
+    : config_(config), files_(find_scene_files(config, true)), classes_(run.classes), rule_(run.rule) {
+  if (!with_test) leave_test_files_out();
+  check_pairs();
+  for (size_t i = 0; i < files_.files.size(); ++i) require_fits(run, image(static_cast<int64_t>(i))->info());
+  rule_ = run.rule;
+  window_ = run.window;
+  missing_ = run.missing;
+  if (whole) {
+    for (size_t i = 0; i < sizes_.size(); ++i) areas_[2].push_back({static_cast<int64_t>(i), sizes_[i]});
+    files_.rule = "all pixels";
+  } else if (files_.layout == "scene") {
+    split_scene();
+  } else {
+    split_tiles();
+  }
+  if (!with_test) areas_[static_cast<size_t>(SceneSplit::test)].clear();
+  count_classes();
+  make_hash();
+}
+
+void SegmentationSet::leave_test_files_out() {
+  std::erase_if(files_.files, [](const SceneFile& file) { return file.split == SceneSplit::test; });
+}
+
+std::shared_ptr<const Raster> SegmentationSet::opened(int64_t file, bool of_mask) const {
+  const auto place = static_cast<size_t>(2 * file + (of_mask ? 1 : 0));
+  const SceneFile& names = files_.files[static_cast<size_t>(file)];
+  {
+    const std::lock_guard lock(mutex_);
+    if (kept_.empty()) kept_.resize(2 * files_.files.size());
+    if (kept_[place]) return kept_[place];
+  }
+  std::shared_ptr<const Raster> raster = open_raster(of_mask ? names.mask : names.image, config_.axes);
+  const RasterInfo& info = raster->info();
+  const int64_t bytes = info.times * info.pixels() * info.bands * int64_t{sizeof(float)};
+  const int64_t budget = config_.cache_mb * 1000000;
+  const std::lock_guard lock(mutex_);
+  const bool fits = kept_bytes_ + bytes <= budget && bytes <= 2 * info.file_bytes + kFreeBytes;
+  if (fits) {
+    raster = in_memory(*raster);
+    kept_bytes_ += bytes;
+  }
+  if (fits || files_.layout == "scene") kept_[place] = raster;  // one file may stay open, thousands may not
+  return raster;
+}
+
+void SegmentationSet::check_pairs() {
+  const auto n = static_cast<int64_t>(files_.files.size());
+  Progress progress("check", n, "images");
+  RasterInfo first;
+  for (int64_t i = 0; i < n; ++i) {
+    const RasterInfo info = image(i)->info(), mask_info = mask(i)->info();
+    if (i == 0) {
+      first = info;
+      mask_nodata_ = mask_info.nodata;
+    }
+    require(mask_info.times == 1 && mask_info.bands == 1, ErrorKind::data,
+            "{}: a mask has one class id a pixel, but this has {} bands", mask_info.source,
+            mask_info.times * mask_info.bands);
+    require(mask_info.height == info.height && mask_info.width == info.width, ErrorKind::data,
+            "{}: the mask has {} × {} pixels, but its image {} has {} × {}", mask_info.source,
+            mask_info.height, mask_info.width, info.source, info.height, info.width);
+    require(info.bands == first.bands && info.times == first.times, ErrorKind::data,
+            "{}: {} dates of {} bands, but {} has {} of {}: the images of a set have the same bands",
+            info.source, info.times, info.bands, first.source, first.times, first.bands);
+    sizes_.push_back({0, 0, info.height, info.width});
+    progress.update(i + 1);
+  }
+  progress.finish();
+  times_ = first.times;
+  file_bands_ = first.bands;
+  rule_.bands = config_.bands;
+  for (const int64_t band : rule_.bands)
+    require(band < first.bands, ErrorKind::data, "{}: data.bands holds {}, but the image has bands 0 to {}",
+            first.source, band, first.bands - 1);
+  if (rule_.bands.empty())
+    for (int64_t band = 0; band < first.bands; ++band) rule_.bands.push_back(band);
+  rule_.nodata = config_.nodata;
+  rule_.scale.mean.assign(rule_.bands.size(), 0);
+  rule_.scale.stddev.assign(rule_.bands.size(), config_.scale == "divide" ? config_.divide : 1);
+}
+
+std::vector<int16_t> SegmentationSet::labels(int64_t file, const PixelRect& area) const {
+  const std::shared_ptr<const Raster> raster = mask(file);
+  std::vector<float> ids(static_cast<size_t>(area.pixels()));
+  raster->read(area, ids);
+  std::vector<int16_t> result(ids.size(), ClassMap::ignored);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (std::isnan(ids[i])) continue;
+    const std::optional<int16_t> index = classes_.index_of(ids[i]);
+    if (index) result[i] = *index;
+    require(index || config_.ignore_unlisted, ErrorKind::data,
+            "{}: row {}, column {}: class id {} is not in the class map '{}' ({}); data.ignore_unlisted = "
+            "true counts "
+            "such pixels nowhere",
+            raster->info().source, area.row + static_cast<int64_t>(i) / area.width,
+            area.column + static_cast<int64_t>(i) % area.width, ids[i], classes_.name(), classes_.ids_text());
+  }
+  return result;
+}
+
+SceneWindow SegmentationSet::read(const SceneArea& area) const {
+  SceneWindow window = read_image(area);
+  window.labels = labels(area.file, area.area);
+  return window;
+}
+
+SceneWindow SegmentationSet::read_image(const SceneArea& area) const {
+  return read_window(*image(area.file), area.area, rule_);
+}
+
+}  // namespace modewise::data

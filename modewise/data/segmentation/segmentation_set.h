@@ -1,0 +1,119 @@
+#pragma once
+// Images with masks made ready for segmentation: found, split, checked, scaled by the training part, and read
+// by windows. Images of any size and number; what fits into data.cache_mb stays decoded in memory.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "modewise/data/segmentation/class_map.h"
+#include "modewise/data/segmentation/config.h"
+#include "modewise/data/segmentation/files.h"
+#include "modewise/data/segmentation/pixels.h"
+
+namespace modewise::data {
+
+/// A part of one of a set's images.
+struct SceneArea {
+  int64_t file = 0;
+  PixelRect area;
+};
+
+/// What a run keeps of its data in data.json, so that later images can be checked and read in the same way.
+struct SceneSummary {
+  ClassMap classes;
+  PixelRule rule;
+  int64_t times = 1;
+  int64_t file_bands = 1;  // of the images as they are, before rule.bands chooses
+  int64_t window = 0;
+  bool missing = false;
+  std::vector<int64_t> training_pixels;  // of each class
+  std::string source, hash;
+};
+nlohmann::ordered_json to_json(const SceneSummary& summary);
+/// Data error naming the file when it is no such summary.
+SceneSummary read_scene_summary(const std::string& path);
+/// Data error when an image has other dates or bands than a run was trained on.
+void require_fits(const SceneSummary& run, const RasterInfo& image);
+
+class SegmentationSet {
+ public:
+  /// Finds, checks and splits what `config` names; counts its classes; measures the scale over the training
+  /// part. `window_multiple`: the model's windows are multiples of it. Errors: no_input, data and config
+  /// errors that name the file. Without `with_test` there is no test area: images of the test split are not
+  /// opened, and of one scene the test blocks' masks alone are, since the split spreads the classes evenly.
+  SegmentationSet(const SegmentationDataConfig& config, int64_t window_multiple, bool with_test = true);
+  /// The same images read as a run's: with its classes, scale and window. With `whole` nothing is split:
+  /// every image is one area of the test split. `with_test` as above.
+  SegmentationSet(const SegmentationDataConfig& config, const SceneSummary& run, bool whole, bool with_test = true);
+
+  SceneSummary summary() const;
+
+  const SegmentationDataConfig& config() const { return config_; }
+  const std::vector<SceneFile>& files() const { return files_.files; }
+  const ClassMap& classes() const { return classes_; }
+  const PixelRule& rule() const { return rule_; }
+  int64_t times() const { return times_; }
+  int64_t bands() const { return static_cast<int64_t>(rule_.bands.size()); }
+  int64_t window() const { return window_; }
+  /// Whether any pixel of the training part was not valid.
+  bool missing() const { return missing_; }
+  /// The tiles that a training epoch draws windows from.
+  const std::vector<SceneArea>& training_tiles() const { return tiles_; }
+  /// The areas of a split; evaluation covers each once.
+  const std::vector<SceneArea>& areas(SceneSplit split) const { return areas_[static_cast<size_t>(split)]; }
+  /// Pixels of each class in a split (of a sample of its tiles, for sets of thousands).
+  const std::vector<int64_t>& class_pixels(SceneSplit split) const {
+    return pixels_[static_cast<size_t>(split)];
+  }
+  const std::string& split_rule() const { return files_.rule; }
+  const std::vector<std::string>& notes() const { return notes_; }
+  const std::string& hash() const { return hash_; }
+  std::string source() const { return config_.path; }
+  std::optional<io::GeoReference> geo(int64_t file) const { return image(file)->info().geo; }
+
+  /// Image and labels of an area. May be called by several threads.
+  SceneWindow read(const SceneArea& area) const;
+  /// The image alone.
+  SceneWindow read_image(const SceneArea& area) const;
+  /// Classes of the pixels, row-major; ClassMap::ignored where the mask says nothing that counts.
+  std::vector<int16_t> labels(int64_t file, const PixelRect& area) const;
+
+ private:
+  std::shared_ptr<const Raster> image(int64_t file) const { return opened(file, false); }
+  std::shared_ptr<const Raster> mask(int64_t file) const { return opened(file, true); }
+  std::shared_ptr<const Raster> opened(int64_t file, bool mask) const;
+  void leave_test_files_out();
+  void check_pairs();
+  void find_classes();
+  void split_scene();
+  void split_tiles();
+  void choose_window(int64_t multiple);
+  void cut_tiles();
+  void count_classes();
+  void measure();
+  void make_hash();
+  SegmentationDataConfig config_;
+  SceneFiles files_;
+  ClassMap classes_;
+  PixelRule rule_;
+  int64_t times_ = 1, file_bands_ = 1, window_ = 0;
+  bool missing_ = false;
+  std::vector<SceneArea> tiles_;
+  std::array<std::vector<SceneArea>, 3> areas_;
+  std::array<std::vector<int64_t>, 3> pixels_;
+  std::vector<PixelRect> sizes_;       // of each file
+  std::optional<double> mask_nodata_;  // of the first mask
+  std::vector<std::string> notes_;
+  std::string hash_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::shared_ptr<const Raster>> kept_;  // image and mask of each file, null until opened
+  mutable int64_t kept_bytes_ = 0;
+};
+
+}  // namespace modewise::data

@@ -1,0 +1,153 @@
+// Volumes of NPZ and NPY files, MedMNIST's among them.
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <span>
+
+#include "modewise/core/error.h"
+#include "modewise/data/array_tensor.h"
+#include "modewise/data/volume_classification/medmnist.h"
+#include "modewise/data/volume_classification/sources.h"
+#include "modewise/io/arrays/npz.h"
+#include "modewise/io/tables/csv.h"
+
+namespace modewise::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<const char*, 3> kSplits = {"train", "val", "test"};
+
+std::string array_names(const std::map<std::string, io::Array>& arrays) {
+  std::vector<std::string> names;
+  for (const auto& [name, array] : arrays) names.push_back(name);
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+void check_medmnist(VolumeSet& set, const VolumeConfig& config, const MedMnistSet& known, bool with_test) {
+  const std::array<int64_t, 3> found = {std::ssize(set.train), std::ssize(set.validation),
+                                        with_test ? std::ssize(set.test) : known.counts[2]};
+  set.flag = known.flag;
+  if (set.classes.empty()) set.classes = known.classes;
+  if (found == known.counts) return;
+  const std::string said =
+      fmt::format("{}: {} holds {} samples (training, validation, test), this file {}", config.path,
+                  known.flag, fmt::join(known.counts, " + "), fmt::join(found, " + "));
+  if (found == known.older_counts || config.counts == "any") {
+    set.notes.insert(set.notes.begin(), found == known.older_counts
+                                            ? said + ": it is of an older release and holds " +
+                                                  std::string(known.older_note) +
+                                                  "; results differ from those on newer files"
+                                            : said);
+    ++set.warnings;
+    return;
+  }
+  fail(ErrorKind::data, "{}; data.counts = \"any\" takes it all the same", said);
+}
+
+VolumeSet read_six_arrays(std::map<std::string, io::Array> arrays, const VolumeConfig& config,
+                          bool with_test) {
+  VolumeSet set;
+  const auto wanted = std::span(kSplits).first(with_test ? 3 : 2);
+  for (const char* split : wanted)
+    for (const char* kind : {"images", "labels"})
+      require(arrays.contains(fmt::format("{}_{}", split, kind)), ErrorKind::data,
+              "{}: expected the arrays train_images, train_labels, val_images, val_labels, test_images and "
+              "test_labels, {}_{} is missing (there are: {})",
+              config.path, split, kind, array_names(arrays));
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const std::string images = fmt::format("{}_images", kSplits[i]),
+                      labels = fmt::format("{}_labels", kSplits[i]);
+    const int64_t first = set.count();
+    const int64_t samples =
+        append_volumes(set, std::move(arrays.at(images)), config.channels, config.path + ": " + images);
+    append_labels(set, arrays.at(labels), samples, config.path + ": " + labels);
+    std::vector<int64_t>& list = i == 0 ? set.train : i == 1 ? set.validation : set.test;
+    for (int64_t n = 0; n < samples; ++n) {
+      list.push_back(first + n);
+      set.names.push_back(std::to_string(n));
+    }
+  }
+  if (const MedMnistSet* known = find_medmnist(config.path)) check_medmnist(set, config, *known, with_test);
+  return set;
+}
+
+/// Labels of a CSV without files: a column a sample, in order.
+void append_csv_labels(VolumeSet& set, const std::string& path, const VolumeConfig& config, int64_t samples) {
+  const io::CsvTable table = io::read_csv(path);
+  const io::CsvColumn* column =
+      config.label_column.empty() ? &table.columns.back() : table.find(config.label_column);
+  require(column != nullptr && column->kind == io::CsvColumn::number, ErrorKind::data,
+          "{}: expected a column of labels (whole numbers){}", path,
+          config.label_column.empty() ? "" : " called '" + config.label_column + "'");
+  append_labels(set, io::make_array({table.rows}, column->numbers), samples, path);
+}
+
+void number_samples(VolumeSet& set) {
+  for (int64_t i = 0; i < set.count(); ++i) set.names.push_back(std::to_string(i));
+}
+
+}  // namespace
+
+int64_t append_volumes(VolumeSet& set, io::Array array, const std::string& channels,
+                       const std::string& name) {
+  const auto axes = static_cast<int64_t>(array.shape.size());
+  const bool last = channels == "last" || (channels == "auto" && axes >= 5);
+  require(axes - (last ? 1 : 0) >= 3 && array.size() > 0, ErrorKind::data,
+          "{}: expected volumes [samples, x, y, z] or [samples, x, y, z, channels], got shape [{}]", name,
+          fmt::join(array.shape, ", "));
+  const int64_t samples = array.shape[0];
+  const at::Tensor all = owning_tensor(std::move(array));
+  const at::Tensor stored = last ? all : all.unsqueeze(-1);
+  if (!set.volumes.empty())
+    require(
+        stored.dim() - 2 == set.modes() && stored.size(-1) == set.channels() &&
+            stored.scalar_type() == set.volumes.front().scalar_type(),
+        ErrorKind::data,
+        "{}: volumes of {} axes and {} channels, but those before have {} axes and {} channels, of another "
+        "type perhaps",
+        name, stored.dim() - 2, stored.size(-1), set.modes(), set.channels());
+  for (int64_t i = 0; i < samples; ++i) set.volumes.push_back(stored.select(0, i));
+  return samples;
+}
+
+VolumeSet read_npz_volumes(const VolumeConfig& config, bool with_test) {
+  static const std::array<std::string, 2> of_test = {"test_images", "test_labels"};
+  std::map<std::string, io::Array> arrays =
+      with_test ? io::read_npz(config.path) : io::read_npz_without(config.path, of_test);
+  const std::string labels = config.labels.empty() ? "labels" : config.labels;
+  const bool plain = arrays.contains(config.images) && arrays.contains(labels);
+  if (config.format == "medmnist" || !plain || arrays.contains("train_images"))
+    return read_six_arrays(std::move(arrays), config, with_test);
+  VolumeSet set;
+  const int64_t samples = append_volumes(set, std::move(arrays.at(config.images)), config.channels,
+                                         config.path + ": " + config.images);
+  append_labels(set, arrays.at(labels), samples, config.path + ": " + labels);
+  number_samples(set);
+  return set;
+}
+
+VolumeSet read_npy_volumes(const VolumeConfig& config) {
+  VolumeSet set;
+  const int64_t samples = append_volumes(set, io::read_npy(config.path), config.channels, config.path);
+  fs::path labels = config.labels;
+  if (labels.empty()) {
+    labels = fs::path(config.path);
+    labels.replace_filename(labels.stem().string() + "_labels.npy");
+  }
+  require(fs::exists(labels), ErrorKind::no_input,
+          "{}: there is no file {} with its labels; --labels FILE names another", config.path,
+          labels.string());
+  if (labels.extension() == ".csv")
+    append_csv_labels(set, labels.string(), config, samples);
+  else
+    append_labels(set, io::read_npy(labels.string()), samples, labels.string());
+  number_samples(set);
+  return set;
+}
+
+}  // namespace modewise::data

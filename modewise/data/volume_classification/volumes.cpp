@@ -1,0 +1,232 @@
+#include "modewise/data/volume_classification/volumes.h"
+
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "modewise/core/error.h"
+#include "modewise/core/hash.h"
+#include "modewise/data/volume_classification/sources.h"
+
+namespace modewise::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string format_of(const VolumeConfig& config) {
+  require(!config.path.empty(), ErrorKind::config,
+          "data.path: expected a file or folder of volumes, got none");
+  require(fs::exists(config.path), ErrorKind::no_input, "there is no file or folder {}", config.path);
+  if (config.format != "auto") return config.format;
+  if (fs::is_directory(config.path)) return "nifti";
+  const std::string extension = fs::path(config.path).extension().string();
+  if (extension == ".npz") return "npz";
+  if (extension == ".npy") return "npy";
+  require(extension == ".nii" || extension == ".gz", ErrorKind::data,
+          "{}: expected volumes: .npz, .npy, .nii, .nii.gz or a folder of NIfTI files", config.path);
+  return "nifti";
+}
+
+/// Voxels that are not finite, or have one of `values` in all channels, lie under a mask.
+void mark_missing(VolumeSet& set, const std::vector<double>& values) {
+  set.valid.resize(set.volumes.size());
+  int64_t missing = 0;
+  for (size_t i = 0; i < set.volumes.size(); ++i) {
+    const at::Tensor& stored = set.volumes[i];
+    if (values.empty() && !stored.is_floating_point()) continue;
+    const at::Tensor volume = stored.is_floating_point() ? stored : stored.to(at::kDouble);
+    at::Tensor valid = at::isfinite(volume).all(-1);
+    for (const double value : values) valid = valid.logical_and(volume.ne(value).any(-1));
+    const int64_t count = valid.numel() - valid.sum().item<int64_t>();
+    require(count < valid.numel(), ErrorKind::data, "{}: every voxel of volume {} is missing", set.source,
+            set.names[i]);
+    if (count == 0) continue;
+    missing += count;
+    set.valid[i] = valid;
+  }
+  if (missing > 0) set.notes.push_back(fmt::format("{} voxels taken as missing", missing));
+}
+
+/// Mean and deviation of each channel over the valid voxels.
+VolumeScale standard_scale(const at::Tensor& volume, const at::Tensor& valid) {
+  const int64_t channels = volume.size(-1);
+  const at::Tensor rows = volume.reshape({-1, channels}).to(at::kDouble).contiguous();
+  const double* values = rows.const_data_ptr<double>();
+  const at::Tensor flags = valid.defined() ? valid.reshape({-1}).contiguous() : at::Tensor();
+  const bool* seen = flags.defined() ? flags.const_data_ptr<bool>() : nullptr;
+  VolumeScale scale{at::zeros({channels}), at::ones({channels}), false};
+  for (int64_t c = 0; c < channels; ++c) {
+    double sum = 0, squares = 0, n = 0;
+    const auto each = [&](const auto& add) {
+      for (int64_t i = 0; i < rows.size(0); ++i)
+        if (seen == nullptr || seen[i]) add(values[i * channels + c]);
+    };
+    each([&](double x) {
+      sum += x;
+      ++n;
+    });
+    const double mean = sum / n;
+    each([&](double x) { squares += (x - mean) * (x - mean); });
+    scale.offset.mutable_data_ptr<float>()[c] = static_cast<float>(mean);
+    if (squares > 0) scale.divisor.mutable_data_ptr<float>()[c] = static_cast<float>(std::sqrt(squares / n));
+  }
+  return scale;
+}
+
+/// The largest value of an unsigned type; 0 for others.
+double unit_of(at::ScalarType type) {
+  if (type == at::kByte) return 255;
+  if (type == at::kUInt16) return 65535;
+  return 0;
+}
+
+void scale_intensity(VolumeSet& set, const VolumeConfig& config) {
+  const double unit = unit_of(set.volumes.front().scalar_type());
+  const std::string rule = config.intensity != "auto" ? config.intensity : unit > 0 ? "unit" : "volume";
+  require(
+      rule != "unit" || unit > 0, ErrorKind::config,
+      "data.intensity = \"unit\" is for volumes of unsigned integers of 8 or 16 bits; {} holds others: use "
+      "range or volume",
+      set.source);
+  const std::vector<double>& range = config.intensity_range;
+  require(rule != "range" || (range.size() == 2 && range[0] < range[1]), ErrorKind::config,
+          "data.intensity_range: expected two ascending numbers, got [{}]", fmt::join(range, ", "));
+  set.scales.resize(set.volumes.size());
+  for (size_t i = 0; i < set.volumes.size(); ++i) {
+    const int64_t channels = set.volumes[i].size(-1);
+    if (rule == "unit") set.scales[i] = {at::zeros({channels}), at::full({channels}, unit), false};
+    if (rule == "range")
+      set.scales[i] = {at::full({channels}, range[0]), at::full({channels}, range[1] - range[0]), true};
+    if (rule == "volume") set.scales[i] = standard_scale(set.volumes[i], set.valid[i]);
+  }
+}
+
+void resample(VolumeSet& set, const VolumeConfig& config) {
+  if (config.size.empty()) return;
+  for (at::Tensor& volume : set.volumes) {
+    const std::vector<int64_t> spatial(volume.sizes().begin(), volume.sizes().end() - 1);
+    if (spatial == config.size) continue;
+    const at::ScalarType type = volume.scalar_type();
+    volume = resampled(volume, config.size);
+    if (!at::isFloatingType(type)) volume = volume.round().to(type);
+  }
+}
+
+}  // namespace
+
+std::vector<int64_t> VolumeSet::size() const {
+  std::vector<int64_t> out(static_cast<size_t>(modes()), 1);
+  for (const at::Tensor& volume : volumes)
+    for (size_t mode = 0; mode < out.size(); ++mode)
+      out[mode] = std::max(out[mode], volume.size(static_cast<int64_t>(mode)));
+  return out;
+}
+
+bool VolumeSet::masked() const {
+  for (const at::Tensor& mask : valid)
+    if (mask.defined()) return true;
+  for (const at::Tensor& volume : volumes)
+    if (volume.sizes() != volumes.front().sizes()) return true;
+  return false;
+}
+
+VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
+  const std::string format = format_of(config);
+  VolumeSet set = format == "nifti" ? read_nifti_volumes(config, with_test)
+                  : format == "npy" ? read_npy_volumes(config)
+                                    : read_npz_volumes(config, with_test);
+  set.source = config.path;
+  if (!with_test) leave_test_out(set, set.volumes);
+  require(!set.volumes.empty(), ErrorKind::data, "{}: expected volumes, found none", set.source);
+  name_classes(set, config.classes);
+  if (set.train.empty() && set.validation.empty() && set.test.empty()) {
+    split_by_class(set, config.split_ratios, config.split_seed);
+    if (!with_test) leave_test_out(set, set.volumes);
+  }
+  if (config.validation_seed > 0) deal_validation(set, config.validation_seed);
+  resample(set, config);
+  mark_missing(set, config.missing_values);
+  scale_intensity(set, config);
+  return set;
+}
+
+LabelledBatch gather_volumes(const VolumeSet& set, std::span<const int64_t> samples,
+                             const std::vector<int64_t>& wanted) {
+  const std::vector<int64_t> size = wanted.empty() ? set.size() : wanted;
+  const auto batch = static_cast<int64_t>(samples.size());
+  std::vector<int64_t> shape = {batch};
+  shape.insert(shape.end(), size.begin(), size.end());
+  LabelledBatch out;
+  const bool masked = set.masked();
+  if (masked) out.valid = at::zeros(shape, at::kBool);
+  shape.push_back(set.channels());
+  out.values = at::zeros(shape, at::kFloat);
+  out.labels = at::full({batch}, -1, at::kLong);
+  for (int64_t i = 0; i < batch; ++i) {
+    const auto at = static_cast<size_t>(samples[static_cast<size_t>(i)]);
+    const at::Tensor& volume = set.volumes[at];
+    at::Tensor place = out.values.select(0, i), mask = masked ? out.valid.select(0, i) : at::Tensor();
+    for (size_t mode = 0; mode < size.size(); ++mode) {
+      const auto axis = static_cast<int64_t>(mode);
+      require(volume.size(axis) <= size[mode], ErrorKind::data,
+              "{}: volume {} has {} voxels along axis {}, more than the {} there is room for", set.source,
+              set.names[at], volume.size(axis), axis, size[mode]);
+      place = place.narrow(axis, 0, volume.size(axis));
+      if (masked) mask = mask.narrow(axis, 0, volume.size(axis));
+    }
+    place.copy_(volume);
+    if (const VolumeScale& scale = set.scales[at]; scale.divisor.defined()) {
+      place.sub_(scale.offset).div_(scale.divisor);
+      if (scale.clip) place.clamp_(0, 1);
+    }
+    if (set.valid[at].defined()) place.masked_fill_(set.valid[at].logical_not().unsqueeze(-1), 0);
+    if (masked) {
+      if (set.valid[at].defined())
+        mask.copy_(set.valid[at]);
+      else
+        mask.fill_(true);
+    }
+    out.labels.select(0, i).fill_(set.labels[at]);
+  }
+  return out;
+}
+
+bool two_valued(const VolumeSet& set) {
+  double minimum = std::numeric_limits<double>::infinity(), maximum = -minimum;
+  for (const int64_t i : set.train) {
+    const auto [low, high] = set.volumes[static_cast<size_t>(i)].aminmax();
+    minimum = std::min(minimum, low.item<double>());
+    maximum = std::max(maximum, high.item<double>());
+  }
+  return std::all_of(set.train.begin(), set.train.end(), [&](int64_t i) {
+    const at::Tensor& volume = set.volumes[static_cast<size_t>(i)];
+    return volume.eq(minimum).logical_or(volume.eq(maximum)).all().item<bool>();
+  });
+}
+
+std::string hash_of(const VolumeSet& set) {
+  std::string all;
+  const auto add = [&](const at::Tensor& tensor) {
+    const at::Tensor whole = tensor.contiguous();
+    all += content_hash({static_cast<const std::byte*>(whole.const_data_ptr()), whole.nbytes()});
+  };
+  const auto add_numbers = [&](const std::vector<int64_t>& numbers) {
+    all +=
+        content_hash({reinterpret_cast<const std::byte*>(numbers.data()), numbers.size() * sizeof(int64_t)});
+  };
+  for (const at::Tensor& volume : set.volumes) add(volume);
+  for (const at::Tensor& mask : set.valid)
+    if (mask.defined()) add(mask);
+  for (const auto* numbers : {&set.labels, &set.train, &set.validation, &set.test}) add_numbers(*numbers);
+  return content_hash({reinterpret_cast<const std::byte*>(all.data()), all.size()});
+}
+
+}  // namespace modewise::data

@@ -1,0 +1,85 @@
+// Every captioner, and what its config and the pictures must be.
+
+#include <fmt/ranges.h>
+
+#include "modewise/core/error.h"
+#include "modewise/models/captioning/captioner.h"
+#include "modewise/models/captioning/config.h"
+#include "modewise/models/captioning/lstm_captioner.h"
+#include "modewise/models/captioning/transformer_captioner.h"
+#include "modewise/nn/attention/attention_registry.h"
+
+namespace modewise::models {
+namespace {
+
+/// The names of the forms for which `may` holds.
+std::string forms_that(bool nn::AttentionEntry::*may) {
+  std::vector<std::string_view> names;
+  for (const nn::AttentionEntry& form : nn::attention_entries())
+    if (form.*may) names.push_back(form.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void check_heads(const CaptionModelConfig& config, int64_t heads, const char* option,
+                 const std::string& source) {
+  require(config.decoder.width % heads == 0, ErrorKind::config, "{}: {} = {} must divide decoder.width = {}",
+          source, option, heads, config.decoder.width);
+}
+
+void check_encoder(const CaptionModelConfig& config, const CaptionShape& shape, const std::string& source) {
+  require(shape.vocabulary > CaptionToken::first_word, ErrorKind::config,
+          "{}: a captioner needs a vocabulary with words besides its {} marks, got {}", source,
+          CaptionToken::first_word, shape.vocabulary);
+  require(shape.channels >= 1 && shape.height >= 1 && shape.width >= 1 && shape.features >= 0,
+          ErrorKind::config, "{}: a captioner needs pictures of 1 × 1 × 1 at least, got {} × {} × {}", source,
+          shape.channels, shape.height, shape.width);
+  require(shape.features > 0 || !config.encoder.widths.empty(), ErrorKind::config,
+          "{}: encoder.widths is empty: one convolution at least", source);
+  require(config.encoder.kernel % 2 == 1, ErrorKind::config, "{}: encoder.kernel = {} must be odd", source,
+          config.encoder.kernel);
+  if (config.encoder.attention != "none") check_heads(config, config.encoder.heads, "encoder.heads", source);
+}
+
+void check_decoder(const CaptionModelConfig& config, const CaptionShape&, const std::string& source) {
+  const CaptionDecoderConfig& decoder = config.decoder;
+  check_heads(config, decoder.heads, "decoder.heads", source);
+  require(nn::find_attention_entry(decoder.attention)->causal, ErrorKind::config,
+          "{}: decoder.attention = \"{}\" cannot be causal, since each of its rows sees every token, and a "
+          "word must not see later ones; it can be {}",
+          source, decoder.attention, forms_that(&nn::AttentionEntry::causal));
+  require(nn::find_attention_entry(decoder.cross_attention)->rectangular, ErrorKind::config,
+          "{}: decoder.cross_attention = \"{}\" has as many keys as tokens, and a picture's cells are not as "
+          "many as its words; it can be {}",
+          source, decoder.cross_attention, forms_that(&nn::AttentionEntry::rectangular));
+}
+
+}  // namespace
+
+const std::vector<CaptionerRow>& captioners() {
+  static const std::vector<CaptionerRow> rows = {
+      {"transformer", "", {}, make_model<TransformerCaptioner>, nullptr, check_decoder},
+      {"lstm",
+       "",
+       {.without = {"decoder.heads", "decoder.attention", "decoder.cross_attention", "decoder.factors"}},
+       make_model<LstmCaptioner>,
+       nullptr,
+       nullptr},
+  };
+  return rows;
+}
+
+void validate(const CaptionModelConfig& config, const CaptionShape& shape, const std::string& source) {
+  check_options(captioners(), config, CaptionModelConfig(), source);
+  check_encoder(config, shape, source);
+  const CaptionerRow& row = row_of(captioners(), config.name);
+  if (row.check) row.check(config, shape, source);
+}
+
+std::shared_ptr<Captioner> make_captioner(const CaptionModelConfig& config, const CaptionShape& shape,
+                                          uint64_t seed) {
+  validate(config, shape);
+  nn::Initializer init(seed);
+  return row_of(captioners(), config.name).make(config, shape, init);
+}
+
+}  // namespace modewise::models

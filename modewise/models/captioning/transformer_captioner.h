@@ -1,0 +1,43 @@
+#pragma once
+// The transformer as a captioner, with any form of nn/attention_zoo.h that may be causal among the words, and
+// any that may be rectangular from words to cells.
+
+#include <memory>
+
+#include "modewise/models/captioning/captioner.h"
+#include "modewise/models/captioning/config.h"
+#include "modewise/nn/layers/dropout.h"
+#include "modewise/nn/embedding/embedding.h"
+#include "modewise/nn/layers/layer_norm.h"
+#include "modewise/nn/layers/linear.h"
+#include "modewise/nn/layers/module_list.h"
+
+namespace modewise::models {
+
+class CaptionLayer;
+
+/// Words and learned places; layers of causal self-attention, attention to the cells and feed-forward, each
+/// behind a LayerNorm; LayerNorm; a linear map to the vocabulary.
+class TransformerCaptioner : public Captioner {
+ public:
+  TransformerCaptioner(const CaptionModelConfig& config, const CaptionShape& shape, nn::Initializer& init);
+  ~TransformerCaptioner() override;
+
+  at::Tensor logits(const at::Tensor& cells, const at::Tensor& tokens) override;
+  CaptionState begin(const at::Tensor& cells) override;
+  at::Tensor step(CaptionState& state, const at::Tensor& tokens) override;
+  at::Tensor looked(const at::Tensor& cells, const at::Tensor& tokens) override;
+
+ private:
+  /// tokens [R, T] that stand from `place` on -> [R, T, D]
+  at::Tensor embed(const at::Tensor& tokens, int64_t place) const;
+  at::Tensor words_of(const at::Tensor& x) const;
+
+  std::shared_ptr<nn::Embedding> words_, places_;
+  std::shared_ptr<nn::Dropout> dropout_;
+  std::shared_ptr<nn::ModuleList<CaptionLayer>> layers_;
+  std::shared_ptr<nn::LayerNorm> norm_;
+  std::shared_ptr<nn::Linear> head_;
+};
+
+}  // namespace modewise::models

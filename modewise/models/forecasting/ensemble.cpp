@@ -1,0 +1,220 @@
+#include "modewise/models/forecasting/ensemble.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/core/error.h"
+#include "modewise/models/saved_config.h"
+#include "modewise/ops/dense/matmul.h"
+
+namespace modewise::models {
+namespace {
+
+constexpr size_t kWindowsAtOnce = 64;
+
+/// Rows from `first` on of each window, [B, N_1…N_j, count].
+at::Tensor windows(const at::Tensor& values, std::span<const int64_t> first, int64_t offset, int64_t count) {
+  std::vector<at::Tensor> each;
+  for (const int64_t row : first) each.push_back(values.narrow(-1, row + offset, count));
+  return at::stack(each);
+}
+
+}  // namespace
+
+void EnsembleMember::fields(Fields& f) {
+  f.add("lookback", lookback, "rows that it looks back on", {.min = 1});
+  f.group("model", model);
+}
+
+std::string EnsembleMember::to_toml() const {
+  EnsembleMember copy = *this;
+  return fields_of(copy).to_toml();
+}
+
+EnsembleMember EnsembleMember::from_toml(const std::string& text, const std::string& source) {
+  EnsembleMember member;
+  Fields fields = fields_of(member);
+  load_saved_toml(fields, text, source);
+  return member;
+}
+
+std::vector<double> greedy_weights(const at::Tensor& gram, int64_t picks) {
+  const int64_t members = gram.size(0);
+  const at::Tensor products = gram.contiguous();
+  const double* g = products.const_data_ptr<double>();
+  std::vector<double> picked(static_cast<size_t>(members)), row(picked.size()), best(picked.size());
+  double sum = 0, minimum = std::numeric_limits<double>::infinity();  // sum: pickedᵀ gram picked
+  for (int64_t pick = 1; pick <= picks; ++pick) {
+    int64_t chosen = 0;
+    double lowest = std::numeric_limits<double>::infinity();
+    for (int64_t m = 0; m < members; ++m) {
+      const double error = sum + 2 * row[static_cast<size_t>(m)] + g[m * members + m];
+      if (error < lowest) {
+        lowest = error;
+        chosen = m;
+      }
+    }
+    sum = lowest;
+    picked[static_cast<size_t>(chosen)] += 1;
+    for (int64_t m = 0; m < members; ++m) row[static_cast<size_t>(m)] += g[chosen * members + m];
+    const auto count = static_cast<double>(pick);
+    if (sum / (count * count) >= minimum) continue;
+    minimum = sum / (count * count);
+    for (size_t m = 0; m < best.size(); ++m) best[m] = picked[m] / count;
+  }
+  return best;
+}
+
+namespace {
+
+/// wᵀ gram w.
+double error_of(const std::vector<double>& weights, const at::Tensor& gram) {
+  const at::Tensor w = at::tensor(at::ArrayRef<double>(weights));
+  return (w.unsqueeze(-1) * w * gram).sum().item<double>();
+}
+
+}  // namespace
+
+SplitWeights weights_over_splits(const std::vector<at::Tensor>& grams, int64_t picks) {
+  const auto sum_of = [&](size_t left_out) {
+    at::Tensor sum = at::zeros_like(grams.front());
+    for (size_t i = 0; i < grams.size(); ++i)
+      if (i != left_out) sum += grams[i];
+    return sum;
+  };
+  const auto best_of = [](const at::Tensor& gram) { return gram.diagonal().argmin().item<int64_t>(); };
+  SplitWeights out;
+  const auto splits = static_cast<double>(grams.size());
+  std::vector<double> gains;  // of one member
+  for (size_t i = 0; i < grams.size() && grams.size() > 1; ++i) {
+    const at::Tensor others = sum_of(i);
+    const double mixed = error_of(greedy_weights(others, picks), grams[i]);
+    const int64_t best = best_of(others);
+    const auto single = grams[i][best][best].item<double>();
+    out.mixed += mixed / splits;
+    out.single += single / splits;
+    gains.push_back(mixed - single);
+  }
+  const at::Tensor all = sum_of(grams.size());
+  out.weights = greedy_weights(all, picks);
+  const double gain = out.mixed - out.single;
+  double squares = 0;
+  for (const double one : gains) squares += (one - gain) * (one - gain);
+  if (gain > 0 && gain > std::sqrt(squares / (splits - 1) / splits)) {
+    std::fill(out.weights.begin(), out.weights.end(), 0.0);
+    out.weights[static_cast<size_t>(best_of(all))] = 1;
+  }
+  for (const at::Tensor& gram : grams) out.error += error_of(out.weights, gram) / splits;
+  return out;
+}
+
+EnsembleForecaster::EnsembleForecaster(const ForecasterConfig& config, const ForecastShape& shape,
+                                       nn::Initializer& init)
+    : Forecaster(shape), picks_(config.ensemble.picks) {
+  for (const std::string& text : config.ensemble.members) {
+    const EnsembleMember member = EnsembleMember::from_toml(text, "model.ensemble.members");
+    ForecastShape of_member = shape;
+    of_member.lookback = member.lookback;
+    members_.push_back(
+        register_module(fmt::format("member{}", members_.size()),
+                        row_of(forecasters(), member.model.name).make(member.model, of_member, init)));
+  }
+  for (at::Tensor& parameter : parameters()) parameter.set_requires_grad(false);
+  weights_ =
+      register_buffer("weights", at::full({members()}, 1 / static_cast<double>(members()), at::kDouble));
+}
+
+ForecastInput EnsembleForecaster::input_of(const Forecaster& member, const ForecastInput& input) const {
+  const int64_t lookback = member.shape().lookback, left_out = shape().lookback - lookback;
+  ForecastInput out = input;
+  out.past = input.past.narrow(-1, left_out, lookback);
+  if (input.observed.defined()) out.observed = input.observed.narrow(-1, left_out, lookback);
+  if (input.first_step.defined()) out.first_step = input.first_step + left_out;
+  if (input.known.defined()) out.known = input.known.narrow(-1, left_out, lookback + shape().horizon);
+  return out;
+}
+
+at::Tensor EnsembleForecaster::forward(const ForecastInput& input) {
+  ForecastInput checked = input;
+  checked.past = checked_past(input);
+  if (shape().known > 0) checked.known = checked_known(input);
+  // Elsewhere the weights are not looked at, which would wait for the device.
+  const std::vector<double> shares = weights_.is_cpu() ? weights() : std::vector<double>(members_.size(), 1);
+  at::Tensor out;
+  for (size_t m = 0; m < members_.size(); ++m) {
+    if (shares[m] == 0) continue;
+    const at::Tensor part = members_[m]->forward(input_of(*members_[m], checked));
+    const at::Tensor weighted = part * weights_.select(0, static_cast<int64_t>(m)).to(part.options());
+    out = out.defined() ? out + weighted : weighted;
+  }
+  return out;
+}
+
+std::vector<double> EnsembleForecaster::weights() const {
+  const at::Tensor weights = weights_.to(at::kCPU).contiguous();
+  const double* first = weights.const_data_ptr<double>();
+  return {first, first + weights.numel()};
+}
+
+void EnsembleForecaster::set_weights(const std::vector<double>& weights) {
+  weights_.copy_(at::tensor(at::ArrayRef<double>(weights)));
+}
+
+at::Tensor EnsembleForecaster::error_products(const FittingRows& rows) {
+  const at::NoGradGuard no_grad;
+  const bool training = is_training();
+  eval();
+  const int64_t lookback = shape().lookback, horizon = shape().horizon;
+  at::Tensor products = at::zeros({members(), members()}, at::kDouble);
+  double cells = 0;
+  for (size_t begin = 0; begin < rows.validation.size(); begin += kWindowsAtOnce) {
+    const size_t count = std::min(kWindowsAtOnce, rows.validation.size() - begin);
+    const std::span<const int64_t> first(rows.validation.data() + begin, count);
+    ForecastInput input;
+    input.past = windows(rows.values, first, 0, lookback);
+    const at::Tensor future = windows(rows.values, first, lookback, horizon);
+    at::Tensor counted;
+    if (rows.observed.defined()) {
+      input.observed = windows(rows.observed, first, 0, lookback);
+      counted = windows(rows.observed, first, lookback, horizon);
+    }
+    input.first_step = at::tensor(at::ArrayRef<int64_t>(first.data(), first.size()));
+    if (rows.known.defined()) input.known = windows(rows.known, first, 0, lookback + horizon);
+    std::vector<at::Tensor> errors;
+    for (const auto& member : members_) {
+      at::Tensor forecast = member->forward(input_of(*member, input));
+      if (shape().quantiles > 0) forecast = forecast.select(-1, shape().quantiles / 2);
+      const at::Tensor error = forecast.to(at::kDouble) - future.to(at::kDouble);
+      errors.push_back(
+          (counted.defined() ? at::where(counted, error, at::zeros_like(error)) : error).flatten());
+    }
+    cells += counted.defined() ? counted.sum().item<double>() : static_cast<double>(future.numel());
+    const at::Tensor all = at::stack(errors);
+    products += ops::matmul(all, all.transpose(0, 1));
+  }
+  train(training);
+  return products / std::max(cells, 1.0);
+}
+
+void EnsembleForecaster::fit(const FittingRows& rows) {
+  if (!rows.validation.empty()) set_weights(greedy_weights(error_products(rows), picks_));
+}
+
+bool EnsembleForecaster::refits() const {
+  return std::any_of(members_.begin(), members_.end(), [](const auto& member) { return member->refits(); });
+}
+
+void EnsembleForecaster::refit(const FittingRows& rows) {
+  for (const auto& member : members_) member->refit(rows);
+}
+
+}  // namespace modewise::models

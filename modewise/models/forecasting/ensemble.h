@@ -1,0 +1,70 @@
+#pragma once
+// Several forecasters put together: a weighted mean of theirs, the weights chosen greedily on validation
+// windows (Caruana, Niculescu-Mizil, Crew, Ksikes, ICML 2004).
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "modewise/models/forecasting/config.h"
+#include "modewise/models/forecasting/forecaster.h"
+#include "modewise/nn/initializer.h"
+
+namespace modewise::models {
+
+/// A member as it stands in EnsembleConfig::members.
+struct EnsembleMember {
+  int64_t lookback = 96;
+  ForecasterConfig model;
+
+  void fields(Fields& fields);
+  std::string to_toml() const;
+  /// Config errors name `source`.
+  static EnsembleMember from_toml(const std::string& text, const std::string& source);
+};
+
+/// Greedy choice with repetition from M members: gram [M, M] float64 are the sums of products of their
+/// errors, so that the squared error of weights w is wᵀ gram w. Of the first 1 … `picks` picks those of the
+/// least error count; returns weights [M] that sum to 1. Of equal members the first.
+std::vector<double> greedy_weights(const at::Tensor& gram, int64_t picks);
+
+/// Weights of M members chosen on several splits, each with a gram [M, M] as above.
+struct SplitWeights {
+  std::vector<double> weights;
+  double error = 0;   // theirs, mean over the splits
+  double mixed = 0;   // mean over the splits of the error of weights that the other splits choose
+  double single = 0;  // the same where they choose one member
+};
+/// Those of greedy_weights on the sum of all grams, or the best member alone where that is better by more
+/// than the standard error of the difference over the splits.
+SplitWeights weights_over_splits(const std::vector<at::Tensor>& grams, int64_t picks);
+
+class EnsembleForecaster : public Forecaster {
+ public:
+  EnsembleForecaster(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init);
+
+  /// Each member sees the last of the rows that its lookback holds; quantiles are weighted like forecasts.
+  at::Tensor forward(const ForecastInput& input) override;
+  /// Chooses the weights on the validation windows (equal ones where there are none) with the members as they
+  /// are.
+  void fit(const FittingRows& rows) override;
+  /// Those of the members that are.
+  bool refits() const override;
+  void refit(const FittingRows& rows) override;
+
+  /// Mean products of the members' errors over observed cells of the validation windows, [M, M] float64.
+  at::Tensor error_products(const FittingRows& rows);
+  void set_weights(const std::vector<double>& weights);
+
+  int64_t members() const { return std::ssize(members_); }
+  Forecaster& member(int64_t i) { return *members_.at(static_cast<size_t>(i)); }
+  std::vector<double> weights() const;
+
+ private:
+  ForecastInput input_of(const Forecaster& member, const ForecastInput& input) const;
+  int64_t picks_;
+  std::vector<std::shared_ptr<Forecaster>> members_;
+  at::Tensor weights_;  // [M] float64
+};
+
+}  // namespace modewise::models

@@ -1,0 +1,248 @@
+// Every forecaster, and what its config and the data must be.
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "modewise/core/error.h"
+#include "modewise/models/forecasting/config.h"
+#include "modewise/models/forecasting/ensemble.h"
+#include "modewise/models/forecasting/ets.h"
+#include "modewise/models/forecasting/forecaster.h"
+#include "modewise/models/forecasting/itransformer.h"
+#include "modewise/models/forecasting/linear_forecasters.h"
+#include "modewise/models/forecasting/naive_forecasters.h"
+#include "modewise/models/forecasting/patchtst.h"
+#include "modewise/models/forecasting/ridge_forecaster.h"
+#include "modewise/models/forecasting/theta_forecaster.h"
+#include "modewise/models/forecasting/tide.h"
+#include "modewise/models/forecasting/token_forecaster.h"
+
+namespace modewise::models {
+namespace {
+
+void check_shape(const ForecastShape& shape, const std::string& source) {
+  require(!shape.series.empty(), ErrorKind::config, "{}: a forecaster needs at least one series mode",
+          source);
+  for (int64_t size : shape.series)
+    require(size >= 1, ErrorKind::config, "{}: a series mode must hold at least one place, got {}", source,
+            size);
+  require(shape.ordered.empty() || shape.ordered.size() == shape.series.size(), ErrorKind::config,
+          "{}: {} series modes but {} statements of their order", source, shape.series.size(),
+          shape.ordered.size());
+  require(shape.lookback >= 1, ErrorKind::config, "{}: lookback must be at least 1, got {}", source,
+          shape.lookback);
+  require(shape.horizon >= 1, ErrorKind::config, "{}: horizon must be at least 1, got {}", source,
+          shape.horizon);
+  require(shape.quantiles >= 0, ErrorKind::config, "{}: the number of quantiles must be at least 0, got {}",
+          source, shape.quantiles);
+}
+
+void check_patches(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  require(config.patch.length <= shape.lookback, ErrorKind::config,
+          "{}: patch.length = {} is longer than the lookback of {} rows", source, config.patch.length,
+          shape.lookback);
+  require(config.patch.stride <= config.patch.length, ErrorKind::config,
+          "{}: patch.stride = {} is larger than patch.length = {}: rows between patches would be lost",
+          source, config.patch.stride, config.patch.length);
+}
+
+void check_heads(const ForecasterConfig& config, const ForecastShape& /*shape*/, const std::string& source) {
+  require(config.width % config.heads == 0, ErrorKind::config,
+          "{}: width = {} must be a multiple of heads = {}", source, config.width, config.heads);
+}
+
+void check_token_model(const ForecasterConfig& config, const ForecastShape& shape,
+                       const std::string& source) {
+  check_patches(config, shape, source);
+  validate_encoder(config, token_shape(config, shape), source);
+}
+
+void check_patchtst(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  check_patches(config, shape, source);
+  check_heads(config, shape, source);
+}
+
+void check_kernel(const ForecasterConfig& config, const ForecastShape& /*shape*/, const std::string& source) {
+  require(config.baseline.kernel % 2 == 1, ErrorKind::config, "{}: baseline.kernel must be odd, got {}",
+          source, config.baseline.kernel);
+}
+
+void check_period(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  require(config.baseline.season() <= shape.lookback, ErrorKind::config,
+          "{}: baseline.period = {} is longer than the lookback of {} rows", source, config.baseline.season(),
+          shape.lookback);
+}
+
+void check_ets(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  if (config.baseline.form == "auto") return;
+  const SmoothingForm form = smoothing_form(config.baseline.form, source);
+  const int64_t period = config.baseline.season();
+  require(
+      !form.has_season() || (period > 1 && shape.lookback >= min_rows(form, period)), ErrorKind::config,
+      "{}: baseline.form = \"{}\" with baseline.period = {} needs a period of 2 and a lookback of {} rows "
+      "at least, got {}",
+      source, config.baseline.form, period, min_rows(form, period), shape.lookback);
+}
+
+void check_tide(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  // Of two numbers a normalisation leaves which is the larger, of one nothing.
+  const int64_t minimum = config.tide.norm ? 3 : 1;
+  require(shape.known == 0 || config.known.width >= minimum, ErrorKind::config,
+          "{}: known.width must be at least {} for tide to look at what is known ahead{}, got {}", source,
+          minimum, config.tide.norm ? " with tide.norm" : "", config.known.width);
+}
+
+/// Only some models look at columns that are known ahead; an ensemble does where its members do.
+void check_known(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  if (shape.known == 0 || config.name == "ensemble") return;
+  std::vector<std::string> names;
+  for (const ForecasterRow& row : forecasters())
+    if (uses_future_covariates(row)) names.push_back(row.name);
+  require(
+      std::find(names.begin(), names.end(), config.name) != names.end(), ErrorKind::config,
+      "{}: data.known and data.calendar are for models that look at what is known ahead ({}); '{}' does not",
+      source, fmt::join(names, ", "), config.name);
+}
+
+void check_ensemble(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  require(!config.ensemble.members.empty(), ErrorKind::config, "{}: ensemble.members is empty", source);
+  for (size_t i = 0; i < config.ensemble.members.size(); ++i) {
+    const std::string place = fmt::format("{}: ensemble.members, number {}", source, i + 1);
+    const EnsembleMember member = EnsembleMember::from_toml(config.ensemble.members[i], place);
+    require(member.model.name != "ensemble", ErrorKind::config, "{}: is an ensemble itself", place);
+    require(member.lookback <= shape.lookback, ErrorKind::config,
+            "{}: looks back on {} rows, the ensemble on {}", place, member.lookback, shape.lookback);
+    ForecastShape of_member = shape;
+    of_member.lookback = member.lookback;
+    validate(member.model, of_member, place);
+  }
+}
+
+void use_patchtst(ForecasterConfig& config) {
+  config.width = 128;
+  config.hidden = 256;
+  config.blocks = 3;
+  config.heads = 16;
+  config.dropout = 0.2;
+  config.feed_forward = "gelu";
+}
+
+void use_itransformer(ForecasterConfig& config) {
+  config.width = 512;
+  config.hidden = 512;
+  config.heads = 8;
+  config.feed_forward = "gelu";
+}
+
+/// Sizes of the order that the authors searched.
+void use_tide(ForecasterConfig& config) {
+  config.width = 256;
+  config.hidden = 64;
+  config.blocks = 2;
+  config.dropout = 0.3;
+  config.window.affine = true;
+  config.known.width = 4;
+}
+
+void use_rlinear(ForecasterConfig& config) {
+  config.window.affine = true;
+}
+
+void use_ridge(ForecasterConfig& config) {
+  config.window.centre = "last";
+  config.window.scale = "none";
+}
+
+std::shared_ptr<Forecaster> make_seasonal(const ForecasterConfig& config, const ForecastShape& shape,
+                                          nn::Initializer& /*init*/) {
+  return std::make_shared<SeasonalForecaster>(shape, config.baseline.season(),
+                                              config.name == "seasonal-drift");
+}
+
+std::shared_ptr<Forecaster> make_repeat(const ForecasterConfig& /*config*/, const ForecastShape& shape,
+                                        nn::Initializer& /*init*/) {
+  return std::make_shared<RepeatForecaster>(shape);
+}
+
+}  // namespace
+
+const std::vector<ForecasterRow>& forecasters() {
+  const OwnedOptions factors = {.without = {"baseline.*", "ensemble.*", "tide.*"}};
+  const OwnedOptions features = {.without = {"baseline.*", "ensemble.*", "tide.*", "attention.combine",
+                                             "attention.normalize_sum", "attention.pooling",
+                                             "attention.share_modes", "attention.attend_modes"}};
+  OwnedOptions plain = features;
+  for (const char* option : {"attention.kernel", "attention.feature*", "attention.form"})
+    plain.without.emplace_back(option);
+  const OwnedOptions of_patchtst = {.only = {"precision", "width", "hidden", "blocks", "heads", "dropout",
+                                             "window.*", "patch.length", "patch.stride", "attention.dropout",
+                                             "head.dropout"}};
+  const OwnedOptions of_itransformer = {
+      .only = {"precision", "width", "hidden", "blocks", "heads", "dropout", "window.*"}};
+  const OwnedOptions of_tide = {
+      .only = {"precision", "width", "hidden", "blocks", "dropout", "window.*", "known.*", "tide.*"}};
+  static const std::vector<ForecasterRow> rows = {
+      {"hot", "hot", factors, make_model<TokenForecaster>, nullptr, check_token_model},
+      {"transformer", "transformer", features, make_model<TokenForecaster>, nullptr, check_token_model},
+      {"spatial", "spatial", plain, make_model<TokenForecaster>, nullptr, check_token_model},
+      {"temporal", "temporal", plain, make_model<TokenForecaster>, nullptr, check_token_model},
+      {"patchtst", "", of_patchtst, make_model<PatchTST>, use_patchtst, check_patchtst},
+      {"itransformer", "", of_itransformer, make_model<ITransformer>, use_itransformer, check_heads},
+      {"tide", "", of_tide, make_model<Tide>, use_tide, check_tide},
+      {"dlinear",
+       "",
+       {.only = {"baseline.kernel", "baseline.individual", "baseline.start", "window.cycle*"}},
+       make_model<DLinear>,
+       nullptr,
+       check_kernel},
+      {"nlinear",
+       "",
+       {.only = {"baseline.individual", "baseline.start", "window.cycle*"}},
+       make_model<LinearForecaster>},
+      {"rlinear",
+       "",
+       {.only = {"baseline.individual", "dropout", "window.affine", "window.cycle*"}},
+       make_model<LinearForecaster>,
+       use_rlinear},
+      {"ridge",
+       "",
+       {.only = {"baseline.individual", "baseline.ridge", "window.centre"}},
+       make_model<RidgeForecaster>,
+       use_ridge},
+      {"seasonal", "", {.only = {"baseline.period"}}, make_seasonal, nullptr, check_period},
+      {"seasonal-drift", "", {.only = {"baseline.period"}}, make_seasonal, nullptr, check_period},
+      {"theta", "", {.only = {"baseline.period"}}, make_model<ThetaForecaster>},
+      {"optimised-theta", "", {.only = {"baseline.period"}}, make_model<ThetaForecaster>},
+      {"dynamic-theta", "", {.only = {"baseline.period"}}, make_model<ThetaForecaster>},
+      {"ets",
+       "",
+       {.only = {"baseline.period", "baseline.form"}},
+       make_model<EtsForecaster>,
+       nullptr,
+       check_ets},
+      {"repeat", "", {.only = {}}, make_repeat},
+      {"ensemble", "", {.only = {"ensemble.*"}}, make_model<EnsembleForecaster>, nullptr, check_ensemble},
+  };
+  return rows;
+}
+
+bool uses_future_covariates(const ForecasterRow& row) {
+  return row.options.has("known.width");
+}
+
+void validate(const ForecasterConfig& config, const ForecastShape& shape, const std::string& source) {
+  check_options(forecasters(), config, source);
+  check_shape(shape, source);
+  check_known(config, shape, source);
+  if (const auto check = row_of(forecasters(), config.name).check) check(config, shape, source);
+}
+
+std::shared_ptr<Forecaster> make_forecaster(const ForecasterConfig& config, const ForecastShape& shape,
+                                            uint64_t seed) {
+  validate(config, shape);
+  nn::Initializer init(seed);
+  return row_of(forecasters(), config.name).make(config, shape, init);
+}
+
+}  // namespace modewise::models

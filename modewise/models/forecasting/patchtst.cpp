@@ -1,0 +1,77 @@
+#include "modewise/models/forecasting/patchtst.h"
+
+#include <ATen/ops/cat.h>
+
+#include <cmath>
+
+#include "modewise/ops/dense/matmul.h"
+#include "modewise/ops/attention/softmax.h"
+
+namespace modewise::models {
+
+PatchTSTLayer::PatchTSTLayer(const ForecasterConfig& config, nn::Initializer& init)
+    : heads_(config.heads),
+      query_(register_module("W_Q", std::make_shared<nn::Linear>(init, config.width, config.width))),
+      key_(register_module("W_K", std::make_shared<nn::Linear>(init, config.width, config.width))),
+      value_(register_module("W_V", std::make_shared<nn::Linear>(init, config.width, config.width))),
+      out_(register_module("to_out", std::make_shared<nn::Linear>(init, config.width, config.width))),
+      weight_dropout_(
+          register_module("weight_dropout", std::make_shared<nn::Dropout>(init, config.attention.dropout))),
+      projection_dropout_(
+          register_module("projection_dropout", std::make_shared<nn::Dropout>(init, config.dropout))),
+      attention_dropout_(
+          register_module("dropout_attn", std::make_shared<nn::Dropout>(init, config.dropout))),
+      feed_dropout_(register_module("dropout_ffn", std::make_shared<nn::Dropout>(init, config.dropout))),
+      attention_norm_(register_module("norm_attn", std::make_shared<nn::BatchNorm>(config.width))),
+      feed_norm_(register_module("norm_ffn", std::make_shared<nn::BatchNorm>(config.width))),
+      feed_forward_(register_module(
+          "ff", std::make_shared<nn::GELUNetwork>(init, config.width, config.hidden, config.dropout))) {}
+
+at::Tensor PatchTSTLayer::attend(const at::Tensor& x, at::Tensor& scores) const {
+  const std::vector<int64_t> split{x.size(0), x.size(1), heads_, x.size(2) / heads_};
+  const at::Tensor q = query_->forward(x).view(split).transpose(1, 2);
+  const at::Tensor k = key_->forward(x).view(split).transpose(1, 2);
+  const at::Tensor v = value_->forward(x).view(split).transpose(1, 2);
+  const at::Tensor own = ops::matmul(q, k.transpose(-2, -1)) / std::sqrt(static_cast<double>(split.back()));
+  scores = scores.defined() ? scores + own : own;
+  const at::Tensor weights = weight_dropout_->forward(ops::softmax(scores));
+  return out_->forward(ops::matmul(weights, v).transpose(1, 2).reshape(x.sizes()));
+}
+
+at::Tensor PatchTSTLayer::forward(const at::Tensor& x, at::Tensor& scores) {
+  const at::Tensor attended = projection_dropout_->forward(attend(x, scores));
+  const at::Tensor middle = attention_norm_->forward(attention_dropout_->add_to(x, attended));
+  return feed_norm_->forward(feed_dropout_->add_to(middle, feed_forward_->forward(middle)));
+}
+
+PatchTST::PatchTST(const ForecasterConfig& config, const ForecastShape& shape, nn::Initializer& init)
+    : LearnedForecaster(shape, config.window),
+      length_(config.patch.length),
+      stride_(config.patch.stride),
+      patches_((shape.lookback - length_) / stride_ + 2),
+      bfloat16_(config.precision == "bf16"),
+      embedding_(register_module("W_P", std::make_shared<nn::Linear>(init, length_, config.width))),
+      positions_(register_parameter("W_pos", init.uniform({patches_, config.width}, 0.02))),
+      dropout_(register_module("dropout", std::make_shared<nn::Dropout>(init, config.dropout))),
+      layers_(register_module("layers", std::make_shared<nn::ModuleList<PatchTSTLayer>>())) {
+  for (int64_t i = 0; i < config.blocks; ++i)
+    layers_->push_back(std::make_shared<PatchTSTLayer>(config, init));
+  head_ = register_module("head", std::make_shared<nn::Linear>(init, patches_ * config.width, outputs()));
+  head_dropout_ = register_module("head_dropout", std::make_shared<nn::Dropout>(init, config.head.dropout));
+}
+
+at::Tensor PatchTST::raw_forecast(const at::Tensor& values, const ForecastInput&) {
+  at::Tensor x = values.flatten(0, -2);  // [R, L]
+  x = at::cat({x, x.narrow(-1, x.size(-1) - 1, 1).expand({x.size(0), stride_})}, -1);
+  x = x.unfold(-1, length_, stride_).to(bfloat16_ ? at::kBFloat16 : values.scalar_type());
+  x = dropout_->forward(embedding_->forward(x) + nn::cast_like(positions_, x));
+  at::Tensor scores;
+  for (const auto& layer : *layers_) x = layer->forward(x, scores);
+  // The head reads channels first, patches second, as the authors' weights do.
+  x = head_dropout_->forward(head_->forward(x.transpose(1, 2).flatten(1)));
+  std::vector<int64_t> sizes = values.sizes().vec();
+  sizes.back() = outputs();
+  return x.view(sizes);
+}
+
+}  // namespace modewise::models

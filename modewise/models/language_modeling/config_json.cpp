@@ -1,0 +1,247 @@
+#include "modewise/models/language_modeling/config_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "modewise/core/error.h"
+#include "modewise/models/json_object.h"
+
+namespace modewise::models {
+namespace {
+
+constexpr const char* kOwnArchitecture = "ModewiseForCausalLM";
+
+enum class Architecture { llama, mistral, own };
+
+Architecture read_architecture(const JsonObject& config) {
+  std::vector<std::string> names = config.list<std::string>("architectures");
+  const std::string type = config.text("model_type", "");
+  if (names.empty())
+    names = {type == "llama"      ? "LlamaForCausalLM"
+             : type == "mistral"  ? "MistralForCausalLM"
+             : type == "modewise" ? kOwnArchitecture
+                                  : type};
+  if (names[0] == "LlamaForCausalLM") return Architecture::llama;
+  if (names[0] == "MistralForCausalLM") return Architecture::mistral;
+  if (names[0] == kOwnArchitecture) return Architecture::own;
+  fail(ErrorKind::data,
+       "{}: the architecture is {}; LlamaForCausalLM and MistralForCausalLM are read, and what modewise "
+       "exports",
+       config.source(), names[0].empty() ? "not named" : names[0]);
+}
+
+/// Options of transformers that change the function and have no counterpart here.
+void refuse_what_is_missing(const JsonObject& config) {
+  const auto refuse = [&](bool found, const char* what) {
+    require(!found, ErrorKind::data, "{}: {}", config.source(), what);
+  };
+  refuse(config.boolean("attention_bias", false),
+         "attention_bias is true; attention with biases is not read");
+  refuse(config.boolean("mlp_bias", false), "mlp_bias is true; feed-forwards with biases are not read");
+  refuse(config.has("quantization_config"), "quantization_config is given; quantised weights are not read");
+  const std::string activation = config.text("hidden_act", "silu");
+  require(activation == "silu", ErrorKind::data, "{}: hidden_act is \"{}\"; silu is what is read",
+          config.source(), activation);
+  refuse(config.number("partial_rotary_factor", 1) != 1,
+         "partial_rotary_factor is not 1; heads are rotated whole");
+}
+
+void read_yarn(const JsonObject& rope, int64_t context, nn::RotaryScaling& out) {
+  if (!rope.has("factor") && out.original_length > 0)
+    out.factor = static_cast<double>(context) / static_cast<double>(out.original_length);
+  out.beta_fast = rope.number("beta_fast", 32);
+  out.beta_slow = rope.number("beta_slow", 1);
+  if (out.beta_fast == 0) out.beta_fast = 32;
+  if (out.beta_slow == 0) out.beta_slow = 1;
+  out.truncate = rope.boolean("truncate", true);
+  const auto magnitude = [&](double scale) {
+    return out.factor <= 1 ? 1.0 : 0.1 * scale * std::log(out.factor) + 1.0;
+  };
+  const double all = rope.number("mscale", 0), all_dim = rope.number("mscale_all_dim", 0);
+  if (rope.has("attention_factor"))
+    out.gain = rope.number("attention_factor");
+  else if (all != 0 && all_dim != 0)
+    out.gain = magnitude(all) / magnitude(all_dim);
+}
+
+/// `rope` is rope_scaling of older or rope_parameters of newer versions.
+void read_scaling(const JsonObject& rope, int64_t context, nn::RotaryScaling& out) {
+  out.base = rope.number("rope_theta", out.base);
+  require(rope.number("partial_rotary_factor", 1) == 1, ErrorKind::data,
+          "{}: partial_rotary_factor is not 1; heads are rotated whole", rope.source());
+  const std::string kind = rope.text("rope_type", rope.text("type", "default"));
+  if (kind == "default") return;
+  require(kind == "linear" || kind == "yarn" || kind == "llama3", ErrorKind::data,
+          "{}: rotary scaling of type \"{}\" is not read; default, linear, yarn and llama3 are{}",
+          rope.source(), kind, kind == "dynamic" ? " (dynamic depends on the length of each text)" : "");
+  out.kind = kind;
+  out.factor = kind == "yarn" ? rope.number("factor", 1) : rope.number("factor");
+  if (kind != "linear") out.original_length = rope.integer("original_max_position_embeddings", context);
+  if (kind == "yarn") read_yarn(rope, context, out);
+  if (kind == "llama3") {
+    out.low_frequency_factor = rope.number("low_freq_factor");
+    out.high_frequency_factor = rope.number("high_freq_factor");
+  }
+}
+
+void read_rope(const JsonObject& config, LanguageModelConfig& out) {
+  out.rope.scaling.base = config.number("rope_theta", 10000);
+  for (const char* key : {"rope_scaling", "rope_parameters"})
+    if (config.has(key)) read_scaling(config.object(key), out.context, out.rope.scaling);
+}
+
+/// What only our own exports hold.
+void read_own(const JsonObject& own, LanguageModelConfig& out) {
+  if (own.has("attention")) {
+    const JsonObject attention = own.object("attention");
+    out.attention.form = attention.text("form", "full");
+    out.attention.fold = attention.list<int64_t>("fold");
+    out.attention.window = attention.integer("window", 0);
+    out.attention.slots = attention.integer("slots", 1);
+    out.attention.sinks = attention.integer("sinks", 0);
+    out.attention.density = attention.number("density", out.attention.density);
+  }
+  // Files of earlier versions count all lengths in tokens.
+  const bool own_levels = !out.attention.fold.empty() && nn::compares_lengths(out.rope.scaling);
+  if (own_levels) out.rope.level_lengths = false;
+  if (!own.has("rope")) return;
+  const JsonObject rope = own.object("rope");
+  out.rope.scaled_level = rope.integer("scaled_level", -1);
+  if (own_levels) out.rope.level_lengths = rope.boolean("level_lengths", false);
+  if (!rope.has("ntk_factor")) return;
+  out.rope.scaling.kind = "ntk";
+  out.rope.scaling.base = rope.number("ntk_base");
+  out.rope.scaling.factor = rope.number("ntk_factor");
+}
+
+void read_attention_form(const JsonObject& config, Architecture architecture, LanguageModelConfig& out) {
+  out.attention = {};
+  out.attention.form = "full";
+  if (architecture == Architecture::mistral &&
+      (config.has("sliding_window") || !config.names("sliding_window"))) {
+    out.attention.form = "window";
+    out.attention.window = config.integer("sliding_window", 4096);
+  }
+  for (const std::string& type : config.list<std::string>("layer_types"))
+    require(type == (out.attention.form == "window" ? "sliding_attention" : "full_attention"),
+            ErrorKind::data, "{}: layer_types mixes kinds of attention ({}); all layers must have the same",
+            config.source(), type);
+}
+
+void write_rope(const LanguageModelConfig& config, nlohmann::ordered_json& out) {
+  const nn::RotaryScaling& s = config.rope.scaling;
+  double base = s.base;
+  if (s.kind == "ntk" && config.head_width > 2) {
+    const auto d = static_cast<double>(config.head_width);
+    base *= std::pow(s.factor, d / (d - 2));
+  }
+  nlohmann::ordered_json rope = {{"rope_type", s.kind == "none" || s.kind == "ntk" ? "default" : s.kind},
+                                 {"rope_theta", base}};
+  if (s.kind == "linear" || s.kind == "yarn" || s.kind == "llama3") rope["factor"] = s.factor;
+  if (s.kind == "yarn" || s.kind == "llama3") rope["original_max_position_embeddings"] = s.original_length;
+  if (s.kind == "yarn") {
+    rope["beta_fast"] = s.beta_fast;
+    rope["beta_slow"] = s.beta_slow;
+    rope["truncate"] = s.truncate;
+    // That of a level with another factor follows from its own.
+    if (s.gain > 0 || config.attention.fold.empty()) rope["attention_factor"] = nn::rotary_gain(s);
+  }
+  if (s.kind == "llama3") {
+    rope["low_freq_factor"] = s.low_frequency_factor;
+    rope["high_freq_factor"] = s.high_frequency_factor;
+  }
+  // Older readers want rope_theta beside the scaling, newer ones everything in rope_parameters.
+  out["rope_theta"] = base;
+  out["rope_scaling"] = rope["rope_type"] == "default" ? nlohmann::ordered_json(nullptr) : rope;
+  out["rope_parameters"] = std::move(rope);
+}
+
+nlohmann::ordered_json own_object(const LanguageModelConfig& config) {
+  nlohmann::ordered_json own = nlohmann::ordered_json::object();
+  const LanguageAttentionConfig& a = config.attention;
+  if (a.form != "full" && a.form != "window")
+    own["attention"] = {{"form", a.form},   {"fold", a.fold},   {"window", a.window},
+                        {"slots", a.slots}, {"sinks", a.sinks}, {"density", a.density}};
+  nlohmann::ordered_json rope = nlohmann::ordered_json::object();
+  if (config.rope.scaled_level >= 0) rope["scaled_level"] = config.rope.scaled_level;
+  if (!a.fold.empty() && nn::compares_lengths(config.rope.scaling))
+    rope["level_lengths"] = config.rope.level_lengths;
+  if (config.rope.scaling.kind == "ntk") {
+    rope["ntk_base"] = config.rope.scaling.base;
+    rope["ntk_factor"] = config.rope.scaling.factor;
+  }
+  if (!rope.empty()) own["rope"] = std::move(rope);
+  return own;
+}
+
+}  // namespace
+
+LanguageModelConfig parse_language_json(std::string_view json, const std::string& source) {
+  const nlohmann::json document = parse_config_json(json, source);
+  const JsonObject config(document, "", source);
+  const Architecture architecture = read_architecture(config);
+  refuse_what_is_missing(config);
+  LanguageModelConfig out;
+  out.vocabulary = config.integer("vocab_size");
+  out.width = config.integer("hidden_size");
+  out.hidden = config.integer("intermediate_size");
+  out.layers = config.integer("num_hidden_layers");
+  out.heads = config.integer("num_attention_heads");
+  out.kv_heads = config.integer(
+      "num_key_value_heads",
+      architecture == Architecture::mistral && !config.names("num_key_value_heads") ? 8 : out.heads);
+  out.head_width = config.integer("head_dim", 0);
+  out.norm_epsilon = config.number("rms_norm_eps", 1e-6);
+  out.tied = config.boolean("tie_word_embeddings", false);
+  out.context =
+      config.integer("max_position_embeddings", architecture == Architecture::mistral ? 131072 : 2048);
+  require(out.hidden >= 1 && out.kv_heads >= 1, ErrorKind::data,
+          "{}: intermediate_size and num_key_value_heads must be positive", source);
+  read_rope(config, out);
+  read_attention_form(config, architecture, out);
+  if (config.has("modewise")) read_own(config.object("modewise"), out);
+  try {
+    out.validate(source);
+  } catch (const Error& error) {
+    fail(ErrorKind::data, "{}", error.what());  // it is the file that is wrong, not the user's config
+  }
+  return out.resolved();
+}
+
+std::string format_language_json(const LanguageModelConfig& given, const std::string& dtype,
+                                 std::optional<int64_t> begin, std::optional<int64_t> end) {
+  const LanguageModelConfig config = given.resolved();
+  const std::string& form = config.attention.form;
+  const bool window = form == "window", plain = window || form == "full";
+  nlohmann::ordered_json out = {
+      {"architectures", {plain ? (window ? "MistralForCausalLM" : "LlamaForCausalLM") : kOwnArchitecture}},
+      {"model_type", plain ? (window ? "mistral" : "llama") : "modewise"},
+      {"vocab_size", config.vocabulary},
+      {"hidden_size", config.width},
+      {"intermediate_size", config.hidden},
+      {"num_hidden_layers", config.layers},
+      {"num_attention_heads", config.heads},
+      {"num_key_value_heads", config.kv_heads},
+      {"head_dim", config.head_width},
+      {"hidden_act", "silu"},
+      {"rms_norm_eps", config.norm_epsilon},
+      {"max_position_embeddings", config.context},
+      {"tie_word_embeddings", config.tied},
+      {"torch_dtype", dtype}};
+  using Mark = nlohmann::ordered_json;
+  out["bos_token_id"] = begin ? Mark(*begin) : Mark(nullptr);
+  out["eos_token_id"] = end ? Mark(*end) : Mark(nullptr);
+  if (window) {
+    out["sliding_window"] = config.attention.window;
+  } else {
+    out["attention_bias"] = false;
+    out["mlp_bias"] = false;
+  }
+  write_rope(config, out);
+  if (nlohmann::ordered_json own = own_object(config); !own.empty()) out["modewise"] = std::move(own);
+  return out.dump(2) + "\n";
+}
+
+}  // namespace modewise::models

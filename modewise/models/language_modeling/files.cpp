@@ -1,0 +1,222 @@
+#include "modewise/models/language_modeling/files.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/memory.h"
+#include "modewise/io/arrays/safetensors_shards.h"
+#include "modewise/models/file_tensors.h"
+#include "modewise/models/language_modeling/config_json.h"
+#include "modewise/models/language_modeling/latents.h"
+#include "modewise/models/language_modeling/llama2c_model.h"
+#include "modewise/ops/attention/attention_types.h"
+#include "modewise/text/load_tokenizer.h"
+
+namespace modewise::models {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Tensors that files hold besides the parameters: tables that follow from the config, and a tied head.
+bool is_known_extra(const std::string& name, const LanguageModelConfig& config) {
+  return name.ends_with(".rotary_emb.inv_freq") || (config.tied && name == "lm_head.weight");
+}
+
+/// The file's tensors by name, each checked against what `config` (of the file) wants.
+std::map<std::string, io::TensorView> checked_tensors(const io::SafetensorsFolder& file,
+                                                      const LanguageModelConfig& config,
+                                                      const std::string& folder) {
+  std::map<std::string, io::TensorView> found;
+  for (io::TensorView& tensor : file.tensors()) found.emplace(tensor.name, std::move(tensor));
+  std::set<std::string> known;
+  for (const LanguageTensor& wanted : language_tensors(config)) {
+    known.insert(wanted.name);
+    const auto entry = found.find(wanted.name);
+    if (entry == found.end() && wanted.optional) continue;
+    require(entry != found.end(), ErrorKind::data, "{}: the weights lack the tensor '{}' of [{}]", folder,
+            wanted.name, fmt::join(wanted.shape, ", "));
+    const io::TensorView& view = entry->second;
+    require(
+        view.shape == wanted.shape, ErrorKind::data,
+        "{}: by config.json (hidden_size {}, num_attention_heads {}, num_key_value_heads {}, head_dim {}, "
+        "intermediate_size {}, vocab_size {}) the tensor '{}' is [{}], but its file has [{}]",
+        folder, config.width, config.heads, config.kv_heads, config.head_width, config.hidden,
+        config.vocabulary, wanted.name, fmt::join(wanted.shape, ", "), fmt::join(view.shape, ", "));
+    require(float_type(view.dtype).has_value(), ErrorKind::data,
+            "{}: the tensor '{}' is of type {}; F32, F64, F16 and BF16 are read", folder, wanted.name,
+            view.dtype);
+  }
+  for (const auto& [name, view] : found)
+    require(known.contains(name) || is_known_extra(name, config), ErrorKind::data,
+            "{}: the tensor '{}' belongs to no part of a model of {} layers", folder, name, config.layers);
+  return found;
+}
+
+/// The type of a model's weights, whose memory is there.
+at::ScalarType checked_type(const LanguageModelConfig& config, KeptWeights kept, const std::string& source) {
+  const bool narrow = kept == KeptWeights::as_activated && config.precision == "bf16";
+  const double needed = static_cast<double>(config.parameters()) * (narrow ? 2 : 4);
+  const auto there = static_cast<double>(available_memory());
+  require(needed <= 0.9 * there, ErrorKind::general,
+          "{}: {} weights in {} need {}, but {} of memory are free{}", source, config.parameters(),
+          narrow ? "bfloat16" : "float32", memory_text(needed), memory_text(there),
+          kept == KeptWeights::as_activated && !narrow ? "; --precision bf16 needs half" : "");
+  return narrow ? at::kBFloat16 : at::kFloat;
+}
+
+std::shared_ptr<LanguageModel> build_from(const std::map<std::string, io::TensorView>& tensors,
+                                          const LanguageModelConfig& config, at::ScalarType type,
+                                          std::vector<std::string>& notes) {
+  const at::NoGradGuard no_grad;
+  auto model = make_unset_language_model(config, type);
+  std::set<std::string> latents;
+  for (auto& item : model->named_parameters()) {
+    if (item.key().ends_with(".latents")) {
+      latents.insert(item.key());
+      continue;
+    }
+    const auto entry = tensors.find(item.key());
+    require(entry != tensors.end() && entry->second.shape == item.value().sizes().vec(), ErrorKind::config,
+            "the weights do not fit: with these settings the model has {} of [{}]", item.key(),
+            fmt::join(item.value().sizes(), ", "));
+    copy_view(entry->second, item.value());
+  }
+  notes = take_latents(*model, [&](const std::string& name) {
+    const auto entry = tensors.find(name);
+    if (entry == tensors.end()) return at::Tensor();
+    const at::Tensor had = at::empty(entry->second.shape, at::kFloat);
+    copy_view(entry->second, had);
+    return had;
+  });
+  const auto unused = std::count_if(tensors.begin(), tensors.end(), [&](const auto& entry) {
+    return entry.first.ends_with(".latents") && !latents.contains(entry.first);
+  });
+  if (unused > 0) notes.push_back(fmt::format("latents of {} layers are left out", unused));
+  return model;
+}
+
+std::shared_ptr<text::Tokenizer> tokenizer_of(const std::string& source, std::vector<std::string>& notes) {
+  try {
+    return text::load_tokenizer(source);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::no_input)
+      notes.push_back(fmt::format("the tokenizer beside the model was not read: {}", error.what()));
+    return nullptr;
+  }
+}
+
+LoadedLanguageModel load_folder(const fs::path& folder, const AdjustConfig& adjust, KeptWeights kept) {
+  LoadedLanguageModel out;
+  const fs::path json = folder / "config.json";
+  const LanguageModelConfig of_file = parse_language_json(read_file(json), json.string());
+  LanguageModelConfig config = of_file;
+  if (adjust) adjust(config);
+  config.validate(folder.string());
+  const io::SafetensorsFolder file(folder);
+  const std::map<std::string, io::TensorView> tensors = checked_tensors(file, of_file, folder.string());
+  out.model = build_from(tensors, config.resolved(), checked_type(config, kept, folder.string()), out.notes);
+  out.tokenizer = tokenizer_of(folder.string(), out.notes);
+  out.layout = "hugging face";
+  return out;
+}
+
+LoadedLanguageModel load_llama2c(const fs::path& path, const AdjustConfig& adjust, KeptWeights kept) {
+  LoadedLanguageModel out;
+  const io::MappedFile file(path);
+  const io::Llama2cCheckpoint checkpoint = io::parse_llama2c(file.bytes(), path.string());
+  LanguageModelConfig config = llama2c_config(checkpoint.header, path.string());
+  if (adjust) adjust(config);
+  config.validate(path.string());
+  out.model = make_unset_language_model(config, checked_type(config, kept, path.string()));
+  set_llama2c_weights(checkpoint, *out.model);
+  out.notes = take_latents(*out.model, [](const std::string&) { return at::Tensor(); });
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  for (const std::string& name : {fmt::format("tok{}.bin", checkpoint.header.vocabulary),
+                                  std::string("tokenizer.bin"), std::string("tokenizer.model")})
+    if (!out.tokenizer && fs::exists(folder / name))
+      out.tokenizer = tokenizer_of((folder / name).string(), out.notes);
+  if (out.tokenizer && out.tokenizer->size() != checkpoint.header.vocabulary) {
+    out.notes.push_back(fmt::format("{} has {} tokens, the model {}: it is another model's",
+                                    out.tokenizer->file().string(), out.tokenizer->size(),
+                                    checkpoint.header.vocabulary));
+    out.tokenizer = nullptr;
+  }
+  out.layout = fmt::format("llama2.c version {}", checkpoint.header.version);
+  return out;
+}
+
+}  // namespace
+
+std::vector<LanguageTensor> language_tensors(const LanguageModelConfig& given) {
+  const LanguageModelConfig c = given.resolved();
+  const int64_t query = c.heads * c.head_width, key = c.kv_heads * c.head_width;
+  const int64_t levels = ops::latent_levels(c.attention_options());
+  std::vector<LanguageTensor> out = {{"model.embed_tokens.weight", {c.vocabulary, c.width}, false}};
+  for (int64_t i = 0; i < c.layers; ++i) {
+    const auto add = [&](const char* name, std::vector<int64_t> shape, bool optional = false) {
+      out.push_back({fmt::format("model.layers.{}.{}", i, name), std::move(shape), optional});
+    };
+    add("input_layernorm.weight", {c.width});
+    add("self_attn.q_proj.weight", {query, c.width});
+    add("self_attn.k_proj.weight", {key, c.width});
+    add("self_attn.v_proj.weight", {key, c.width});
+    add("self_attn.o_proj.weight", {c.width, query});
+    if (levels > 0) add("self_attn.latents", {levels, c.kv_heads, c.attention.slots, c.head_width}, true);
+    add("post_attention_layernorm.weight", {c.width});
+    add("mlp.gate_proj.weight", {c.hidden, c.width});
+    add("mlp.up_proj.weight", {c.hidden, c.width});
+    add("mlp.down_proj.weight", {c.width, c.hidden});
+  }
+  out.push_back({"model.norm.weight", {c.width}, false});
+  if (!c.tied) out.push_back({"lm_head.weight", {c.vocabulary, c.width}, false});
+  return out;
+}
+
+LoadedLanguageModel load_language_model(const fs::path& path, const AdjustConfig& adjust, KeptWeights kept) {
+  if (fs::is_directory(path)) {
+    if (fs::exists(path / "config.json")) return load_folder(path, adjust, kept);
+    if (fs::exists(path / "model" / "config.json")) return load_folder(path / "model", adjust, kept);
+    fail(ErrorKind::no_input, "{} holds no model: neither config.json nor model/config.json is there",
+         path.string());
+  }
+  return load_llama2c(path, adjust, kept);
+}
+
+void save_language_model(const fs::path& folder, const LanguageModel& model,
+                         const SaveLanguageOptions& options) {
+  require(!io::SafetensorsFolder::is_one(folder) && !fs::exists(folder / "config.json"),
+          ErrorKind::cannot_create, "{} holds a model already", folder.string());
+  const bool narrow = options.dtype == "bfloat16";
+  require(narrow || options.dtype == "float32", ErrorKind::usage,
+          "models are saved as float32 or bfloat16, not as {}", options.dtype);
+  fs::create_directories(folder);
+  const auto parameters = model.named_parameters();
+  std::vector<io::TensorSource> sources;
+  for (const LanguageTensor& entry : language_tensors(model.config())) {
+    const at::Tensor tensor = parameters[entry.name].detach();
+    sources.push_back({entry.name, narrow ? "BF16" : "F32", tensor.sizes().vec(),
+                       [tensor, type = narrow ? at::kBFloat16 : at::kFloat](const ByteSink& sink) {
+                         give_bytes(tensor, type, sink);
+                       }});
+  }
+  io::write_safetensors_folder(folder, sources, {{"format", "pt"}}, options.shard_bytes);
+  std::optional<int64_t> begin, end;
+  if (options.tokenizer) {
+    text::keep_tokenizer(*options.tokenizer, folder);
+    begin = options.tokenizer->begin_id();
+    end = options.tokenizer->end_id();
+  }
+  write_file_atomically(folder / "config.json",
+                        format_language_json(model.config(), options.dtype, begin, end));
+}
+
+}  // namespace modewise::models

@@ -1,0 +1,98 @@
+#include "modewise/models/language_modeling/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "modewise/core/error.h"
+#include "modewise/core/integer_bounds.h"
+#include "modewise/core/random.h"
+
+namespace modewise::models {
+namespace {
+
+/// Uniform in [0, 1) with 53 bits.
+double uniform_at(int64_t seed, uint64_t position) {
+  const RandomStream stream{static_cast<uint64_t>(seed), RandomSite::sampled_text, 0};
+  const uint64_t high = stream.word(2 * position), low = stream.word(2 * position + 1);
+  return static_cast<double>((high << 21) ^ (low >> 11)) * 0x1p-53;
+}
+
+struct Candidate {
+  int64_t token;
+  double weight;  // exp((logit − largest) / temperature)
+};
+
+bool likelier(const Candidate& a, const Candidate& b) {
+  return a.weight != b.weight ? a.weight > b.weight : a.token < b.token;
+}
+
+void keep_top_k(std::vector<Candidate>& list, int64_t k) {
+  if (k <= 0 || k >= static_cast<int64_t>(list.size())) return;
+  std::nth_element(list.begin(), list.begin() + (k - 1), list.end(), likelier);
+  list.resize(static_cast<size_t>(k));
+}
+
+void keep_top_p(std::vector<Candidate>& list, double p) {
+  if (p >= 1) return;
+  double total = 0, largest = 0;
+  for (const Candidate& c : list) {
+    total += c.weight;
+    largest = std::max(largest, c.weight);
+  }
+  // What is below (1 − p) / (n − 1) of the whole cannot be among the tokens that make up p: all such together
+  // are less than 1 − p. It spares sorting a large vocabulary.
+  const double floor =
+      list.size() > 1 ? std::min(largest, (1 - p) * total / static_cast<double>(list.size() - 1)) : 0;
+  std::erase_if(list, [&](const Candidate& c) { return c.weight < floor; });
+  std::sort(list.begin(), list.end(), likelier);
+  double sum = 0;
+  size_t kept = 0;
+  while (kept < list.size() && (kept == 0 || sum < p * total)) sum += list[kept++].weight;
+  list.resize(kept);
+}
+
+}  // namespace
+
+void SamplingConfig::fields(Fields& f) {
+  f.add("temperature", temperature, "0: the likeliest token; 1: as the model says", {.min = 0, .max = 1e6});
+  f.add("top_k", top_k, "choose among the k likeliest tokens; 0: all", {.min = 0});
+  f.add("top_p", top_p, "choose among the likeliest tokens that make up this share", {.min = 0, .max = 1});
+  f.add("seed", seed, "of the choices", {.max = kAnyInteger});
+}
+
+void SamplingConfig::validate() const {
+  require(temperature >= 0 && std::isfinite(temperature), ErrorKind::usage,
+          "the temperature must be 0 or more, got {}", temperature);
+  require(top_k >= 0, ErrorKind::usage, "top-k must be 0 (all) or more, got {}", top_k);
+  require(top_p >= 0 && top_p <= 1, ErrorKind::usage, "top-p must be within 0 and 1, got {}", top_p);
+}
+
+int64_t sample_token(std::span<const float> logits, const SamplingConfig& config, uint64_t position) {
+  const auto best = std::max_element(logits.begin(), logits.end());
+  const bool nan = std::any_of(logits.begin(), logits.end(), [](float x) { return std::isnan(x); });
+  require(!logits.empty() && !nan && std::isfinite(*best), ErrorKind::data,
+          "the model's logits at position {} are not finite: its weights overflow or are damaged", position);
+  if (config.temperature == 0) return best - logits.begin();
+  std::vector<Candidate> list;
+  list.reserve(logits.size());
+  for (size_t i = 0; i < logits.size(); ++i) {
+    const double below = (static_cast<double>(logits[i]) - static_cast<double>(*best)) / config.temperature;
+    list.push_back({static_cast<int64_t>(i), std::exp(below)});
+  }
+  keep_top_k(list, config.top_k);
+  keep_top_p(list, config.top_p);
+  double total = 0;
+  for (const Candidate& c : list) total += c.weight;
+  double left = uniform_at(config.seed, position) * total;
+  for (const Candidate& c : list) {
+    left -= c.weight;
+    if (left < 0) return c.token;
+  }
+  return std::max_element(list.begin(), list.end(),
+                          [](const auto& a, const auto& b) { return a.weight < b.weight; })
+      ->token;  // rounding: `left` fell to 0 and no further
+}
+
+}  // namespace modewise::models

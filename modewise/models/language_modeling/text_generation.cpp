@@ -1,0 +1,201 @@
+#include "modewise/models/language_modeling/text_generation.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "modewise/core/error.h"
+#include "modewise/core/memory.h"
+#include "modewise/ops/cpu/one_thread.h"
+#include "modewise/text/text_stream.h"
+
+namespace modewise::models {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Bytes of weights and caches from which on a token's work is shared among threads. One core reads about 13
+/// GB a second, so this is more than a millisecond a token; waking threads for each product of a few layers
+/// costs some tenths of one, and far more on a busy machine. With 4 and 15 MB the median step of one thread
+/// and of two took the same time.
+constexpr double kWorthThreads = 0x1p24;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// [1, n] on the device of the model.
+at::Tensor as_tokens(std::span<const text::Tokenizer::Id> ids, const LanguageModel& model) {
+  const at::Tensor out =
+      at::empty({1, static_cast<int64_t>(ids.size())}, at::TensorOptions(at::kCPU).dtype(at::kLong));
+  std::copy(ids.begin(), ids.end(), out.mutable_data_ptr<int64_t>());
+  return out.to(model.head_weight().device());
+}
+
+/// Lets text through up to a stop text, and holds back what might become one.
+class StopTexts {
+ public:
+  explicit StopTexts(std::vector<std::string> texts) : texts_(std::move(texts)) {
+    std::erase_if(texts_, [](const std::string& text) { return text.empty(); });
+  }
+  /// What may be shown after `more`.
+  std::string push(std::string_view more) {
+    held_ += more;
+    size_t end = std::string::npos;
+    for (const std::string& text : texts_) end = std::min(end, held_.find(text));
+    if (end != std::string::npos) {
+      found_ = true;
+      return std::exchange(held_, {}).substr(0, end);
+    }
+    size_t safe = held_.size();
+    for (const std::string& text : texts_)
+      for (size_t length = std::min(text.size() - 1, held_.size()); length > 0; --length)
+        if (held_.ends_with(std::string_view(text).substr(0, length))) {
+          safe = std::min(safe, held_.size() - length);
+          break;
+        }
+    std::string out = held_.substr(0, safe);
+    held_.erase(0, safe);
+    return out;
+  }
+  std::string finish() { return std::exchange(held_, {}); }
+  bool found() const { return found_; }
+
+ private:
+  std::vector<std::string> texts_;
+  std::string held_;
+  bool found_ = false;
+};
+
+std::vector<text::Tokenizer::Id> prompt_ids(const text::Tokenizer& tokenizer, std::string_view prompt,
+                                            int64_t vocabulary) {
+  std::vector<text::Tokenizer::Id> ids = tokenizer.encode(prompt);
+  if (const auto begin = tokenizer.begin_id()) ids.insert(ids.begin(), *begin);
+  require(!ids.empty(), ErrorKind::usage,
+          "a prompt is needed: the tokenizer ({}) has no mark that opens a text", tokenizer.name());
+  for (const text::Tokenizer::Id id : ids)
+    require(id >= 0 && id < vocabulary, ErrorKind::data,
+            "token {} is outside of the model's vocabulary of {}: text and model have different tokenizers",
+            id, vocabulary);
+  return ids;
+}
+
+/// The text that the caches will hold. The last token that is generated is shown and not read.
+ops::CachedText cached_text(size_t prompt, const GenerationConfig& config) {
+  constexpr int64_t kLongest = int64_t{1} << 40;  // no memory holds more, and its bytes can still be counted
+  return {.prompt = static_cast<int64_t>(prompt),
+          .chunk = config.prompt_chunk,
+          .tokens = std::clamp<int64_t>(config.tokens - 1, 0, kLongest)};
+}
+
+void check_memory(const LanguageModelConfig& config, const ops::CachedText& text, int64_t tokens) {
+  const ops::CacheBytes bytes = cache_bytes(config, text);
+  const double needed = bytes.kept + bytes.moving;
+  const auto there = static_cast<double>(available_memory());
+  require(needed <= 0.9 * there, ErrorKind::general,
+          "{} tokens of prompt and {} to generate need {} of caches with {} attention, but {} of memory are "
+          "free{}",
+          text.prompt, tokens, memory_text(needed), config.attention.form, memory_text(there),
+          config.attention.form == "full" ? "; --attention causal needs hardly any" : "");
+}
+
+/// Bytes of the weights that each token needs: all but the rows of an embedding that is not the head too.
+double weight_bytes_read(const LanguageModel& model) {
+  double sum = 0;
+  for (const auto& item : model.named_parameters())
+    if (model.config().tied || item.key() != "model.embed_tokens.weight")
+      sum += static_cast<double>(item.value().nbytes());
+  return sum;
+}
+
+/// Reads the prompt; the logits [V] that follow it.
+at::Tensor read_prompt(LanguageModel& model, std::vector<ops::AttentionCache>& caches,
+                       std::span<const text::Tokenizer::Id> ids, int64_t chunk) {
+  at::Tensor logits;
+  const auto step = static_cast<size_t>(std::max<int64_t>(chunk, 1));
+  for (size_t first = 0; first < ids.size(); first += step) {
+    const auto part = ids.subspan(first, std::min(step, ids.size() - first));
+    if (first + part.size() < ids.size())
+      model.step_hidden(as_tokens(part, model), caches);
+    else
+      logits = model.step(as_tokens(part, model), caches);
+  }
+  return logits;
+}
+
+std::span<const float> values_of(at::Tensor& logits) {
+  logits = logits.to(at::kCPU, at::kFloat).contiguous();
+  return {logits.const_data_ptr<float>(), static_cast<size_t>(logits.numel())};
+}
+
+}  // namespace
+
+ops::CacheBytes cache_bytes(const LanguageModelConfig& given, const ops::CachedText& text) {
+  const LanguageModelConfig c = given.resolved();
+  const ops::CacheShape shape = {.heads = c.heads,
+                                 .kv_heads = c.kv_heads,
+                                 .width = c.head_width,
+                                 .slots = c.attention.slots,
+                                 .type = c.precision == "bf16" ? at::kBFloat16 : at::kFloat};
+  const ops::CacheBytes layer = ops::cache_bytes(c.attention_options(), shape, text);
+  const auto layers = static_cast<double>(c.layers);
+  return {.kept = layers * layer.kept, .moving = layer.moving, .read = layers * layer.read};
+}
+
+Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Tokenizer> tokenizer,
+                         std::string_view prompt, const GenerationConfig& config, const ShowText& show) {
+  config.sampling.validate();
+  const at::NoGradGuard no_grad;
+  model.eval();
+  Generation out;
+  out.prompt = prompt_ids(*tokenizer, prompt, model.config().vocabulary);
+  const ops::CachedText cached = cached_text(out.prompt.size(), config);
+  check_memory(model.config(), cached, config.tokens);
+  std::vector<ops::AttentionCache> caches = model.new_cache();
+  const Clock::time_point start = Clock::now();
+  at::Tensor logits = read_prompt(model, caches, out.prompt, config.prompt_chunk);
+  out.prompt_seconds = seconds_since(start);
+
+  std::optional<ops::OneThread> alone;
+  if (weight_bytes_read(model) + cache_bytes(model.config(), cached).read < kWorthThreads) alone.emplace();
+  const Clock::time_point first = Clock::now();
+  text::TextStream stream(tokenizer, prompt.empty());
+  StopTexts stops(config.stop);
+  out.stopped_by = "tokens";
+  const auto pass = [&](std::string_view more) {
+    const std::string shown = stops.push(more);
+    out.text += shown;
+    if (show && !shown.empty() && !show(shown)) out.stopped_by = "caller";
+    if (stops.found()) out.stopped_by = "stop text";
+    return out.stopped_by == "tokens";
+  };
+  while (static_cast<int64_t>(out.ids.size()) < config.tokens) {
+    const auto id = static_cast<text::Tokenizer::Id>(
+        sample_token(values_of(logits), config.sampling, out.prompt.size() + out.ids.size()));
+    out.ids.push_back(id);
+    if (config.stop_at_eos && (id == tokenizer->begin_id() || id == tokenizer->end_id())) {
+      out.stopped_by = "mark";
+      break;
+    }
+    if (!pass(stream.push(id)) || static_cast<int64_t>(out.ids.size()) == config.tokens) break;
+    logits = model.step(as_tokens({&id, 1}, model), caches);
+  }
+  if (!stops.found()) {
+    const std::string rest = stream.finish();
+    const bool passed = pass(rest);
+    const std::string held = stops.found() ? "" : stops.finish();
+    out.text += held;
+    if (passed && show && !held.empty()) show(held);
+  }
+  out.seconds = seconds_since(first);
+  for (const ops::AttentionCache& cache : caches) out.cache_bytes += cache.bytes();
+  return out;
+}
+
+}  // namespace modewise::models

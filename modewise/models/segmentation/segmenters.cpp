@@ -1,0 +1,62 @@
+// Every segmenter, and what its config and the scenes must be.
+
+#include "modewise/core/error.h"
+#include "modewise/models/segmentation/config.h"
+#include "modewise/models/segmentation/token_segmenter.h"
+#include "modewise/models/segmentation/unet.h"
+
+namespace modewise::models {
+namespace {
+
+void check_tokens(const SegmenterConfig& config, const SegmentationShape& shape, const std::string& source) {
+  validate_encoder(config, scene_tokens(config, shape), source);
+}
+
+void check_unet(const SegmenterConfig& config, const SegmentationShape& /*shape*/, const std::string& source) {
+  require(config.unet.width % 4 == 0, ErrorKind::config, "{}: unet.width must be a multiple of 4, got {}",
+          source, config.unet.width);
+  require(config.time == "stack", ErrorKind::config,
+          "{}: model 'unet' stacks dates as bands: time = \"stack\"", source);
+}
+
+void use_unet(SegmenterConfig& config) {
+  config.time = "stack";
+}
+
+}  // namespace
+
+const std::vector<SegmenterRow>& segmenters() {
+  const OwnedOptions factors = {.without = {"unet.*", "position.identity", "attention.form"}};
+  OwnedOptions plain = factors;
+  for (const char* option :
+       {"attention.combine", "attention.normalize_sum", "attention.pooling", "attention.share_modes",
+        "attention.attend_modes", "attention.kernel", "attention.feature*"})
+    plain.without.emplace_back(option);
+  static const std::vector<SegmenterRow> rows = {
+      {"hot", "hot", factors, make_model<TokenSegmenter>, nullptr, check_tokens},
+      {"transformer", "transformer", plain, make_model<TokenSegmenter>, nullptr, check_tokens},
+      {"unet", "", {.only = {"precision", "unet.*", "time"}}, make_model<UNet>, use_unet, check_unet},
+  };
+  return rows;
+}
+
+void validate(const SegmenterConfig& config, const SegmentationShape& shape, const std::string& source) {
+  check_options(segmenters(), config, source);
+  require(shape.times >= 1 && shape.bands >= 1 && shape.classes >= 1 && shape.window >= 1, ErrorKind::config,
+          "{}: a segmenter needs dates, bands, classes and a window of at least 1, got {}, {}, {} and {}",
+          source, shape.times, shape.bands, shape.classes, shape.window);
+  const int64_t multiple = window_multiple(config);
+  require(shape.window % multiple == 0, ErrorKind::config,
+          "{}: the window of {} pixels must be a multiple of {} for model '{}'", source, shape.window,
+          multiple, config.name);
+  row_of(segmenters(), config.name).check(config, shape, source);
+}
+
+std::shared_ptr<Segmenter> make_segmenter(const SegmenterConfig& config, const SegmentationShape& shape,
+                                          uint64_t seed) {
+  validate(config, shape);
+  nn::Initializer init(seed);
+  return row_of(segmenters(), config.name).make(config, shape, init);
+}
+
+}  // namespace modewise::models

@@ -1,0 +1,88 @@
+// Every classifier of series, and what its config and the series must be.
+
+#include "modewise/core/error.h"
+#include "modewise/models/series_classification/baselines.h"
+#include "modewise/models/series_classification/config.h"
+#include "modewise/models/series_classification/convolutions.h"
+#include "modewise/models/series_classification/minirocket.h"
+#include "modewise/models/series_classification/patch_classifier.h"
+#include "modewise/models/series_classification/series_ensemble.h"
+#include "modewise/models/series_classification/shapelet_forest.h"
+
+namespace modewise::models {
+namespace {
+
+void check_patches(const SeriesModelConfig& config, const SeriesShape& shape, const std::string& source) {
+  require(config.width % config.heads == 0, ErrorKind::config,
+          "{}: width = {} must be a multiple of heads = {}", source, config.width, config.heads);
+  require(config.patch.stride <= config.patch.length, ErrorKind::config,
+          "{}: patch.stride = {} leaves steps out between patches of patch.length = {}", source,
+          config.patch.stride, config.patch.length);
+  require(config.patch.length <= shape.length, ErrorKind::config,
+          "{}: patch.length = {} is longer than the series of {} steps", source, config.patch.length,
+          shape.length);
+  config.attention.validate(source, config.tokens(shape.length));
+}
+
+void check_forest(const SeriesModelConfig& config, const SeriesShape& /*shape*/, const std::string& source) {
+  require(config.forest.shortest <= config.forest.longest, ErrorKind::config,
+          "{}: forest.shortest = {} is above forest.longest = {}", source, config.forest.shortest,
+          config.forest.longest);
+}
+
+void check_rocket(const SeriesModelConfig& /*config*/, const SeriesShape& shape, const std::string& source) {
+  require(shape.length >= kRocketTaps, ErrorKind::config,
+          "{}: minirocket's kernels are {} steps long, but the series have {}", source, kRocketTaps,
+          shape.length);
+}
+
+std::shared_ptr<SeriesClassifier> make_nearest(const SeriesModelConfig& /*config*/, const SeriesShape& shape,
+                                               nn::Initializer& /*init*/) {
+  return std::make_shared<NearestNeighbor>(shape);
+}
+
+}  // namespace
+
+const std::vector<SeriesModelRow>& series_models() {
+  static const std::vector<SeriesModelRow> rows = {
+      {"patchtst",
+       "",
+       {.without = {"convolution.*", "linear.*", "forest.*", "rocket.*", "ensemble.*"}},
+       make_model<PatchClassifier>,
+       nullptr,
+       check_patches},
+      {"nearest", "", {.only = {}}, make_nearest},
+      {"dlinear", "", {.only = {"linear.*"}}, make_model<LinearClassifier>},
+      {"tcn", "", {.only = {"precision", "dropout", "convolution.*"}}, make_model<TemporalConvolutions>},
+      {"resnet", "", {.only = {"precision", "convolution.width"}}, make_model<SeriesResidualNetwork>},
+      {"shapelet-forest", "", {.only = {"forest.*"}}, make_model<ShapeletForest>, nullptr, check_forest},
+      {"minirocket", "", {.only = {"rocket.*"}}, make_model<MiniRocket>, nullptr, check_rocket},
+      {"ensemble",
+       "",
+       {.only = {"ensemble.*"}},
+       make_model<SeriesEnsemble>,
+       nullptr,
+       check_members<SeriesModelConfig, SeriesShape>},
+  };
+  return rows;
+}
+
+void validate(const SeriesModelConfig& config, const SeriesShape& shape, const std::string& source) {
+  SeriesModelConfig plain;
+  plain.name = config.name;
+  check_options(series_models(), config, plain, source);
+  require(shape.variables >= 1 && shape.length >= 1 && shape.classes >= 2, ErrorKind::config,
+          "{}: a classifier needs series and at least 2 classes, got {}", source, shape.classes);
+  require(config.linear.kernel % 2 == 1, ErrorKind::config, "{}: linear.kernel must be odd, got {}", source,
+          config.linear.kernel);
+  if (const auto check = row_of(series_models(), config.name).check) check(config, shape, source);
+}
+
+std::shared_ptr<SeriesClassifier> make_series_classifier(const SeriesModelConfig& config,
+                                                         const SeriesShape& shape, uint64_t seed) {
+  validate(config, shape);
+  nn::Initializer init(seed);
+  return row_of(series_models(), config.name).make(config, shape, init);
+}
+
+}  // namespace modewise::models

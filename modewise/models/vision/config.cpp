@@ -1,0 +1,122 @@
+#include "modewise/models/vision/config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "modewise/models/vision/vision_classifier.h"
+#include "modewise/nn/attention/attention_registry.h"
+#include "modewise/nn/embedding/grid_patches.h"
+
+namespace modewise::models {
+
+bool is_grid_token_model(std::string_view name) {
+  return has_tokens(grid_models(), name);
+}
+
+void GridPatchConfig::fields(Fields& f) {
+  f.add(
+      "size", size,
+      "voxels of a patch along each axis; one number stands for all; empty: chosen, about 7 patches an axis",
+      {.min = 1, .max = 1024});
+  f.add(
+      "embedding", embedding,
+      "linear, relu (the paper's), relu_norm (as released: ReLU and BatchNorm), or stem: small convolutions",
+      {.one_of = {"linear", "relu", "relu_norm", "stem"}});
+  f.add("dropout", dropout, "dropout of the embedded patches", {.min = 0, .max = 0.99});
+}
+
+std::vector<int64_t> GridPatchConfig::along(const std::vector<int64_t>& volume) const {
+  if (size.size() > 1) return size;
+  return std::vector<int64_t>(volume.size(), size.empty() ? usual_patch(volume) : size.front());
+}
+
+int64_t usual_patch(const std::vector<int64_t>& volume) {
+  const auto distance = [&](int64_t patch) {
+    double ratio = 0;
+    for (const int64_t voxels : volume)
+      ratio += std::log(static_cast<double>((voxels + patch - 1) / patch) / 7);
+    return std::abs(ratio);
+  };
+  int64_t best = 2;
+  for (int64_t patch = 4; patch <= std::min<int64_t>(1024, *std::min_element(volume.begin(), volume.end()));
+       patch *= 2)
+    if (distance(patch) < distance(best)) best = patch;
+  return best;
+}
+
+void GridHeadConfig::fields(Fields& f) {
+  f.add("pooling", pooling, "what the head makes of the tokens: mean (as released), flatten or attention",
+        {.one_of = {"mean", "flatten", "attention"}});
+  f.add("norm", norm, "LayerNorm in the head (as released; the paper has none)");
+  f.add("dropout", dropout, "dropout before the last linear map", {.min = 0, .max = 0.99});
+}
+
+void ResNetConfig::fields(Fields& f) {
+  f.add("width", width, "channels of the first stage; each further stage has twice as many",
+        {.min = 1, .max = 4096});
+}
+
+void ConvolutionConfig::fields(Fields& f) {
+  std::vector<std::string> forms = {"none"};
+  for (const nn::AttentionEntry& form : nn::attention_entries()) forms.emplace_back(form.name);
+  f.add("widths", widths, "channels of each convolution; each halves the picture", {.min = 1, .max = 4096});
+  f.add("kernel", kernel, "pixels of a kernel along each axis, odd", {.min = 1, .max = 31});
+  f.add("attention", attention, "what stands behind the convolutions (docs/synthesizers.md)",
+        {.one_of = forms});
+  f.add("heads", heads, "heads of it; divide the last width", {.min = 1, .max = 4096});
+  f.add("factors", factors, "Kronecker factors of its factorized forms", {.min = 1, .max = 16});
+}
+
+void VitConfig::fields(Fields& f) {
+  f.add("from", from,
+        "folder with config.json and weights of a ViT in Hugging Face's layout to start from, whose sizes "
+        "then count; \"\": from scratch",
+        {.is_path = always});
+}
+
+VisionModelConfig::VisionModelConfig() {
+  width = 48;
+  hidden = 96;
+  blocks = 2;
+  heads = 4;
+  head.pooling = "attention";
+}
+
+void VisionModelConfig::fields(Fields& f) {
+  choice_fields(f, *this, accepted_names(grid_models()), "its authors'", "the hot family");
+  block_fields(f);
+  f.group("patch", patch);
+  f.group("position", position);
+  f.group("attention", attention);
+  f.group("head", head);
+  f.group("resnet", resnet);
+  f.group("cnn", cnn);
+  f.group("vit", vit);
+  f.group("ensemble", ensemble);
+}
+
+void VisionModelConfig::use_model(std::string new_name) {
+  use_model_of(grid_models(), *this, std::move(new_name));
+}
+
+void VisionModelConfig::use_preset(std::string new_preset) {
+  if (!use_published(*this, std::move(new_preset))) return;
+  blocks = 6;
+  dropout = 0.1;
+  head.pooling = "mean";
+  head.norm = preset == "release";
+}
+
+void VisionModelConfig::choose_patch(const VisionShape& shape) {
+  if (is_grid_token_model(name) && patch.size.empty()) patch.size = {usual_patch(shape.size)};
+}
+
+TokenShape grid_tokens(const VisionModelConfig& config, const VisionShape& shape) {
+  TokenShape out;
+  out.sizes = nn::grid_patch_counts(shape.size, config.patch.along(shape.size));
+  for (int64_t mode = 0; mode < out.modes(); ++mode) out.ordered_modes.push_back(mode);
+  return out;
+}
+
+}  // namespace modewise::models

@@ -1,0 +1,50 @@
+#pragma once
+// Residual networks (He et al., CVPR 2016) in as many dimensions as the input has, in the form MedMNIST's
+// baselines have for small volumes: a first convolution of kernel 3 and stride 1, no pooling before the first
+// stage.
+//
+// Names in the state are those of MedMNIST's code: conv1, bn1, layerN.I.conv1, …, layerN.I.shortcut.0,
+// linear.
+
+#include <memory>
+#include <vector>
+
+#include "modewise/models/vision/config.h"
+#include "modewise/models/vision/vision_classifier.h"
+#include "modewise/nn/layers/batch_norm.h"
+#include "modewise/nn/layers/convolution.h"
+#include "modewise/nn/layers/linear.h"
+#include "modewise/nn/layers/module_list.h"
+
+namespace modewise::models {
+
+/// Two convolutions of kernel 3 (resnet18), or a bottleneck of kernels 1, 3, 1 (resnet50), beside a shortcut.
+class ResidualBlock : public torch::nn::Module {
+ public:
+  ResidualBlock(nn::Initializer& init, int64_t modes, int64_t in, int64_t width, int64_t stride,
+                bool bottleneck);
+  at::Tensor forward(const at::Tensor& x);
+
+  static int64_t expansion(bool bottleneck) { return bottleneck ? 4 : 1; }
+
+ private:
+  std::vector<std::shared_ptr<nn::Convolution>> convolutions_;
+  std::vector<std::shared_ptr<nn::BatchNorm>> norms_;
+  std::shared_ptr<nn::Convolution> shortcut_;
+  std::shared_ptr<nn::BatchNorm> shortcut_norm_;
+};
+
+class ResidualNetwork : public VisionClassifier {
+ public:
+  ResidualNetwork(const VisionModelConfig& config, const VisionShape& shape, nn::Initializer& init);
+  at::Tensor forward(const ClassifierInput& input) override;
+
+ private:
+  bool bfloat16_;
+  std::shared_ptr<nn::Convolution> convolution_;
+  std::shared_ptr<nn::BatchNorm> norm_;
+  std::vector<std::shared_ptr<nn::ModuleList<ResidualBlock>>> stages_;
+  std::shared_ptr<nn::Linear> linear_;
+};
+
+}  // namespace modewise::models

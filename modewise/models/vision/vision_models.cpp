@@ -1,0 +1,149 @@
+// Every classifier of grids, and what its config and the grids must be.
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "modewise/core/error.h"
+#include "modewise/models/class_ensemble.h"
+#include "modewise/models/vision/config.h"
+#include "modewise/models/vision/convolution_network.h"
+#include "modewise/models/vision/residual_network.h"
+#include "modewise/models/vision/token_classifier.h"
+#include "modewise/models/vision/vision_transformer.h"
+
+namespace modewise::models {
+namespace {
+
+void check_patches(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
+  const std::vector<int64_t>& size = config.patch.size;
+  require(size.size() <= 1 || size.size() == shape.size.size(), ErrorKind::config,
+          "{}: patch.size holds {} sizes [{}], but the volumes have {} axes", source, size.size(),
+          fmt::join(size, ", "), shape.size.size());
+  const std::vector<int64_t> along = config.patch.along(shape.size);
+  for (size_t i = 0; i < along.size(); ++i)
+    require(along[i] <= shape.size[i], ErrorKind::config,
+            "{}: patch.size = {} is larger than the {} voxels along axis {}", source, along[i], shape.size[i],
+            i);
+  if (config.patch.embedding != "stem") return;
+  const bool equal = std::all_of(along.begin(), along.end(), [&](int64_t p) { return p == along.front(); });
+  require(equal && along.front() >= 2 && (along.front() & (along.front() - 1)) == 0, ErrorKind::config,
+          "{}: patch.embedding = \"stem\" needs one patch.size that is a power of 2, got [{}]", source,
+          fmt::join(size, ", "));
+}
+
+void check_tokens(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
+  check_patches(config, shape, source);
+  validate_encoder(config, grid_tokens(config, shape), source);
+}
+
+void check_softmax(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
+  check_tokens(config, shape, source);
+  require(config.attention.kernel != "linear", ErrorKind::config,
+          "{}: attention.kernel = \"linear\" is an option of hot and transformer, not of {}", source,
+          config.name);
+}
+
+void check_vit(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
+  check_patches(config, shape, source);
+  require(config.width % config.heads == 0, ErrorKind::config,
+          "{}: width = {} must be a multiple of heads = {}", source, config.width, config.heads);
+  require(config.vit.from.empty() || shape.size.size() == 2, ErrorKind::config,
+          "{}: vit.from is for pictures, the samples have {} axes", source, shape.size.size());
+}
+
+void use_vit_defaults(VisionModelConfig& config) {
+  config.patch.embedding = "linear";
+}
+
+void check_voxels(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
+  require(!shape.missing, ErrorKind::config,
+          "{}: {} takes no masks, but some voxels are missing or the volumes differ in size; data.size "
+          "resamples them to one size",
+          source, config.name);
+  require(shape.size.size() <= 3, ErrorKind::config, "{}: {} is for up to 3 axes, the volumes have {}",
+          source, config.name, shape.size.size());
+}
+
+std::shared_ptr<VisionClassifier> make_ensemble(const VisionModelConfig& config, const VisionShape& shape,
+                                              nn::Initializer& init) {
+  return std::make_shared<ClassEnsemble<VisionModelConfig, VisionShape, VisionClassifier>>(grid_models(), config,
+                                                                                     shape, init);
+}
+
+void check_convolutions(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
+  check_voxels(config, shape, source);
+  require(shape.size.size() >= 2, ErrorKind::config, "{}: {} is for 2 or 3 axes, the samples have {}", source,
+          config.name, shape.size.size());
+  require(!config.cnn.widths.empty(), ErrorKind::config, "{}: cnn.widths is empty: one convolution at least",
+          source);
+  require(config.cnn.kernel % 2 == 1, ErrorKind::config, "{}: cnn.kernel = {} must be odd", source,
+          config.cnn.kernel);
+  require(config.cnn.widths.back() % config.cnn.heads == 0, ErrorKind::config,
+          "{}: cnn.heads = {} must divide the last of cnn.widths, {}", source, config.cnn.heads,
+          config.cnn.widths.back());
+  for (const int64_t size : ConvolutionNetwork::map_sizes(config, shape))
+    require(size >= 1, ErrorKind::config,
+            "{}: cnn.widths holds {} convolutions, each of which halves samples of {}: nothing is left",
+            source, config.cnn.widths.size(), fmt::join(shape.size, " × "));
+}
+
+}  // namespace
+
+const std::vector<GridModelRow>& grid_models() {
+  const OwnedOptions factors = {.without = {"resnet.*", "cnn.*", "vit.*", "ensemble.*", "position.identity"}};
+  OwnedOptions features = factors;
+  for (const char* option : {"attention.combine", "attention.normalize_sum", "attention.pooling",
+                             "attention.share_modes", "attention.attend_modes"})
+    features.without.emplace_back(option);
+  OwnedOptions plain = features;
+  for (const char* option : {"attention.feature*", "attention.form"}) plain.without.emplace_back(option);
+  OwnedOptions pooled = plain;
+  for (const char* option : {"position.rotary*", "attention.query_key_norm"})
+    pooled.without.emplace_back(option);
+  const OwnedOptions stages = {.only = {"precision", "resnet.*"}};
+  static const std::vector<GridModelRow> rows = {
+      {"hot", "hot", factors, make_model<TokenClassifier>, nullptr, check_tokens},
+      {"transformer", "transformer", features, make_model<TokenClassifier>, nullptr, check_tokens},
+      {"divided", "divided", plain, make_model<TokenClassifier>, nullptr, check_softmax, "timesformer"},
+      {"pooling-attention", "pooling", pooled, make_model<TokenClassifier>, nullptr, check_softmax, "mvit"},
+      {"vit",
+       "",
+       {.only = {"precision", "width", "hidden", "blocks", "heads", "dropout", "patch.size", "patch.dropout",
+                 "attention.dropout", "vit.*"}},
+       make_model<VisionTransformer>,
+       use_vit_defaults,
+       check_vit},
+      {"resnet18", "", stages, make_model<ResidualNetwork>, nullptr, check_voxels},
+      {"resnet50", "", stages, make_model<ResidualNetwork>, nullptr, check_voxels},
+      {"cnn",
+       "",
+       {.only = {"precision", "head.dropout", "cnn.*"}},
+       make_model<ConvolutionNetwork>,
+       nullptr,
+       check_convolutions},
+      {"ensemble",
+       "",
+       {.only = {"ensemble.*"}},
+       make_ensemble,
+       nullptr,
+       check_members<VisionModelConfig, VisionShape>},
+  };
+  return rows;
+}
+
+void validate(const VisionModelConfig& config, const VisionShape& shape, const std::string& source) {
+  check_options(grid_models(), config, source);
+  require(!shape.size.empty() && shape.classes >= 2, ErrorKind::config,
+          "{}: a classifier needs volumes and at least 2 classes, got {}", source, shape.classes);
+  row_of(grid_models(), config.name).check(config, shape, source);
+}
+
+std::shared_ptr<VisionClassifier> make_grid_classifier(const VisionModelConfig& config, const VisionShape& shape,
+                                                     uint64_t seed) {
+  validate(config, shape);
+  nn::Initializer init(seed);
+  return row_of(grid_models(), config.name).make(config, shape, init);
+}
+
+}  // namespace modewise::models

@@ -1,0 +1,304 @@
+// The forms of attention over an encoder's sequence: what each keeps beside the four maps, and what it does
+// with queries, keys and values.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/core/random.h"
+#include "modewise/nn/layers/constant.h"
+#include "modewise/nn/attention/sequence_attention.h"
+#include "modewise/nn/embedding/token_projection.h"
+#include "modewise/ops/attention/attention_types.h"
+#include "modewise/ops/attention/hashed_attention.h"
+#include "modewise/ops/attention/kronecker_attention.h"
+#include "modewise/ops/dense/matmul.h"
+#include "modewise/ops/attention/nystroem_attention.h"
+#include "modewise/ops/attention/random_features.h"
+
+namespace modewise::nn {
+namespace {
+
+ops::TensorAttentionOptions tensor_options(const SequenceAttentionOptions& options) {
+  ops::TensorAttentionOptions out;
+  out.form = options.form;
+  const ops::AttentionType& form = ops::attention_type(options.form);
+  out.causal = form.latents;
+  out.density = options.density;
+  if (form.fold) out.fold = options.fold;
+  if (form.by_modes()) out.modes = options.modes;
+  if (form.window) out.window = options.window;
+  return out;
+}
+
+/// The forms of ops::tensor_attention.
+class TensorForm final : public SequenceAttention {
+ public:
+  TensorForm(Initializer& init, const SequenceAttentionOptions& options)
+      : SequenceAttention(init, options), options_(tensor_options(options)) {
+    if (const int64_t levels = ops::latent_levels(options_); levels > 0)
+      latents_ = register_parameter(
+          "latents",
+          init.normal({levels, options.heads, options.slots, options.width / options.heads}, 0.02));
+  }
+
+ private:
+  at::Tensor mixed(const Tokens& t) const override {
+    ops::TensorAttentionOptions options = options_;
+    options.dropout = softmax_options().dropout;
+    options.key = softmax_options().key;
+    return ops::tensor_attention(t.q, t.k, t.v, options, cast_like(latents_, t.q), {}, t.mask);
+  }
+
+  ops::TensorAttentionOptions options_;
+  at::Tensor latents_;  // [m−1, H, slots, d]
+};
+
+/// softmax(q (E k)ᵀ / √d) F v with learned E, F [K, N] over the tokens (Linformer: Wang et al. 2020).
+class Linformer final : public SequenceAttention {
+ public:
+  Linformer(Initializer& init, const SequenceAttentionOptions& options) : SequenceAttention(init, options) {
+    TORCH_CHECK_VALUE(options.tokens >= 1,
+                      "linformer has maps over the tokens of the longest sequence: their "
+                      "number must be given");
+    const int64_t projected = projected_count(options);
+    key_map_ = register_parameter("key_map", initial_projection(init, projected, options.tokens));
+    value_map_ = register_parameter("value_map", initial_projection(init, projected, options.tokens));
+  }
+  static int64_t projected_count(const SequenceAttentionOptions& options) {
+    return options.projected > 0 ? options.projected : std::max<int64_t>(options.tokens / 4, 1);
+  }
+
+ private:
+  at::Tensor mixed(const Tokens& t) const override {
+    const auto project = [&](const at::Tensor& x, const at::Tensor& map) {
+      return projected_tokens(x.flatten(-2), map, t.mask).unflatten(-1, {x.size(2), x.size(3)});
+    };
+    return ops::weighted_values(t.q, project(t.k, key_map_), project(t.v, value_map_), {}, false, softmax_options());
+  }
+
+  at::Tensor key_map_, value_map_;
+};
+
+/// Positive orthogonal random features in place of the softmax (Choromanski et al. 2020: FAVOR+). They
+/// belong to the model's definition, not to its seed: a site of the model's random streams names them.
+class Performer final : public SequenceAttention {
+ public:
+  Performer(Initializer& init, const SequenceAttentionOptions& options)
+      : SequenceAttention(init, options),
+        site_(init.dropout_site()),
+        features_(ops::linear_feature_count(options.width / options.heads, options.features)) {}
+
+ private:
+  at::Tensor mixed(const Tokens& t) const override {
+    const int64_t heads = t.q.size(2);
+    const at::Tensor projection =
+        ops::orthogonal_projection(t.q.detach(), t.q.size(3), features_, static_cast<int64_t>(site_), 0);
+    at::Tensor values = t.v;
+    if (t.mask) values = values.masked_fill(t.mask->logical_not().unsqueeze(-1).unsqueeze(-1), 0);
+    const ops::RandomFeatures features =
+        ops::random_features(t.q.flatten(-2), t.k.flatten(-2), heads, projection, t.mask);
+    const at::Tensor sums =
+        ops::matmul(features.keys.transpose(-1, -2), values.transpose(1, 2).to(features.keys.scalar_type()));
+    return ops::matmul(features.queries, sums).transpose(1, 2).to(t.v.scalar_type());
+  }
+
+  uint32_t site_;
+  int64_t features_;
+};
+
+class Nystroemformer final : public SequenceAttention {
+ public:
+  Nystroemformer(Initializer& init, const SequenceAttentionOptions& options)
+      : SequenceAttention(init, options), landmarks_(options.landmarks) {
+    if (options.kernel > 0)
+      kernel_ = register_parameter(
+          "kernel",
+          init.uniform({options.heads, options.kernel}, 1 / std::sqrt(static_cast<double>(options.kernel))));
+  }
+
+ private:
+  at::Tensor mixed(const Tokens& t) const override {
+    std::optional<at::Tensor> kernel;
+    if (kernel_.defined()) kernel = cast_like(kernel_, t.q);
+    return ops::nystroem_attention(t.q, t.k, t.v, kernel, t.mask, landmarks_);
+  }
+
+  int64_t landmarks_;
+  at::Tensor kernel_;  // [H, w]
+};
+
+/// Its rotations are named by a site, as Performer's features. Buckets are as many as make two of them as
+/// long as a chunk, 2⌈tokens / chunk⌉.
+class Reformer final : public SequenceAttention {
+ public:
+  Reformer(Initializer& init, const SequenceAttentionOptions& options)
+      : SequenceAttention(init, options, false), chunk_(options.chunk) {
+    const at::Tensor rotations = at::empty(
+        {options.rounds, options.heads, options.width / options.heads, half_buckets(options)}, at::kDouble);
+    const RandomStream stream{init.dropout_site(), RandomSite::features, 0};
+    auto* values = rotations.mutable_data_ptr<double>();
+    for (int64_t i = 0; i < rotations.numel(); ++i) values[i] = stream.normal(static_cast<uint64_t>(i));
+    rotations_ = register_module("rotations", std::make_shared<Constant>(rotations));
+  }
+  static int64_t half_buckets(const SequenceAttentionOptions& options) {
+    return std::max<int64_t>((options.tokens + options.chunk - 1) / options.chunk, 1);
+  }
+
+ private:
+  at::Tensor mixed(const Tokens& t) const override {
+    return ops::hashed_attention(t.q, t.v, rotations_->value().to(t.q.scalar_type()), t.mask, chunk_);
+  }
+
+  int64_t chunk_;
+  std::shared_ptr<Constant> rotations_;  // [rounds, H, d, buckets / 2]
+};
+
+int64_t latents_of(const SequenceAttentionOptions& options) {
+  return ops::latent_levels(tensor_options(options)) * options.slots * options.width;
+}
+
+int64_t linformer_maps(const SequenceAttentionOptions& options) {
+  return 2 * Linformer::projected_count(options) * options.tokens;
+}
+
+double linformer_products(const SequenceAttentionOptions& options, int64_t n) {
+  return static_cast<double>(2 * Linformer::projected_count(options)) *
+         static_cast<double>(n * options.width);
+}
+
+/// The features of queries and keys; pairs count their sums with values.
+double performer_products(const SequenceAttentionOptions& options, int64_t n) {
+  const int64_t features = ops::linear_feature_count(options.width / options.heads, options.features);
+  return 2 * static_cast<double>(features) * static_cast<double>(n * options.width);
+}
+
+int64_t nystroem_kernel(const SequenceAttentionOptions& options) {
+  return options.heads * options.kernel;
+}
+
+/// Means, six steps of four products for the pseudo-inverse, its product with the values, the convolution.
+double nystroem_products(const SequenceAttentionOptions& options, int64_t n) {
+  const auto m = static_cast<double>(std::min(options.landmarks, n)),
+             width = static_cast<double>(options.width), tokens = static_cast<double>(n);
+  return 2 * tokens * width + 24 * m * m * m * static_cast<double>(options.heads) + m * m * width +
+         tokens * width * static_cast<double>(options.kernel);
+}
+
+double reformer_products(const SequenceAttentionOptions& options, int64_t n) {
+  return static_cast<double>(options.rounds * Reformer::half_buckets(options)) *
+         static_cast<double>(n * options.width);
+}
+
+template <class Form>
+std::shared_ptr<Attention> made(Initializer& init, const SequenceAttentionOptions& options) {
+  return std::make_shared<Form>(init, options);
+}
+
+double tensor_pairs(const SequenceAttentionOptions& options, int64_t n) {
+  return ops::compared_pairs(tensor_options(options), options.slots, n);
+}
+
+double linformer_pairs(const SequenceAttentionOptions& options, int64_t n) {
+  return static_cast<double>(n) * static_cast<double>(Linformer::projected_count(options));
+}
+
+double performer_pairs(const SequenceAttentionOptions& options, int64_t n) {
+  return static_cast<double>(n) *
+         static_cast<double>(ops::linear_feature_count(options.width / options.heads, options.features));
+}
+
+/// Tokens with landmarks, landmarks among each other, landmarks with tokens.
+double nystroem_pairs(const SequenceAttentionOptions& options, int64_t n) {
+  const auto m = static_cast<double>(std::min(options.landmarks, n));
+  return m * (2 * static_cast<double>(n) + m);
+}
+
+double reformer_pairs(const SequenceAttentionOptions& options, int64_t n) {
+  const int64_t chunks = (n + options.chunk - 1) / options.chunk;
+  return static_cast<double>(options.rounds) * static_cast<double>(chunks * options.chunk) *
+         static_cast<double>(2 * options.chunk);
+}
+
+}  // namespace
+
+std::span<const SequenceAttentionEntry> sequence_attention_entries() {
+  static const SequenceAttentionEntry forms[] = {
+      {.name = "full",
+       .summary = "every token sees every token",
+       .make = made<TensorForm>,
+       .pairs = tensor_pairs},
+      {.name = "axial",
+       .summary = "the paper's tensor attention, along one mode of the fold after another",
+       .fold = true,
+       .modes = true,
+       .make = made<TensorForm>,
+       .pairs = tensor_pairs},
+      {.name = "pooled",
+       .summary = "the same with weights that all fibres share",
+       .fold = true,
+       .make = made<TensorForm>,
+       .pairs = tensor_pairs},
+      {.name = "causal",
+       .summary = "the past alone: a window and summaries of blocks",
+       .fold = true,
+       .window = true,
+       .slots = true,
+       .dropout = false,
+       .make = made<TensorForm>,
+       .pairs = tensor_pairs,
+       .learned = latents_of},
+      {.name = "window",
+       .summary = "tokens nearby",
+       .window = true,
+       .density = true,
+       .make = made<TensorForm>,
+       .pairs = tensor_pairs},
+      {.name = "random",
+       .summary = "a drawn share of the tokens",
+       .density = true,
+       .make = made<TensorForm>,
+       .pairs = tensor_pairs},
+      {.name = "topk",
+       .summary = "those with the largest logits",
+       .density = true,
+       .make = made<TensorForm>,
+       .pairs = tensor_pairs},
+      {.name = "linformer",
+       .summary = "keys and values projected to fewer",
+       .projected = true,
+       .make = made<Linformer>,
+       .pairs = linformer_pairs,
+       .learned = linformer_maps,
+       .beside = linformer_products},
+      {.name = "performer",
+       .summary = "random features in place of the softmax",
+       .features = true,
+       .dropout = false,
+       .make = made<Performer>,
+       .pairs = performer_pairs,
+       .beside = performer_products},
+      {.name = "nystroemformer",
+       .summary = "landmarks and the pseudo-inverse of their matrix",
+       .landmarks = true,
+       .dropout = false,
+       .make = made<Nystroemformer>,
+       .pairs = nystroem_pairs,
+       .learned = nystroem_kernel,
+       .beside = nystroem_products},
+      {.name = "reformer",
+       .summary = "tokens that hash alike",
+       .hashes = true,
+       .dropout = false,
+       .make = made<Reformer>,
+       .pairs = reformer_pairs,
+       .beside = reformer_products,
+       .keys = false},
+  };
+  return forms;
+}
+
+}  // namespace modewise::nn

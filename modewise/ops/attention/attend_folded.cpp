@@ -1,0 +1,164 @@
+// Forms axial and pooled: along one mode after another of the folded sequence. Axial attention is views for
+// dot_product_attention, pooled a chain of mode products.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/outer.h>
+#include <ATen/ops/pad.h>
+#include <ATen/ops/where.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/arguments.h"
+#include "modewise/ops/attention/attention_type_parts.h"
+#include "modewise/ops/training/dropout_add.h"
+#include "modewise/ops/dense/mode_product.h"
+#include "modewise/ops/attention/rotary.h"
+#include "modewise/ops/attention/softmax.h"
+
+namespace modewise::ops {
+namespace {
+
+/// The tensor that n tokens are folded to. Its last cells may be empty.
+struct Folded {
+  std::vector<int64_t> sizes;  // n_1 found where it is 0
+  int64_t cells = 1;
+  size_t first = 0;  // modes before it are apart: tokens attend along the others
+
+  Folded(const TensorAttentionOptions& options, int64_t n) : sizes(options.fold) {
+    int64_t rest = 1;
+    for (size_t i = 1; i < sizes.size(); ++i) rest *= sizes[i];
+    if (sizes[0] == 0) sizes[0] = std::max<int64_t>((n + rest - 1) / rest, 1);
+    for (const int64_t size : sizes) cells *= size;
+    if (options.modes > 0) first = sizes.size() - static_cast<size_t>(options.modes);
+  }
+  int64_t level(size_t mode) const { return static_cast<int64_t>(sizes.size() - 1 - mode); }
+};
+
+/// [B, n, H, d] -> [B, n_1·…·n_m, H, d], zeros behind the last token.
+at::Tensor filled(const at::Tensor& x, int64_t cells) {
+  const int64_t n = known_size(x, 1);
+  return n == cells ? x : at::pad(x, {0, 0, 0, 0, 0, cells - n});
+}
+
+/// Cells with a valid token, [1 or B, cells] bool; undefined where all are.
+at::Tensor present_cells(const SequenceTensors& t, int64_t cells) {
+  const int64_t n = known_size(t.q, 1);
+  if (t.token_mask) return n == cells ? *t.token_mask : at::pad(*t.token_mask, {0, cells - n});
+  if (n == cells) return {};
+  return at::arange(cells, t.q.options().dtype(at::kLong)).lt(n).unsqueeze(0);
+}
+
+/// Positions 0 … size−1 of a mode turned, x [.., size, H, d].
+at::Tensor turned_along(const at::Tensor& x, const RotaryEmbedding& rotary, int64_t size, int64_t level) {
+  if (!rotary.used()) return x;
+  const auto positions = at::arange(size, x.options().dtype(at::kDouble));
+  return ops::rotary(x, at::outer(positions, rotary.level_frequencies(level)), rotary.gain(level));
+}
+
+/// Each mode draws from a stream of its own.
+DropoutKey key_of_mode(DropoutKey key, size_t mode) {
+  key.seed += static_cast<uint64_t>(mode) * 0x9E3779B97F4A7C15;
+  return key;
+}
+
+/// Fibres along one mode as sequences: [B·before, size, behind·H, d].
+struct Fibres {
+  int64_t batch, before, size, behind;
+
+  at::Tensor view(const at::Tensor& x) const {
+    return x.reshape({batch * before, size, behind * known_size(x, -2), known_size(x, -1)});
+  }
+  /// present [1 or B, cells] as keys of each fibre and head, [B·before, behind·H, 1 or size, size].
+  at::Tensor kept(const at::Tensor& present, int64_t heads, bool causal) const {
+    at::Tensor keys = present.reshape({-1, before, size, behind}).transpose(2, 3).unsqueeze(-2);
+    if (causal) keys = keys.logical_and(at::ones({size, size}, keys.options()).tril());
+    const int64_t rows = causal ? size : 1;
+    return keys.unsqueeze(3)
+        .expand({batch, before, behind, heads, rows, size})
+        .reshape({batch * before, behind * heads, rows, size});
+  }
+};
+
+}  // namespace
+
+// The modes before join the batch and those behind join the heads, both by a view.
+at::Tensor attend_fibres(const SequenceTensors& t, const TensorAttentionOptions& options) {
+  const int64_t batch = known_size(t.q, 0), n = known_size(t.q, 1), heads = known_size(t.q, 2);
+  const Folded folded(options, n);
+  const auto queries = filled(t.q, folded.cells).contiguous(), keys = filled(t.k, folded.cells).contiguous();
+  auto values = filled(t.v, folded.cells).contiguous();
+  // Empty cells stand last, so that a causal mask never shows them; else they are masked as keys.
+  at::Tensor present;
+  if (!options.causal || t.token_mask) present = present_cells(t, folded.cells);
+  Fibres fibres = {batch, 1, 1, folded.cells};
+  for (size_t mode = 0; mode < folded.sizes.size(); ++mode, fibres.before *= fibres.size) {
+    fibres.size = folded.sizes[mode];
+    fibres.behind /= fibres.size;
+    if (mode < folded.first) continue;
+    const auto turned = [&](const at::Tensor& x) {
+      return turned_along(fibres.view(x), t.rotary, fibres.size, folded.level(mode));
+    };
+    std::optional<at::Tensor> kept;
+    if (present.defined()) kept = fibres.kept(present, heads, options.causal);
+    SoftmaxOptions softmax_options = softmax_options_of(t, options);
+    softmax_options.key = key_of_mode(softmax_options.key, mode);
+    values = weighted_values(turned(queries), turned(keys), fibres.view(values), kept,
+                             options.causal && !kept, softmax_options)
+                 .reshape({batch, folded.cells, heads, known_size(t.v, -1)});
+  }
+  return values.narrow(1, 0, n).contiguous();
+}
+
+// Queries and keys flattened over the other modes: S_i [n_i, n_i] is shared by all fibres along mode i.
+at::Tensor attend_shared(const SequenceTensors& t, const TensorAttentionOptions& options) {
+  const int64_t batch = known_size(t.q, 0), n = known_size(t.q, 1), heads = known_size(t.q, 2),
+                repeats = heads / known_size(t.k, 2), width = known_size(t.v, -1);
+  const Folded fold(options, n);
+  std::vector<int64_t> grid = {batch};  // [B, n_1 … n_m, H]
+  grid.insert(grid.end(), fold.sizes.begin(), fold.sizes.end());
+  grid.push_back(heads);
+  const auto folded = [&](const at::Tensor& x) {
+    const auto all = repeats == 1 || x.sym_size(2) == heads ? x : x.repeat_interleave(repeats, 2);
+    std::vector<int64_t> shape = grid;
+    shape.push_back(known_size(x, -1));
+    return filled(all, fold.cells).reshape(shape);
+  };
+  const auto queries = folded(t.q), keys = folded(t.k);
+  auto values = folded(t.v).flatten(-2);
+  at::Tensor present = present_cells(t, fold.cells);
+  if (present.defined())  // as numbers [B, n_1 … n_m, H], 1 where there is a token
+    present = present.to(t.q.scalar_type()).unsqueeze(-1).expand({batch, fold.cells, heads}).reshape(grid);
+  const auto type = accumulate_type(t.q.scalar_type());
+  for (size_t mode = fold.first; mode < fold.sizes.size(); ++mode) {
+    const auto at_mode = static_cast<int64_t>(mode) + 1;
+    const auto rows = [&](const at::Tensor& x) {  // [B, …, H, d] -> [B, n_i, rest, H·d]
+      const auto moved = x.movedim(at_mode, 1).reshape({batch, fold.sizes[mode], -1, known_size(x, -1)});
+      return turned_along(moved, t.rotary, fold.sizes[mode], fold.level(mode))
+          .unflatten(2, {-1, heads})
+          .flatten(-2)
+          .to(type);
+    };
+    const double compared =
+        static_cast<double>(known_size(t.q, -1)) * static_cast<double>(fold.cells / fold.sizes[mode]);
+    const double scale = options.scale != 0 ? options.scale : 1 / std::sqrt(compared);
+    const auto logits = mode_contract(rows(queries), rows(keys), 0, heads);
+    const auto weights = ops::softmax(logits * scale).to(t.q.scalar_type());
+    const auto mixed = options.dropout == 0
+                           ? weights
+                           : dropout_add({}, weights, options.dropout, key_of_mode(options.key, mode));
+    values = mode_product(values, mixed, static_cast<int64_t>(mode));
+    if (!present.defined()) continue;
+    // Fibres with empty cells are averaged over the others; empty cells stay 0.
+    const auto share = mode_product(present, weights, static_cast<int64_t>(mode));
+    const auto inverse = present / at::where(present.gt(0), share, present + 1);
+    values = (values.unflatten(-1, {heads, width}) * inverse.unsqueeze(-1)).flatten(-2);
+  }
+  return values.unflatten(-1, {heads, width}).flatten(1, -3).narrow(1, 0, n).contiguous();
+}
+
+}  // namespace modewise::ops

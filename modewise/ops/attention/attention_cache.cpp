@@ -1,0 +1,181 @@
+// Memories: every token (full, random, topk), every token with the values of each stage (axial), and what
+// summary_memory.h keeps (window, lambda, causal).
+
+#include "modewise/ops/attention/attention_cache.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/softmax.h>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/attention/attention_type_parts.h"
+#include "modewise/ops/attention/attention_memory.h"
+#include "modewise/ops/attention/dot_product_attention.h"
+#include "modewise/ops/dense/matmul.h"
+#include "modewise/ops/attention/sparse_attention.h"
+
+namespace modewise::ops {
+
+namespace {
+
+/// q [B, 1, H, d], keys [B, s, H, d], values [B, s, H, e] -> [B, 1, H, e]
+at::Tensor attend_rows(const at::Tensor& q, const at::Tensor& keys, const at::Tensor& values, double scale) {
+  const auto type = accumulate_type(q.scalar_type());
+  const auto heads_first = [&](const at::Tensor& x) { return x.to(type).transpose(1, 2); };
+  const auto logits = ops::matmul(heads_first(q), heads_first(keys).transpose(-1, -2)) * scale;
+  return ops::matmul(at::softmax(logits, -1), heads_first(values)).transpose(1, 2).to(q.scalar_type());
+}
+
+class EveryToken final : public AttentionCache::Memory {
+ public:
+  EveryToken(const TensorAttentionOptions& options, double scale, PositionEncoding code)
+      : scale_(scale), code_(std::move(code)) {
+    if (attention_type(options.form).density)
+      sparse_ = {options.form == "random", options.density, true, {}, {.scale = scale}};
+  }
+
+  void keep(const Piece& piece) override {
+    keys_.append(code_.turn(piece.k, 0, piece.first));
+    values_.append(piece.v);
+  }
+  at::Tensor attend(const Piece& piece) override {
+    const auto turned = code_.turn(at::cat({piece.q, piece.k}, 2), 0, piece.first);
+    const auto q = turned.narrow(2, 0, piece.q.size(2));
+    keys_.append(turned.narrow(2, piece.q.size(2), piece.k.size(2)));
+    values_.append(piece.v);
+    if (sparse_) return sparse_attention(q, keys_.all(), values_.all(), *sparse_, piece.first);
+    std::optional<at::Tensor> mask;
+    const int64_t all = keys_.count();
+    const auto positions = q.options().dtype(at::kLong);
+    if (piece.size() > 1)
+      mask = at::arange(all, positions).le(at::arange(piece.first, all, positions).unsqueeze(1));
+    return dot_product_attention(q, keys_.all(), values_.all(), mask, false, scale_);
+  }
+  int64_t bytes() const override { return keys_.bytes() + values_.bytes(); }
+
+ private:
+  double scale_;
+  std::optional<SparseOptions> sparse_;
+  PositionEncoding code_;
+  Rows keys_, values_;
+};
+
+/// Stage i needs the values that stage i − 1 gave to earlier tokens.
+class EveryStage final : public AttentionCache::Memory {
+ public:
+  EveryStage(std::vector<int64_t> fold, double scale, PositionEncoding code)
+      : fold_(std::move(fold)), scale_(scale), code_(std::move(code)), values_(fold_.size()) {}
+
+  void keep(const Piece& piece) override { attend(piece); }
+
+  at::Tensor attend(const Piece& piece) override {
+    std::vector<at::Tensor> out;
+    for (int64_t i = 0; i < piece.size(); ++i) out.push_back(one(piece.part(i, 1)));
+    return at::cat(out, 1);
+  }
+
+  int64_t bytes() const override {
+    int64_t sum = keys_.bytes();
+    for (const Rows& rows : values_) sum += rows.bytes();
+    return sum;
+  }
+
+ private:
+  at::Tensor one(const Piece& piece) {
+    keys_.append(piece.k);
+    auto value = piece.v;
+    int64_t behind = 1;
+    for (size_t i = 1; i < fold_.size(); ++i) behind *= fold_[i];
+    for (size_t mode = 0; mode < fold_.size(); ++mode) {
+      values_[mode].append(value);
+      // Tokens at the same positions of the other modes, up to this one.
+      const int64_t place = mode == 0 ? piece.first / behind : piece.first / behind % fold_[mode];
+      const auto indices =
+          at::arange(place + 1, piece.k.options().dtype(at::kLong)) * behind + (piece.first - place * behind);
+      const auto level = static_cast<int64_t>(fold_.size() - 1 - mode);
+      const auto keys = code_.turn(keys_.all().index_select(1, indices), level, 0);
+      const auto values = values_[mode].all().index_select(1, indices);
+      const int64_t heads = piece.q.size(2);
+      const auto per_head = [&](const at::Tensor& x) {
+        return x.size(2) == heads ? x : x.repeat_interleave(heads / x.size(2), 2);
+      };
+      value = attend_rows(code_.turn(piece.q, level, place), per_head(keys), per_head(values), scale_);
+      if (mode + 1 < fold_.size()) behind /= fold_[mode + 1];
+    }
+    return value;
+  }
+
+  std::vector<int64_t> fold_;
+  double scale_;
+  PositionEncoding code_;
+  Rows keys_;
+  std::vector<Rows> values_;
+};
+
+}  // namespace
+
+std::unique_ptr<AttentionCache::Memory> keep_tokens(const TensorAttentionOptions& options, double scale,
+                                                    const at::Tensor& /*latents*/, const RotaryEmbedding& rotary) {
+  return std::make_unique<EveryToken>(options, scale, PositionEncoding(rotary));
+}
+
+std::unique_ptr<AttentionCache::Memory> keep_stages(const TensorAttentionOptions& options, double scale,
+                                                    const at::Tensor& /*latents*/, const RotaryEmbedding& rotary) {
+  return std::make_unique<EveryStage>(options.fold, scale, PositionEncoding(rotary));
+}
+
+AttentionCache::AttentionCache(TensorAttentionOptions options, at::Tensor latents, RotaryEmbedding rotary)
+    : options_(std::move(options)), latents_(std::move(latents)), rotary_(std::move(rotary)) {
+  TORCH_CHECK_VALUE(attention_type(options_.form).memory != nullptr && options_.causal,
+                    "attention_cache: only causal forms can go on token "
+                    "by token, got form ",
+                    options_.form, options_.causal ? "" : " without causal");
+  TORCH_CHECK_VALUE(options_.modes == 0, "attention_cache: a text attends along all modes of its fold, not ",
+                    options_.modes);
+  TORCH_CHECK_VALUE(!rotary_.positions.defined(),
+                    "attention_cache: positions are counted, none may be given");
+}
+AttentionCache::~AttentionCache() = default;
+AttentionCache::AttentionCache(AttentionCache&&) noexcept = default;
+AttentionCache& AttentionCache::operator=(AttentionCache&&) noexcept = default;
+
+at::Tensor AttentionCache::step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  const at::NoGradGuard no_grad;
+  check_tensor_attention_args(q, k, v, options_, latents_, rotary_, {});
+  TORCH_CHECK_VALUE(q.size(1) > 0, "attention_cache: a step needs at least one token, got q ", q.sizes());
+  const AttentionType& form = attention_type(options_.form);
+  if (memory_ == nullptr) {
+    const double scale = options_.scale != 0 ? options_.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
+    memory_ = form.memory(options_, scale, latents_, rotary_);
+  }
+  if (form.by_modes() && options_.fold[0] > 0) {
+    int64_t cells = 1;
+    for (int64_t size : options_.fold) cells *= size;
+    TORCH_CHECK_VALUE(length_ + q.size(1) <= cells, "attention_cache: the fold ", options_.fold, " holds ",
+                      cells, " tokens and there would be ", length_ + q.size(1),
+                      "; a first size of 0 grows with the text");
+  }
+  const Piece piece = {q, k, v, length_};
+  length_ += q.size(1);
+  constexpr int64_t kAtOnce = 64;
+  if (piece.first > 0 || piece.size() < kAtOnce || form.by_modes()) return memory_->attend(piece);
+  const auto out = tensor_attention(q, k, v, options_, latents_, rotary_);
+  memory_->keep(piece);
+  return out;
+}
+
+int64_t AttentionCache::length() const {
+  return length_;
+}
+
+int64_t AttentionCache::bytes() const {
+  return memory_ == nullptr ? 0 : memory_->bytes();
+}
+
+}  // namespace modewise::ops

@@ -1,0 +1,152 @@
+// Follows the buffers of attention_cache.cpp and summary_memory.cpp through a text; a test compares every
+// form with a cache that has taken it.
+
+#include "modewise/ops/attention/cache_size.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/attention/attention_type_parts.h"
+#include "modewise/ops/attention/attention_memory.h"
+#include "modewise/ops/attention/fold_levels.h"
+
+namespace modewise::ops {
+namespace {
+
+constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
+
+/// The rows of a Rows, without their contents.
+class Room {
+ public:
+  explicit Room(int64_t maximum = kEndless) : most_(maximum) {}
+
+  void add(int64_t rows) {
+    if (rows <= 0) return;
+    if (count_ + rows > room_) {
+      before_ = room_;
+      room_ = Rows::grown(count_, rows, most_);
+    }
+    count_ += rows;
+  }
+  /// `times` times `step` rows: only the steps that need a larger buffer are gone through.
+  void add_each(int64_t step, int64_t times) {
+    const int64_t end = count_ + step * times;
+    while (end > room_) {
+      count_ += (room_ - count_) / step * step;
+      add(step);
+    }
+    count_ = std::max(count_, end);
+  }
+  int64_t count() const { return count_; }
+
+  /// With rows of `width` bytes.
+  void join(double width, CacheBytes& sum) const {
+    sum.kept += static_cast<double>(room_) * width;
+    sum.moving = std::max(sum.moving, static_cast<double>(before_) * width);
+    sum.read += static_cast<double>(count_) * width;
+  }
+
+ private:
+  int64_t most_, count_ = 0, room_ = 0, before_ = 0;
+};
+
+/// body(first, count) of every piece in which the prompt is taken.
+template <class Body>
+void for_chunks(const CachedText& text, const Body& body) {
+  const int64_t chunk = std::max<int64_t>(text.chunk, 1);
+  for (int64_t first = 0; first < text.prompt; first += chunk)
+    body(first, std::min(chunk, text.prompt - first));
+}
+
+}  // namespace
+
+CacheBytes tokens_cache(const TensorAttentionOptions& /*options*/, const CacheShape& /*shape*/,
+                        const CachedText& text, double row) {
+  Room room;
+  for_chunks(text, [&](int64_t, int64_t count) { room.add(count); });
+  room.add_each(1, text.tokens);
+  CacheBytes out;
+  room.join(row, out);  // keys
+  room.join(row, out);  // values
+  return out;
+}
+
+// Keys, the values of each key head, and behind each mode but the last those of each query head.
+CacheBytes stages_cache(const TensorAttentionOptions& options, const CacheShape& shape,
+                        const CachedText& text, double row) {
+  Room room;
+  room.add_each(1, text.prompt + text.tokens);
+  CacheBytes out;
+  room.join(row, out);
+  room.join(row, out);
+  for (size_t mode = 1; mode < options.fold.size(); ++mode)
+    room.join(row * static_cast<double>(shape.heads / shape.kv_heads), out);
+  return out;
+}
+
+namespace {
+
+/// The first `most` tokens, or the last: rows that grow with the parts in which SummaryMemory takes a text.
+CacheBytes some_tokens(int64_t maximum, int64_t block, const CachedText& text, double row) {
+  Room room(maximum);
+  const auto grow_to = [&](int64_t end) { room.add(std::min(maximum, end) - room.count()); };
+  for_chunks(text, [&](int64_t first, int64_t count) {
+    for (int64_t part; count > 0 && room.count() < maximum; first += part, count -= part) {
+      part = std::min({count, kCachePart, block - first % block});
+      grow_to(first + part);
+    }
+  });
+  room.add_each(1, std::min(maximum, text.prompt + text.tokens) - room.count());
+  CacheBytes out;
+  room.join(row, out);
+  room.join(row, out);
+  return out;
+}
+
+/// The slots of finished siblings, and the sums of the block that is being filled.
+CacheBytes slots_of(const FoldLevel& level, const CacheShape& shape, int64_t tokens, double row) {
+  const int64_t finished = tokens / level.tokens, maximum = kept_slots(level, shape.slots);
+  Room room(maximum);
+  room.add_each(shape.slots, std::min(finished, level.siblings - 1));
+  CacheBytes out;
+  room.join(row, out);
+  room.join(row, out);
+  out.read = 2 * row * static_cast<double>(finished % level.siblings * shape.slots);
+  const double open = static_cast<double>(shape.kv_heads * shape.slots * 2 * (shape.width + 1)) *
+                      static_cast<double>(c10::elementSize(accumulate_type(shape.type)));
+  out.kept += open;
+  out.read += open;
+  return out;
+}
+
+}  // namespace
+
+CacheBytes summary_cache(const TensorAttentionOptions& options, const CacheShape& shape,
+                         const CachedText& text, double row) {
+  const std::vector<FoldLevel> levels =
+      attention_type(options.form).latents ? cached_levels(options.fold) : std::vector<FoldLevel>();
+  const int64_t block = levels.empty() ? kCachePart : levels[0].tokens;
+  CacheBytes out;
+  const auto add = [&](const CacheBytes& part) {
+    out.kept += part.kept;
+    out.moving = std::max(out.moving, part.moving);
+    out.read += part.read;
+  };
+  add(some_tokens(window_of(options, kEndless), block, text, row));
+  if (attention_type(options.form).sinks) add(some_tokens(options.sinks, block, text, row));
+  if (text.prompt + text.tokens == 0) return out;
+  for (const FoldLevel& level : levels) add(slots_of(level, shape, text.prompt + text.tokens, row));
+  return out;
+}
+
+CacheBytes cache_bytes(const TensorAttentionOptions& options, const CacheShape& shape,
+                       const CachedText& text) {
+  const double row =
+      static_cast<double>(shape.kv_heads * shape.width) * static_cast<double>(c10::elementSize(shape.type));
+  const AttentionType& form = attention_type(options.form);
+  TORCH_CHECK_VALUE(form.cache != nullptr, "cache_bytes: form ", options.form, " has no cache");
+  return form.cache(options, shape, text, row);
+}
+
+}  // namespace modewise::ops

@@ -1,0 +1,63 @@
+// What each form of attention compares, counted.
+
+#include <algorithm>
+
+#include "modewise/ops/attention/attention_type_parts.h"
+#include "modewise/ops/attention/fold_levels.h"
+
+namespace modewise::ops {
+
+double matrix_pairs(const TensorAttentionOptions& /*options*/, int64_t /*slots*/, int64_t n) {
+  return static_cast<double>(n) * static_cast<double>(n);
+}
+
+/// Each token with itself and those before, or with all.
+double token_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n) {
+  if (!options.causal) return matrix_pairs(options, slots, n);
+  return static_cast<double>(n) * static_cast<double>(n + 1) / 2;
+}
+
+/// The window, and first tokens before it; or the window around, for which the whole matrix is made.
+double near_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n) {
+  if (options.form == "window" && !options.causal) return matrix_pairs(options, slots, n);
+  const int64_t window = window_of(options, n),
+                sinks = attention_type(options.form).sinks ? options.sinks : 0;
+  double pairs = 0;
+  for (int64_t token = 0; token < n; ++token) {
+    const int64_t near = std::min(token + 1, window);
+    pairs += static_cast<double>(near + std::min(sinks, token + 1 - near));
+  }
+  return pairs;
+}
+
+/// Every cell along its fibre of each mode that is attended along, or the cells before it.
+double fibre_pairs(const TensorAttentionOptions& options, int64_t /*slots*/, int64_t n) {
+  std::vector<int64_t> sizes = options.fold;
+  int64_t rest = 1, cells = 1;
+  for (size_t mode = 1; mode < sizes.size(); ++mode) rest *= sizes[mode];
+  if (sizes.front() == 0) sizes.front() = (n + rest - 1) / rest;
+  for (const int64_t size : sizes) cells *= size;
+  const bool causal = options.causal && attention_type(options.form).memory != nullptr;
+  double pairs = 0;
+  const size_t first = options.modes > 0 ? sizes.size() - static_cast<size_t>(options.modes) : 0;
+  for (size_t mode = first; mode < sizes.size(); ++mode) {
+    const auto size = static_cast<double>(sizes[mode]);
+    pairs += static_cast<double>(cells) * (causal ? (size + 1) / 2 : size);
+  }
+  return pairs;
+}
+
+/// The window, the slots that tokens see, and the summaries that make them.
+double summary_pairs(const TensorAttentionOptions& options, int64_t slots, int64_t n) {
+  double pairs = near_pairs(options, slots, n);
+  bool first = true;
+  for (const FoldLevel& level : fold_levels(options.fold, n)) {
+    for (int64_t token = 0; token < n; ++token)
+      pairs += static_cast<double>(slots * (level.own(token) - level.group(token)));
+    pairs += static_cast<double>(level.finished * slots * level.children * (first ? 1 : slots));
+    first = false;
+  }
+  return pairs;
+}
+
+}  // namespace modewise::ops

@@ -1,0 +1,28 @@
+#pragma once
+// Layer normalisation whose gradients do not depend on the number of threads (at::layer_norm's weight
+// gradient does), with float32 statistics, alone or fused with the residual sum before it.
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "modewise/ops/training/dropout_key.h"
+
+namespace modewise::ops {
+
+/// (x − mean) / sqrt(variance + eps) · weight + bias over the last dimension D. weight and bias [D] may be
+/// undefined; they may be float32 while x is bfloat16. Result as x.
+at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight = {}, const at::Tensor& bias = {},
+                      double eps = 1e-5);
+
+struct ResidualNorm {
+  at::Tensor sum;     // residual + dropout(x)
+  at::Tensor normed;  // layer_norm(sum)
+};
+
+/// One pass over memory for the step between two blocks: sum = residual + dropout(x, p), normed =
+/// layer_norm(sum).
+ResidualNorm dropout_add_norm(const at::Tensor& residual, const at::Tensor& x, double p, DropoutKey key,
+                              const at::Tensor& weight, const at::Tensor& bias, double eps = 1e-5);
+
+}  // namespace modewise::ops

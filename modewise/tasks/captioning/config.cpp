@@ -1,0 +1,88 @@
+#include "modewise/tasks/captioning/config.h"
+
+#include <filesystem>
+
+#include "modewise/core/error.h"
+
+namespace modewise::tasks {
+
+void CaptionOptions::fields(Fields& f) {
+  f.add("smoothing", smoothing, "share of the target spread over all words", {.min = 0, .max = 0.99});
+  f.add("scheduled_sampling", scheduled_sampling,
+        "share of the inputs that are the model's own words at the end of training; it grows from 0",
+        {.min = 0, .max = 1});
+  f.add("self_critical_epochs", self_critical_epochs,
+        "the last epochs, which reward drawn captions by their CIDEr-D less that of the likeliest",
+        {.min = 0});
+  f.add("drawn", drawn, "captions that these epochs draw for a picture", {.min = 1, .max = 64});
+  f.add("captions_per_picture", captions_per_image, "captions of a picture in a step, at most",
+        {.min = 1, .max = 1024});
+  f.add("select", select, "validation metric that chooses the best weights", {.one_of = {"cider_d", "loss"}});
+  f.add("beams", beams, "beginnings kept in the search for a caption; 1: the likeliest word at each place",
+        {.min = 1, .max = 1024});
+  f.add("length_penalty", length_penalty,
+        "captions are compared by the logarithm of their probability over their length to this power",
+        {.min = 0, .max = 10});
+  f.add("judged_training", evaluated_training, "training pictures that are judged at the end, at most",
+        {.min = 1});
+  f.add("evaluation_batch", evaluation_batch, "pictures at a time in evaluation", {.min = 1, .max = 65536});
+}
+
+void CaptionOutput::fields(Fields& f) {
+  f.add("report", report, "write report.html after training");
+}
+
+CaptioningConfig::CaptioningConfig() {
+  train.epochs = 30;
+  train.batch_size = 16;
+  train.patience = 0;
+  train.optimizer.learning_rate = 1e-3;
+  train.schedule.warmup_steps = 50;
+}
+
+void CaptioningConfig::fields(Fields& f) {
+  f.group("data", data);
+  f.group("model", model);
+  f.group("captions", captions);
+  f.group("train", train);
+  f.group("output", output);
+  train.output_fields(f);
+}
+
+void CaptioningConfig::validate(const std::string& source) const {
+  require(captions.self_critical_epochs <= train.epochs, ErrorKind::config,
+          "{}: captions.self_critical_epochs = {} are the last of train.epochs = {}, and cannot be more",
+          source, captions.self_critical_epochs, train.epochs);
+  train.validate();
+}
+
+models::CaptionShape caption_shape(const data::CaptionSet& set) {
+  models::CaptionShape shape;
+  if (set.features.defined()) {
+    shape.height = set.features.size(1);
+    shape.width = set.features.size(2);
+    shape.features = set.features.size(3);
+  } else {
+    shape.channels = set.pixels.size(3);
+    shape.height = set.pixels.size(1);
+    shape.width = set.pixels.size(2);
+  }
+  shape.vocabulary = set.vocabulary.size();
+  return shape;
+}
+
+std::string model_title(const CaptioningConfig& config) {
+  const models::CaptionModelConfig& model = config.model;
+  std::string title = model.name + " " + model.encoder.attention;
+  if (model.name == "lstm") return title;
+  if (model.decoder.attention != "dot-product") title += ", " + model.decoder.attention + " words";
+  if (model.decoder.cross_attention != "dot-product")
+    title += ", " + model.decoder.cross_attention + " cross";
+  return title;
+}
+
+std::string data_title(const CaptioningConfig& config) {
+  return std::filesystem::path(config.data.path).stem().string();
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,98 @@
+#include "modewise/tasks/captioning/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "modewise/core/error.h"
+#include "modewise/text/ptb_words.h"
+
+namespace modewise::tasks {
+namespace {
+
+/// METEOR's search goes over pairs of words.
+constexpr size_t kMaxWords = 1000;
+
+/// The words of texts as numbers, and how many texts have none.
+class NumberedCaptions {
+ public:
+  NumberedCaptions(const io::ImageTexts& texts, const std::string& source, std::string_view list,
+                   metrics::WordNumbers& words)
+      : texts_(texts), source_(source), list_(list), words_(words), numbers_(texts.size()) {}
+
+  metrics::Words words_of(size_t i) {
+    const std::vector<std::string> words = text::ptb_words(texts_.text(i));
+    require(words.size() <= kMaxWords, ErrorKind::data, "{}: {}[{}] has {} words; a caption may have {}",
+            source_, list_, i, words.size(), kMaxWords);
+    if (words.empty() && empty_++ == 0) first_empty_ = i;
+    numbers_[i] = words_.numbers(words);
+    return numbers_[i];
+  }
+  size_t empty() const { return empty_; }
+  /// Says so when some texts have no words.
+  void warn_of_empty(std::vector<std::string>& warnings, std::string_view consequence) const {
+    if (empty_ > 0)
+      warnings.push_back(fmt::format("{}: captions without words: {}, the first is {}[{}]; {}", source_,
+                                     empty_, list_, first_empty_, consequence));
+  }
+
+ private:
+  const io::ImageTexts& texts_;
+  const std::string& source_;
+  std::string_view list_;
+  metrics::WordNumbers& words_;
+  std::vector<std::vector<int32_t>> numbers_;
+  size_t empty_ = 0, first_empty_ = 0;
+};
+
+size_t images_with_captions(const io::CocoCaptions& references) {
+  size_t count = 0;
+  for (size_t i = 0; i < references.images.size(); ++i)
+    if (!references.captions.of(references.images.image(i)).empty()) ++count;
+  return count;
+}
+
+}  // namespace
+
+CaptionQuality evaluate_captions(const io::ImageTexts& captions, const std::string& captions_source,
+                                const io::CocoCaptions& references, const std::string& references_source) {
+  require(captions.size() > 0, ErrorKind::data, "{}: the list holds no captions", captions_source);
+  metrics::WordNumbers words;
+  NumberedCaptions candidates(captions, captions_source, "", words);
+  NumberedCaptions others(references.captions, references_source, "annotations", words);
+  CaptionQuality evaluated;
+  std::vector<metrics::CaptionCase> images;
+  for (size_t i = 0; i < captions.size(); ++i) {
+    const auto found = references.captions.of(captions.image(i));
+    require(!found.empty(), ErrorKind::data, "{}: [{}] is of image {}, which {} in {}", captions_source, i,
+            captions.image(i), references.images.of(captions.image(i)).empty() ? "is not" : "has no caption",
+            references_source);
+    metrics::CaptionCase& image = images.emplace_back();
+    image.candidate = candidates.words_of(i);
+    for (const uint32_t reference : found) image.references.push_back(others.words_of(reference));
+    evaluated.references += found.size();
+  }
+  evaluated.empty = candidates.empty();
+  candidates.warn_of_empty(evaluated.warnings, "they score 0");
+  others.warn_of_empty(evaluated.warnings, "they stay among the references");
+  const size_t all = images_with_captions(references);
+  evaluated.without_caption = all - images.size();
+  if (evaluated.without_caption > 0)
+    evaluated.warnings.push_back(fmt::format(
+        "{}: no caption for {} of the {} images that have references in {}; scored over the others",
+        captions_source, evaluated.without_caption, all, references_source));
+  evaluated.evaluation = metrics::score_captions(images, words.words());
+  return evaluated;
+}
+
+nlohmann::ordered_json to_json(const CaptionQuality& evaluation) {
+  nlohmann::ordered_json json = {{"images", evaluation.evaluation.images.size()},
+                                 {"references", evaluation.references},
+                                 {"images_without_caption", evaluation.without_caption},
+                                 {"empty_captions", evaluation.empty}};
+  json.update(metrics::to_json(evaluation.evaluation.all));
+  return json;
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,161 @@
+#include "modewise/tasks/captioning/report.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "modewise/tasks/captioning/word_maps.h"
+#include "modewise/tasks/run_figures.h"
+#include "modewise/tasks/run_report.h"
+#include "modewise/tasks/test_split.h"
+
+namespace modewise::tasks {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kShownImages = 6, kWordByWord = 4;
+
+/// The pictures with the highest scores, or the lowest.
+void add_images(report::HtmlPage& page, const data::CaptionSet& set, const std::vector<int64_t>& samples,
+                  const EvaluatedCaptions& evaluated, bool best) {
+  std::vector<size_t> order(samples.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto score = [&](size_t i) { return evaluated.evaluation.evaluation.images[i].cider_d; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return best ? score(a) > score(b) : score(a) < score(b); });
+  order.resize(std::min(order.size(), static_cast<size_t>(kShownImages)));
+  page.add_section(best ? "Nearest to what people wrote" : "Farthest from it", 3);
+  std::vector<report::CaptionedImage> images;
+  for (const size_t i : order) {
+    const data::CaptionedImage& image = set.images[static_cast<size_t>(samples[i])];
+    std::string caption = fmt::format("{}: “{}” (CIDEr-D {:.2f}). People: “{}”", image.file,
+                                      evaluated.captions.text(i), score(i), image.captions.front());
+    if (set.pixels.defined())
+      images.push_back({image_png(set, samples[i]), std::move(caption)});
+    else
+      page.add_paragraph(caption);
+  }
+  if (!images.empty()) page.add_images(images, 220);
+}
+
+void add_word_by_word(report::HtmlPage& page, const CaptioningRun& run, const data::CaptionSet& set,
+                      const std::vector<int64_t>& samples, const EvaluatedCaptions& evaluated) {
+  page.add_section("Word by word");
+  page.add_paragraph(
+      "Where the cross-attention of the last layer looked, mean over its heads, when it chose each word: the "
+      "brighter, the more. Forms that are blind to content look at the same places in every picture.");
+  for (const int64_t i : spread_samples(std::ssize(samples), kWordByWord)) {
+    const int64_t sample = samples[static_cast<size_t>(i)];
+    const std::vector<report::CaptionedImage> maps = word_maps(run, set, sample);
+    if (maps.empty()) {
+      page.add_paragraph(
+          "This model's cross-attention weighs no cells but sums of them: there is nothing to draw.");
+      return;
+    }
+    page.add_section(fmt::format("{}: {}", set.images[static_cast<size_t>(sample)].file,
+                                 evaluated.captions.text(static_cast<size_t>(i))),
+                     3);
+    page.add_images(maps, 110);
+  }
+}
+
+FinishedRun read_captioner(const std::filesystem::path& path) {
+  return read_finished<CaptioningConfig>(path, "captions", {"captions.evaluation_batch"}, data_title);
+}
+
+/// CIDEr-D as bars, then learning curves.
+void draw_captioners(report::HtmlPage& page, std::span<const RunGroup> groups) {
+  std::vector<report::CaptionedFigure> figures = {
+      {group_bars("CIDEr-D, test", groups, "/test/cider_d"), ""},
+      {group_bars("CIDEr-D, training pictures", groups, "/train/cider_d"), ""}};
+  for (const RunGroup& group : groups) {
+    const auto lines = train::RunFolder::open(group.runs.front().path).read_metric_lines();
+    if (lines.size() > 1) figures.push_back({curve_figure(lines, {"val_cider_d"}, group.name), ""});
+  }
+  page.add_figure_grid(figures);
+}
+
+/// The metrics of captions: key, name, decimals.
+std::vector<JsonColumn> metric_columns() {
+  std::vector<JsonColumn> columns;
+  for (const metrics::CaptionScores::Named& one : metrics::CaptionScores().named())
+    columns.push_back({std::string(one.title), std::string(one.key), 4, 1, report::Column::Best::none});
+  return columns;
+}
+
+}  // namespace
+
+std::vector<ResultTable> caption_tables(const Json& parts) {
+  std::vector<JsonColumn> columns = {{"pictures", "split"}, {"count", "images"}};
+  for (JsonColumn& column : metric_columns()) columns.push_back(std::move(column));
+  columns.push_back({"loss", "loss", 4});
+  return {
+      {"How good its captions are",
+       "Against all captions that people wrote of these pictures; METEOR without its table of paraphrases; "
+       "loss in nats a word.",
+       json_table(columns, parts)}};
+}
+
+Json caption_parts(const Json& metrics) {
+  Json parts = Json::array();
+  for (const char* part : {"train", "validation", "test"})
+    if (metrics.contains(part) && metrics.at(part).value("split", "") == part)
+      parts.push_back(metrics.at(part));
+  return parts;
+}
+
+void write_caption_report(const CaptioningRun& run, const data::CaptionSet& set,
+                          const std::filesystem::path& out) {
+  const Json metrics = evaluated_metrics(run.folder);
+  const std::string part = evaluated_part(metrics);
+  const std::vector<int64_t>& samples = evaluated_images(set, part);
+  report::HtmlPage page =
+      open_page(run, {data_title(run.config),
+                      "Captioner's run",
+                      {{"captions", run.config.data.path},
+                       {"pictures", fmt::format("{} training, {} validation, {} test", set.train.size(),
+                                                set.validation.size(), set.test.size())}},
+                      {{"vocabulary", fmt::format("{} words", run.trained.vocabulary.words().size())}}});
+  add_tables(page, caption_tables(caption_parts(metrics)));
+  page.add_paragraph(set.validation.empty()
+                         ? "No picture was held back: the weights are those of the best training metric."
+                         : "The weights are those of the best validation metric.");
+  add_learning(page, run.folder,
+               {{"Validation CIDEr-D and BLEU-4, likeliest words", {"val_cider_d", "val_bleu_4"}},
+                {"Losses", {"train_loss", "val_loss"}}});
+  const CaptionFinder finder{*run.model, set, run.config.captions.evaluation_batch};
+  const EvaluatedCaptions evaluated = evaluate_samples(finder, samples, part, run.search());
+  page.add_section("Pictures and captions");
+  page.add_paragraph(fmt::format("Of {} pictures of the {} part.", samples.size(),
+                                 metrics.at(part).at("split").get<std::string>()));
+  add_images(page, set, samples, evaluated, true);
+  add_images(page, set, samples, evaluated, false);
+  add_word_by_word(page, run, set, samples, evaluated);
+  write_page(page, run.folder, out);
+}
+
+const Comparison& caption_comparison() {
+  using Best = report::Column::Best;
+  static const Comparison comparison = [] {
+    Comparison made = {read_captioner, {}, {}, "Captioners side by side", "Test pictures", draw_captioners};
+    made.columns.emplace_back(report::Column{"parameters"}, "/parameters", 0);
+    made.json.emplace_back("parameters", "/parameters");
+    for (const JsonColumn& one : metric_columns()) {
+      const std::string place = "/test/" + one.key;
+      made.columns.emplace_back(report::Column{one.name, Best::highest}, place.c_str(), 4);
+      made.json.emplace_back(one.key, place.c_str());
+    }
+    for (const char* part : {"validation", "train"}) {
+      const std::string place = fmt::format("/{}/cider_d", part), name = fmt::format("{} CIDEr-D", part);
+      made.columns.emplace_back(report::Column{name}, place.c_str(), 4);
+      made.json.emplace_back(fmt::format("{}_cider_d", part), place.c_str());
+    }
+    return made;
+  }();
+  return comparison;
+}
+
+}  // namespace modewise::tasks

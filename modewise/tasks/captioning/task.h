@@ -1,0 +1,71 @@
+#pragma once
+// Captioning as the trainer sees it: pictures with some of their captions, cross entropy of the next word or
+// the reward of whole captions, metrics over the validation captions.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "modewise/metrics/cider.h"
+#include "modewise/models/captioning/caption_search.h"
+#include "modewise/tasks/captioning/config.h"
+#include "modewise/train/loop/module_task.h"
+
+namespace modewise::tasks {
+
+/// CIDEr-D of captions as numbers of words, with the captions of the training pictures as references and
+/// corpus. The end mark counts as a word, so that captions that break off are worth less; words that are not
+/// in the vocabulary have numbers of their own beyond it.
+class CaptionReward {
+ public:
+  explicit CaptionReward(const data::CaptionSet& set);
+  /// 0 … 10 of a caption found for training picture `sample` (of 0 … set.train.size() − 1).
+  double of(int64_t sample, const models::FoundCaption& caption) const;
+
+ private:
+  std::vector<std::vector<std::vector<int32_t>>> references_;  // [picture, caption, word]
+  std::optional<metrics::CiderScorer> scorer_;
+};
+
+class CaptioningTask final : public train::ModuleTask {
+ public:
+  /// `set` must outlive the task.
+  CaptioningTask(const CaptioningConfig& config, const data::CaptionSet& set);
+
+  torch::nn::Module& module() override { return *model_; }
+  int64_t training_samples() const override { return std::ssize(set_.train); }
+  std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
+  /// Of pictures with more than captions_per_picture captions, others in each batch.
+  std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
+  at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  std::vector<double> loss_counts(const train::Batch& batch) const override;
+  at::Tensor loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
+                        std::span<const double> all) override;
+  /// The words [n, max_words] of the caption of each picture, 0 behind their end and for those of other
+  /// shares; then the sum and the number of WordLoss.
+  at::Tensor sums(const train::Share& share) override;
+  /// val_cider_d and val_bleu_4 of the likeliest words, and val_loss, nats a word without smoothing; of the
+  /// training pictures where there are no others.
+  train::Metrics metrics_of(const at::Tensor& sums) override;
+  train::Criterion criterion() const override;
+  std::string data_hash() const override { return hash_; }
+
+  models::Captioner& model() { return *model_; }
+
+ private:
+  struct Batch;
+  /// Whether training pass `step` is one of those that follow the reward.
+  bool is_rewarded(uint64_t step) const;
+  at::Tensor word_loss(const Batch& batch, uint64_t seed, uint64_t step);
+  at::Tensor reward_loss(const Batch& batch, uint64_t seed, uint64_t step);
+
+  CaptioningConfig config_;
+  const data::CaptionSet& set_;
+  std::string hash_;
+  std::shared_ptr<models::Captioner> model_;
+  std::optional<CaptionReward> reward_;
+  int64_t batches_per_epoch_;
+};
+
+}  // namespace modewise::tasks

@@ -1,0 +1,134 @@
+#include "modewise/tasks/classification/classification_pages.h"
+
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "modewise/tasks/classification/class_figures.h"
+#include "modewise/tasks/classification/class_tables.h"
+#include "modewise/tasks/run_report.h"
+#include "modewise/tasks/test_split.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kShownSamples = 4;
+
+RunPage page_of(const ClassificationRun& run) {
+  RunPage page{
+      run.data_name(),
+      fmt::format("Run that classifies {}", run.subject()),
+      {{"data", fmt::format("{}: {} {}", run.set().source, run.set().labels.size(), run.samples_text())}},
+      {}};
+  if (!run.protocol().empty()) page.of_data.emplace_back("protocol", run.protocol());
+  return page;
+}
+
+void add_metrics(report::HtmlPage& page, const ClassificationRun& run, const Json& metrics) {
+  page.add_section("How good it is");
+  add_tables(page, evaluation_tables(evaluated_parts(metrics), run.set().many));
+  page.add_paragraph(run.choice_text());
+}
+
+/// "Test volumes by class".
+std::string confusion_title(const std::string& part, const std::string& many) {
+  return (part == "test" ? "Test " : "Validation ") + many + " by class";
+}
+
+std::vector<LearningChart> learning_charts(const ClassificationRun& run) {
+  const std::vector<std::string> figures = run.figures();
+  const bool auc = std::find(figures.begin(), figures.end(), "auc") != figures.end();
+  return {auc ? LearningChart{"Validation AUC and accuracy", {"val_auc", "val_accuracy"}}
+              : LearningChart{"Validation accuracy", {"val_accuracy"}},
+          {"Losses", {"train_loss", "val_loss"}}};
+}
+
+/// The samples with the lowest scores of their own class, then those with the highest.
+void add_samples(report::HtmlPage& page, const ClassificationRun& run, const metrics::ScoreTable& table,
+                 const std::string& part) {
+  const std::vector<int64_t> samples = run.set().split(part);
+  const auto name = [&](int64_t k) { return run.set().classes[static_cast<size_t>(k)]; };
+  const auto own = [&](int64_t i) { return table.labels[static_cast<size_t>(i)]; };
+  std::vector<int64_t> order(static_cast<size_t>(table.samples()));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return table.score(a, own(a)) < table.score(b, own(b)); });
+  page.add_section("Most wrong and most right");
+  page.add_paragraph(fmt::format("Of the {} {}: {}.", part, run.set().many, run.figure_text()));
+  for (const bool wrong : {true, false}) {
+    std::vector<report::CaptionedFigure> figures;
+    std::vector<report::CaptionedImage> figures;
+    for (int64_t i = 0; i < std::min(kShownSamples, table.samples()); ++i) {
+      const int64_t row = order[static_cast<size_t>(wrong ? i : table.samples() - 1 - i)];
+      SampleView view = run.sample_view(samples[static_cast<size_t>(row)]);
+      std::string caption =
+          fmt::format("{}: score {:.3f}; taken for {}", name(own(row)), table.score(row, own(row)),
+                      name(metrics::predicted_class(table, row)));
+      if (auto* figure = std::get_if<report::Figure>(&view))
+        figures.push_back({std::move(*figure), std::move(caption)});
+      else if (const auto* text = std::get_if<SampleText>(&view))
+        page.add_paragraph(fmt::format("{}: “{}”", caption, text->text));
+      else
+        figures.push_back({std::get<std::string>(std::move(view)), std::move(caption)});
+    }
+    if (!figures.empty()) page.add_figure_grid(figures, 220);
+    if (!figures.empty()) page.add_figures(figures, 160);
+  }
+}
+
+}  // namespace
+
+void write_classification_report(const OpenedRun& opened, const fs::path& out) {
+  const at::NoGradGuard no_grad;
+  const ClassificationRun& run = *opened.run;
+  const Json metrics = evaluated_metrics(opened.folder);
+  const std::string part = evaluated_part(metrics);
+  report::HtmlPage page =
+      open_page(opened.folder, page_of(run), run.model_name(), run.model(), run.training().seed);
+  add_metrics(page, run, metrics);
+  const metrics::ScoreTable table = part == "validation" && run.ensemble() != nullptr
+                                        ? validation_scores(opened.folder)
+                                        : score_split(run, part);
+  page.add_figure_grid({{confusion_figure(metrics.at(part), confusion_title(part, run.set().many)), ""},
+                        {roc_figure(table, run.set().classes), ""}});
+  add_learning(page, opened.folder, learning_charts(run));
+  add_samples(page, run, table, part);
+  std::vector<int64_t> shown;
+  const models::AttentionView attention = run.model().attention(run.spread_input(part, 1, shown));
+  std::vector<NamedMode> modes;
+  for (const std::string& name : run.mode_names()) modes.push_back({name});
+  add_attention(page, attention.maps, {fmt::format("the first {} {}", part, run.set().one), run.set().one},
+                modes);
+  write_page(page, opened.folder, out);
+}
+
+Explanation explain_classification(const OpenedRun& opened, const ExplainOptions& options) {
+  const at::NoGradGuard no_grad;
+  const ClassificationRun& run = *opened.run;
+  std::vector<int64_t> samples;
+  const models::ClassifierInput input = run.spread_input(options.split, options.samples, samples);
+  Explanation e;
+  e.title = fmt::format("{} on {}", run.model_name(), fs::path(run.set().source).filename().string());
+  e.subtitle = "What the classifier attends to";
+  e.facts = {
+      {"run", opened.folder.path().string()},
+      {"samples", fmt::format("{} {} of the {} split", samples.size(), run.set().many, options.split)}};
+  e.mode_names = run.mode_names();
+  e.labels.resize(e.mode_names.size());
+  for (size_t i = 0; i < std::min<size_t>(samples.size(), static_cast<size_t>(options.singles)); ++i)
+    e.sample_names.push_back(run.set().one + " " + run.set().names[static_cast<size_t>(samples[i])]);
+  e.attention = run.model().attention(input);
+  if (!e.attention.maps.empty()) e.combine = run.combine();
+  e.ranks = analysis::layer_ranks(e.attention);
+  e.influences = run.influences(input, run.model().forward(input).softmax(-1), options.places);
+  e.effect_unit = "the mean absolute change of the classes' probabilities";
+  e.removal = run.removal_text();
+  return e;
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,174 @@
+#include "modewise/tasks/forecasting/candidates.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "modewise/core/error.h"
+#include "modewise/data/forecasting/load_series.h"
+#include "modewise/tasks/forecasting/choose_defaults.h"
+#include "modewise/tasks/load_config.h"
+
+namespace modewise::tasks {
+namespace {
+
+using Settings = std::vector<std::string>;
+
+constexpr int64_t kRowsOfLookback = 20;  // of a table, for each row of a longer lookback
+// Theta and ETS look for states at every origin, over several seasons: with longer ones that takes minutes.
+constexpr int64_t kLongestLocalSeason = 24, kMaxLocalForecasts = 20'000;
+constexpr int64_t kMaxJudgedCells = 5'000'000, kFewestJudged = 200;  // of validation windows
+
+constexpr int64_t kEnoughToChoose = 1000;  // validation windows of which one split is enough
+constexpr int kFurtherSplits = 3;
+constexpr double kMinTraining = 0.5;  // of the training rows, at the earliest origin
+
+std::string looking_back(int64_t rows) {
+  return fmt::format("forecast.lookback={}", rows);
+}
+
+Settings model(const std::string& name, Settings further = {}) {
+  further.insert(further.begin(), "model.name=" + name);
+  return further;
+}
+
+/// Of the model that stands first in its settings.
+std::string name_of(const Candidate& candidate) {
+  return candidate.settings.front().substr(std::string_view("model.name=").size());
+}
+
+/// The recipe that was chosen on hourly tables of seven series (experiments/forecasting/etth1.toml).
+Settings small_hot(Settings further = {}) {
+  Settings all =
+      model("hot", {"model.width=16", "model.hidden=64", "model.dropout=0.3", "model.head.dropout=0.3"});
+  all.insert(all.end(), further.begin(), further.end());
+  return all;
+}
+
+/// With the rest for the test.
+std::string ratios(double training, double validation) {
+  const auto rounded = [](double share) { return std::round(share * 1e6) / 1e6; };
+  return fmt::format("data.split_ratios={:.6f},{:.6f},{:.6f}", rounded(training), rounded(validation),
+                     std::max(1 - rounded(training) - rounded(validation), 0.0));
+}
+
+struct Table {
+  ForecastConfig config;
+  data::Series series;
+  data::Splits splits;
+  int64_t horizon;  // the config's, or the usual one
+
+  bool horizon_is_open() const { return config.forecast.longest() == 0; }
+  int64_t validation_windows() const { return std::max<int64_t>(splits.validation.rows() - horizon + 1, 1); }
+};
+
+Table table_of(const std::string& file, const std::vector<std::string>& assignments) {
+  Table table{load_config<ForecastConfig>(file, assignments), {}, {}, 0};
+  const data::ForecastDataConfig& source = table.config.data;
+  require(!source.path.empty() || !source.simulate.empty(), ErrorKind::usage,
+          "no data: give --data FILE, or --set data.simulate=lorenz96");
+  table.series = data::load_series(source);
+  table.splits = data::make_splits(source, table.series);
+  table.horizon = table.horizon_is_open() ? usual_horizon(table.series.time, table.splits.validation.rows())
+                                          : table.config.forecast.longest();
+  return table;
+}
+
+}  // namespace
+
+std::vector<std::string> forecast_splits(const std::string& file,
+                                         const std::vector<std::string>& assignments) {
+  const Table table = table_of(file, assignments);
+  const std::string& rule = table.config.data.split;
+  if ((rule != "auto" && rule != "ratio") || table.validation_windows() >= kEnoughToChoose) return {};
+  const std::vector<double>& shares = table.config.data.split_ratios;
+  std::vector<std::string> all;
+  for (int i = 1; i <= kFurtherSplits; ++i) {
+    const double training = shares[0] - i * shares[1];
+    if (training < kMinTraining * shares[0]) break;
+    all.push_back(ratios(training, shares[1]));
+  }
+  return all;
+}
+
+std::vector<std::string> forecast_refit(const std::string& file,
+                                        const std::vector<std::string>& assignments) {
+  const Table table = table_of(file, assignments);
+  const double validation =
+      static_cast<double>(table.splits.validation.rows()) / static_cast<double>(table.series.rows());
+  return {"data.split=ratio", ratios(1 - std::round(validation * 1e6) / 1e6, validation)};
+}
+
+std::vector<Candidate> forecast_candidates(const std::string& file,
+                                           const std::vector<std::string>& assignments) {
+  const Table table = table_of(file, assignments);
+  const ForecastConfig& config = table.config;
+  const int64_t season = season_of(table.series, table.splits);
+  const auto holds = [&](int64_t lookback) {
+    return config.forecast.lookback == 0 && table.series.rows() >= kRowsOfLookback * lookback;
+  };
+  std::vector<Candidate> all = {
+      {"repeat", model("repeat"), true},
+      {"seasonal", model("seasonal"), true},
+      {"seasonal-drift", model("seasonal-drift"), true},
+      {"ridge", model("ridge"), true},
+      {"ridge-individual", model("ridge", {"model.baseline.individual=true"}), true}};
+  const int64_t windows = table.validation_windows(), series = table.series.series_count();
+  int64_t stride = config.forecast.validation_stride;
+  if (stride == 1) {
+    const int64_t cells = windows * series * table.horizon;
+    stride = std::clamp<int64_t>((cells + kMaxJudgedCells - 1) / kMaxJudgedCells, 1,
+                                 std::max<int64_t>(windows / kFewestJudged, 1));
+    if (stride > 1) spdlog::info("judged on every {}th of {} validation windows", stride, windows);
+  }
+  if (season <= kLongestLocalSeason && windows / stride * series <= kMaxLocalForecasts) {
+    all.push_back({"theta", model("theta"), true});
+    all.push_back({"ets", model("ets"), true});
+  }
+  const auto cycle = [](int64_t rows) { return fmt::format("model.window.cycle={}", rows); };
+  const bool seasonal = season > 1, long_rows = holds(336);
+  const auto add = [&](const std::string& name, Settings settings) {
+    all.push_back({name, std::move(settings)});
+  };
+  // With the cycle of a season, where there is one, or as it is.
+  const auto add_cycle = [&](const std::string& name, Settings settings) {
+    if (seasonal) settings.push_back(cycle(season));
+    add(seasonal ? name + "-cycle" : name, std::move(settings));
+  };
+  if (seasonal) add("hot-small-cycle", small_hot({cycle(season)}));
+  add("hot-small", small_hot());
+  if (seasonal) add("dlinear-cycle", model("dlinear", {cycle(season)}));
+  add("dlinear", model("dlinear"));
+  if (seasonal) add("hot-cycle", model("hot", {cycle(season)}));
+  add("hot", model("hot"));
+  if (long_rows) add_cycle("dlinear-336", model("dlinear", {looking_back(336)}));
+  add("hot-small-last", small_hot({"model.window.centre=last"}));
+  if (table.series.time.dated && seasonal && season <= 24)
+    add("hot-small-week", small_hot({cycle(7 * season)}));
+  add_cycle("rlinear", model("rlinear"));
+  add("nlinear", model("nlinear"));
+  if (long_rows) add_cycle("hot-small-336", small_hot({looking_back(336)}));
+  if (config.forecast.loss == ForecastOptions().loss) {
+    add_cycle("hot-small-mse", small_hot({"forecast.loss=mse"}));
+    add_cycle("dlinear-mse", model("dlinear", {"forecast.loss=mse"}));
+  }
+  add("patchtst", model("patchtst"));
+  add("itransformer", model("itransformer", {"model.width=128", "model.hidden=128"}));
+  add("tide", model("tide"));
+  if (holds(720)) add_cycle("dlinear-720", model("dlinear", {looking_back(720)}));
+  // With columns that are known ahead only the models that look at them stand for choice.
+  if (!config.data.known.empty() || !config.data.calendar.empty())
+    std::erase_if(all, [](const Candidate& candidate) {
+      return !models::uses_future_covariates(models::row_of(models::forecasters(), name_of(candidate)));
+    });
+  // The same at every origin.
+  if (table.horizon_is_open())
+    for (Candidate& one : all) one.settings.push_back(fmt::format("forecast.horizon={}", table.horizon));
+  if (stride != config.forecast.validation_stride)
+    for (Candidate& one : all) one.settings.push_back(fmt::format("forecast.validation_stride={}", stride));
+  return all;
+}
+
+}  // namespace modewise::tasks

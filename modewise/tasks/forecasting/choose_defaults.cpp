@@ -1,0 +1,105 @@
+#include "modewise/tasks/forecasting/choose_defaults.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "modewise/data/forecasting/season.h"
+#include "modewise/data/forecasting/windows.h"
+
+namespace modewise::tasks {
+namespace {
+
+constexpr int64_t kHour = 3600, kDay = 24 * kHour;
+constexpr int64_t kUsual = ForecastOptions::kUsualRows;
+constexpr int64_t kSteps = 1500;                                             // of the optimiser, at least
+constexpr int64_t kSeasons = 10, kFewSeasons = 3, kMaxSeasonalRows = 2000;  // of a lookback
+constexpr int64_t kFewEpochs = 10, kMaxEpochs = 300, kPatience = 3;
+
+/// `usual`, or of fewer the whole seasons where one fits; 1 at least.
+int64_t whole_seasons(int64_t season, int64_t fit, int64_t usual) {
+  if (fit >= usual) return usual;
+  return season <= fit ? fit / season * season : std::max<int64_t>(fit, 1);
+}
+
+}  // namespace
+
+int64_t season_of(const data::TimeAxis& time) {
+  if (!time.dated) return 1;
+  if (time.months > 0) return std::max<int64_t>(12 / time.months, 1);
+  if (time.step <= 0) return 1;
+  if (time.step < kDay) return kDay % time.step == 0 ? kDay / time.step : 1;
+  return time.step == kDay ? 7 : 1;
+}
+
+int64_t season_of(const data::Series& series, const data::Splits& splits) {
+  return series.time.dated ? season_of(series.time) : data::season_by_course(series, splits.train);
+}
+
+int64_t usual_horizon(const data::TimeAxis& time, int64_t validation_rows) {
+  int64_t rows = kUsual;
+  if (time.dated && time.months > 0)
+    rows = time.months >= 12 ? 5 : time.months >= 3 ? 8 : 12;
+  else if (time.dated && time.step > kHour)
+    rows = time.step < kDay ? std::max<int64_t>(7 * kDay / time.step, 1) : time.step < 7 * kDay ? 14 : 13;
+  return whole_seasons(season_of(time), validation_rows - 1, rows);
+}
+
+int64_t usual_lookback(const data::TimeAxis& time, int64_t horizon, int64_t training_rows) {
+  return whole_seasons(season_of(time), training_rows / 2 - horizon, kUsual);
+}
+
+int64_t seasonal_lookback(int64_t season, int64_t horizon, int64_t training_rows) {
+  const int64_t maximum = std::max(kMaxSeasonalRows / season, kFewSeasons) * season;
+  const int64_t usual = std::clamp(kSeasons * season, std::min(kUsual, maximum), maximum);
+  return whole_seasons(season, training_rows / 2 - horizon, usual);
+}
+
+std::string choose_defaults(ForecastConfig& config, const data::Series& series, const data::Splits& splits) {
+  std::vector<std::string> chosen;
+  ForecastOptions& forecast = config.forecast;
+  if (forecast.horizons.empty() && forecast.horizon == 0) {
+    forecast.horizon = usual_horizon(series.time, splits.validation.rows());
+    chosen.push_back(fmt::format("forecast.horizon = {}", forecast.horizon));
+  }
+  int64_t& period = config.model.baseline.period;
+  const models::ForecasterRow* row = find_row(models::forecasters(), config.model.name);
+  const bool seasonal = row != nullptr && row->options.has("baseline.period"),
+             patched = row != nullptr && row->options.has("patch.length");
+  int64_t season = period;
+  if (seasonal && period == 0) season = season_of(series, splits);
+  if (season == 1 && period == 0 && !series.time.dated) season = models::BaselineConfig::kUsualPeriod;
+  if (forecast.lookback == 0) {
+    forecast.lookback = seasonal ? seasonal_lookback(season, forecast.longest(), splits.train.rows())
+                                 : usual_lookback(series.time, forecast.longest(), splits.train.rows());
+    chosen.push_back(fmt::format("forecast.lookback = {}", forecast.lookback));
+    models::PatchConfig& patch = config.model.patch;
+    if (patched && patch.length > forecast.lookback) {
+      patch.length = forecast.lookback;
+      patch.stride = std::max<int64_t>(forecast.lookback / 2, 1);
+      chosen.push_back(fmt::format("model.patch.length = {}, .stride = {}", patch.length, patch.stride));
+    }
+  }
+  if (seasonal && period == 0) {
+    period = season <= forecast.lookback ? season : 1;
+    chosen.push_back(fmt::format("model.baseline.period = {}", period));
+  }
+  if (config.train.epochs < 0) {
+    const int64_t windows = data::WindowSet("train", splits.train, config.window(), false,
+                                            forecast.train_stride, forecast.train_fraction)
+                                .size();
+    const int64_t steps = std::max<int64_t>(windows / (config.train.batch_size * config.train.accumulate), 1);
+    config.train.epochs = std::clamp((kSteps + steps - 1) / steps, kFewEpochs, kMaxEpochs);
+    if (config.train.patience == kPatience)
+      config.train.patience = std::max(kPatience, config.train.epochs / 10);
+    chosen.push_back(fmt::format("train.epochs = {}", config.train.epochs));
+  }
+  if (chosen.empty()) return "";
+  return fmt::format("chosen for {} rows{}: {}", series.rows(),
+                     series.time.dated ? ", one every " + series.time.frequency_text() : "",
+                     fmt::join(chosen, ", "));
+}
+
+}  // namespace modewise::tasks

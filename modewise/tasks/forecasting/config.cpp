@@ -1,0 +1,114 @@
+#include "modewise/tasks/forecasting/config.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "modewise/core/error.h"
+#include "modewise/data/forecasting/future_covariates.h"
+
+namespace modewise::tasks {
+
+void ForecastOptions::fields(Fields& f) {
+  f.add("lookback", lookback, "rows a model sees; 0: from the data", {.min = 0, .max = 1e6});
+  f.add("horizon", horizon, "rows it forecasts; 0: from the data's step", {.min = 0, .max = 1e6});
+  f.add("horizons", horizons, "several horizons: one model for all, trained on the mean of their losses",
+        {.min = 1, .max = 1e6});
+  f.add("loss", loss, "mse, mae, huber, or quantile for quantile forecasts",
+        {.one_of = {"mse", "mae", "huber", "quantile"}});
+  f.add("huber_delta", huber_delta, "error at which the Huber loss becomes linear, scaled", {.min = 1e-6});
+  f.add("quantiles", quantiles, "levels of loss = \"quantile\": ascending, symmetric about 0.5, with 0.5",
+        {.min = 1e-4, .max = 1 - 1e-4});
+  f.add("select", select, "validation metric that chooses the best weights; auto: that of the loss",
+        {.one_of = {"auto", "mse", "mae", "pinball"}});
+  f.add("train_stride", train_stride, "use every n-th training window", {.min = 1});
+  f.add("train_fraction", train_fraction, "use the first part of the training windows",
+        {.min = 1e-6, .max = 1});
+  f.add("validation_stride", validation_stride, "use every n-th validation window", {.min = 1});
+  f.add("evaluation_batch", evaluation_batch, "windows at a time in evaluation", {.min = 1, .max = 65536});
+  f.add("test_drop_last", test_drop_last,
+        "judge only whole batches of this many test windows, as tables made with drop_last did (32 for "
+        "most); 0: all",
+        {.min = 0});
+}
+
+int64_t ForecastOptions::longest() const {
+  return horizons.empty() ? horizon : *std::max_element(horizons.begin(), horizons.end());
+}
+
+std::vector<int64_t> ForecastOptions::reported() const {
+  std::vector<int64_t> result = horizons.empty() ? std::vector<int64_t>{horizon} : horizons;
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+void ForecastOutput::fields(Fields& f) {
+  f.add("predictions", predictions, "test windows kept in predictions.npz", {.min = 0});
+  f.add("report", report, "write report.html after training");
+}
+
+void ForecastConfig::fields(Fields& f) {
+  f.add("init", init,
+        "weights to start from: a .safetensors file or a run with the tensors of this model and these sizes",
+        {.is_path = always});
+  f.group("data", data);
+  f.group("model", model);
+  f.group("forecast", forecast);
+  f.group("calibration", calibration);
+  f.group("train", train);
+  f.group("output", output);
+  train.output_fields(f);
+}
+
+models::ForecastShape ForecastConfig::model_shape(const data::Series& series) const {
+  models::ForecastShape shape;
+  shape.series = series.shape();
+  for (const data::SeriesMode& mode : series.modes) shape.ordered.push_back(mode.ordered);
+  shape.lookback = forecast.lookback;
+  shape.horizon = forecast.longest();
+  shape.quantiles = forecast.probabilistic() ? std::ssize(forecast.quantiles) : 0;
+  shape.missing = series.observed.defined();
+  if (forecast.probabilistic()) shape.levels = forecast.quantiles;
+  const data::FutureCovariateShape known = data::known_shape(data, series);
+  shape.known = known.features;
+  shape.known_modes = known.modes;
+  return shape;
+}
+
+void ForecastConfig::validate(const std::string& source) const {
+  const std::vector<double>& levels = forecast.quantiles;
+  bool symmetric = levels.size() % 2 == 1;
+  for (size_t i = 0; i < levels.size(); ++i)
+    symmetric = symmetric && std::abs(levels[i] + levels[levels.size() - 1 - i] - 1) < 1e-9 &&
+                (i == 0 || levels[i - 1] < levels[i]);
+  require(symmetric, ErrorKind::config,
+          "{}: forecast.quantiles must be ascending, symmetric about 0.5 and contain 0.5, got [{}]", source,
+          fmt::join(levels, ", "));
+  require(std::is_sorted(calibration.intervals.begin(), calibration.intervals.end(), std::less_equal<>()) &&
+              !calibration.intervals.empty(),
+          ErrorKind::config, "{}: calibration.intervals must be ascending and at least one, got [{}]", source,
+          fmt::join(calibration.intervals, ", "));
+  require(forecast.select != "pinball" || forecast.probabilistic(), ErrorKind::config,
+          "{}: forecast.select = \"pinball\" needs forecast.loss = \"quantile\", got \"{}\"", source,
+          forecast.loss);
+  const bool by_ratio = data.split == "auto" || data.split == "ratio";
+  require(!by_ratio || !train.test || data.split_ratios.size() != 3 || data.split_ratios[2] > 0,
+          ErrorKind::config,
+          "{}: data.split_ratios keeps no rows for the test: --no-test (train.test = false) trains without",
+          source);
+  train.validate();
+}
+
+std::string model_title(const ForecastConfig& config) {
+  return config.model.name == "hot" ? title_of(config.model, config.model.attention) : config.model.name;
+}
+
+std::string data_title(const ForecastConfig& config) {
+  const data::ForecastDataConfig& data = config.data;
+  return data.simulate.empty() ? std::filesystem::path(data.path).stem().string() : data.simulate;
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,286 @@
+#include "modewise/tasks/forecasting/evaluate.h"
+
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/progress.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/nn/layers/evaluation_mode.h"
+#include "modewise/tasks/forecasting/task.h"
+#include "modewise/train/distributed/distribute.h"
+#include "modewise/train/loop/task.h"
+
+namespace modewise::tasks {
+namespace {
+
+using Scale = metrics::ForecastErrors::Scale;
+
+/// [B, N_1…N_j, X…] -> [B, S, X…], contiguous, with `tail` axes X.
+at::Tensor flatten_modes(const at::Tensor& x, int64_t tail) {
+  if (!x.defined()) return x;
+  return x.flatten(1, x.dim() - 1 - tail).contiguous();
+}
+
+/// Of the values that a window looks back on, one that is so large that float32 may overflow on the way
+/// through a model; "" when all are moderate.
+std::string overflow_text(const ForecastBlock& block, int64_t window, const data::Series& series) {
+  constexpr float kModerate = 1e6F;  // deviations; their squares and sums are far from the limit
+  const int64_t count = block.past.size(1), lookback = block.past.size(2);
+  const std::span<const float> past =
+      floats(block.past)
+          .subspan(static_cast<size_t>(window * count * lookback), static_cast<size_t>(count * lookback));
+  const auto largest =
+      std::max_element(past.begin(), past.end(), [](float a, float b) { return std::abs(a) < std::abs(b); });
+  if (!(std::abs(*largest) > kModerate)) return "";
+  const int64_t at = largest - past.begin(), index = at / lookback;
+  const int64_t row = block.first_step.const_data_ptr<int64_t>()[window] + at % lookback;
+  return fmt::format(
+      "{}: {} is {:.3g} deviations from the mean, more than the model can compute with: if it stands for a "
+      "missing value, name it in data.missing_values",
+      series.where(row, index), series.values.const_data_ptr<double>()[row * count + index], *largest);
+}
+
+/// The first element of `values` [B, S, H, …] that is not finite.
+void require_finite_values(std::span<const float> values, const char* what, const ForecastBlock& block,
+                           const data::Series& series) {
+  const auto found = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+  if (found == values.end()) return;
+  const int64_t count = block.past.size(1), lookback = block.past.size(2), horizon = block.future.size(2);
+  const int64_t tail = std::ssize(values) / (block.windows() * count * horizon);
+  const int64_t cell = (found - values.begin()) / tail, window = cell / (count * horizon);
+  const int64_t row = block.first_step.const_data_ptr<int64_t>()[window] + lookback + cell % horizon;
+  const std::string cause = overflow_text(block, window, series);
+  fail(cause.empty() ? ErrorKind::general : ErrorKind::data,
+       "{}: {} of '{}' for {} is {}, which is no finite number; {}", series.source, what,
+       series.series_name(cell / horizon % count),
+       series.time.dated ? series.time.text_at(row) : fmt::format("row {}", row + 1), *found,
+       cause.empty() ? "no value that it looks back on is large, so the model's weights are: training with a "
+                       "smaller learning rate or clip_norm may help"
+                     : cause);
+}
+
+/// `output` is what the model gives for the batch.
+ForecastBlock block_of(const models::Forecaster& model, const data::WindowBatch& batch,
+                       const at::Tensor& output) {
+  ForecastBlock block;
+  block.past = flatten_modes(batch.past, 1);
+  block.future = flatten_modes(batch.future, 1);
+  block.past_observed = flatten_modes(batch.past_observed, 1);
+  block.future_observed = flatten_modes(batch.future_observed, 1);
+  block.first_step = batch.first_step;
+  if (model.shape().quantiles > 0) {
+    block.quantiles = flatten_modes(output, 2);
+    block.forecast = block.quantiles.select(-1, model.shape().quantiles / 2).contiguous();
+  } else {
+    block.forecast = flatten_modes(output, 1);
+  }
+  return block;
+}
+
+constexpr int64_t kMaxScores = int64_t{16} << 20;  // of each side, 4 bytes each
+
+}  // namespace
+
+void require_finite(const ForecastBlock& block, std::span<const float> quantiles,
+                    const data::Series& series) {
+  require_finite_values(floats(block.forecast), "the forecast", block, series);
+  require_finite_values(quantiles, "a quantile", block, series);
+}
+
+at::Tensor forecast_output(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset) {
+  const at::NoGradGuard no_grad;
+  return model.forward(model_input(batch, row_offset)).to(at::kFloat);
+}
+
+ForecastBlock forecast_batch(models::Forecaster& model, const data::WindowBatch& batch, int64_t row_offset) {
+  return block_of(model, batch, forecast_output(model, batch, row_offset));
+}
+
+void stream_forecasts(models::Forecaster& model, const ForecastData& data, const data::WindowSet& set,
+                      int64_t batch, const BlockVisitor& visit, int64_t stride, train::Workers& workers) {
+  const nn::EvaluationMode evaluation(model);
+  const int64_t count = (set.size() + stride - 1) / stride;
+  struct {
+    int64_t number = -1;
+    data::WindowBatch windows;
+  } gathered;  // what was made here is not gathered again
+  const auto gather = [&](int64_t number) -> const data::WindowBatch& {
+    if (gathered.number == number) return gathered.windows;
+    std::vector<int64_t> windows;
+    for (int64_t window = number * batch; window < std::min((number + 1) * batch, count); ++window)
+      windows.push_back(window * stride);
+    gathered = {number, data.source.gather(set, windows)};
+    return gathered.windows;
+  };
+  const auto make = [&](int64_t number) -> train::Tensors {
+    if (stop_signal() != 0) throw train::EvaluationInterrupted{};
+    return {forecast_output(model, gather(number), data.row_offset)};
+  };
+  const auto take = [&](int64_t number, const train::Tensors& output) {
+    ForecastBlock block = block_of(model, gather(number), output.front());
+    block.first_window = number * batch;
+    require_finite(block, block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{},
+                   data.series);
+    visit(block);
+  };
+  train::distribute(workers, (count + batch - 1) / batch, make, take);
+}
+
+std::span<const float> floats(const at::Tensor& tensor) {
+  return {tensor.const_data_ptr<float>(), static_cast<size_t>(tensor.numel())};
+}
+
+std::span<const bool> flags(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  return {tensor.const_data_ptr<bool>(), static_cast<size_t>(tensor.numel())};
+}
+
+std::vector<float> lookback_stddevs(const ForecastBlock& block) {
+  const std::span<const float> past = floats(block.past);
+  const std::span<const bool> observed = flags(block.past_observed);
+  const auto lookback = static_cast<size_t>(block.past.size(-1));
+  std::vector<float> result(past.size() / lookback);
+  for (size_t i = 0; i < result.size(); ++i)
+    result[i] = static_cast<float>(
+        metrics::window_stddev(past.subspan(i * lookback, lookback),
+                                  observed.empty() ? observed : observed.subspan(i * lookback, lookback)));
+  return result;
+}
+
+std::vector<double> CalibratedForecaster::levels() const {
+  if (calibration) return calibration->levels();
+  return config->forecast.probabilistic() ? config->forecast.quantiles : std::vector<double>{};
+}
+
+std::vector<float> CalibratedForecaster::quantiles(const ForecastBlock& block) const {
+  const std::span<const float> raw =
+      block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{};
+  if (!calibration) return {raw.begin(), raw.end()};
+  return metrics::calibrated_quantiles(*calibration, floats(block.forecast), raw, lookback_stddevs(block));
+}
+
+std::optional<metrics::Calibration> calibrate_forecaster(models::Forecaster& model,
+                                                         const ForecastConfig& config,
+                                                         const ForecastData& data) {
+  if (config.calibration.method == "none") return std::nullopt;
+  const data::WindowSet& validation = data.windows.validation;
+  metrics::CalibrationSample sample;
+  sample.series = model.shape().series_count();
+  sample.horizon = model.shape().horizon;
+  sample.shared_forecast = !config.forecast.probabilistic();
+  const std::vector<double>& levels = config.forecast.quantiles;
+  if (sample.shared_forecast)
+    sample.nominal = config.calibration.intervals;
+  else
+    for (size_t i = levels.size() / 2 + 1; i < levels.size(); ++i)
+      sample.nominal.push_back(levels[i] - levels[levels.size() - 1 - i]);
+  const int64_t cells = sample.series * sample.horizon;
+  const int64_t blocks = sample.shared_forecast ? 1 : std::ssize(sample.nominal);
+  const int64_t max_windows = std::max<int64_t>(kMaxScores / (cells * blocks), 1);
+  const int64_t stride = (validation.size() + max_windows - 1) / max_windows;
+  sample.windows = (validation.size() + stride - 1) / stride;
+  sample.below.resize(static_cast<size_t>(blocks * sample.windows * cells));
+  sample.above.resize(sample.below.size());
+  sample.stddev.resize(static_cast<size_t>(sample.windows * sample.series));
+  const size_t middle = levels.size() / 2, count = levels.size();
+  stream_forecasts(
+      model, data, validation, config.forecast.evaluation_batch,
+      [&](const ForecastBlock& block) {
+        const std::vector<float> stddev = lookback_stddevs(block);
+        const std::span<const float> truth = floats(block.future);
+        const std::span<const bool> observed = flags(block.future_observed);
+        const std::span<const float> values =
+            sample.shared_forecast ? floats(block.forecast) : floats(block.quantiles);
+        size_t i = 0;
+        for (int64_t window = block.first_window; window < block.first_window + block.windows(); ++window)
+          for (int64_t s = 0; s < sample.series; ++s) {
+            sample.stddev[static_cast<size_t>(s * sample.windows + window)] =
+                stddev[static_cast<size_t>((window - block.first_window) * sample.series + s)];
+            for (int64_t step = 0; step < sample.horizon; ++step, ++i)
+              for (int64_t interval = 0; interval < blocks; ++interval) {
+                const size_t at = sample.at(interval, s, step, window);
+                const bool known = observed.empty() || observed[i];
+                const auto wider = static_cast<size_t>(interval) + 1;
+                const float lower = sample.shared_forecast ? values[i] : values[i * count + middle - wider];
+                const float upper = sample.shared_forecast ? values[i] : values[i * count + middle + wider];
+                sample.below[at] = known ? lower - truth[i] : std::numeric_limits<float>::quiet_NaN();
+                sample.above[at] = known ? truth[i] - upper : std::numeric_limits<float>::quiet_NaN();
+              }
+          }
+      },
+      stride);
+  return metrics::calibrate(sample, config.calibration);
+}
+
+metrics::ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,
+                                            const data::WindowSet& set, const QuantileVisitor& visit,
+                                            train::Workers& workers) {
+  metrics::ForecastErrors errors = make_errors(*forecaster.config, data.scaler, forecaster.levels());
+  Progress progress("evaluating", set.size(), "windows");
+  const auto evaluate = [&](const ForecastBlock& block) {
+    const std::vector<float> quantiles = forecaster.quantiles(block);
+    require_finite(block, quantiles, data.series);
+    errors.add(floats(block.forecast), floats(block.future), flags(block.future_observed), quantiles);
+    if (visit) visit(block, quantiles);
+    progress.update(block.first_window + block.windows());
+  };
+  stream_forecasts(*forecaster.model, data, set, forecaster.config->forecast.evaluation_batch, evaluate, 1,
+                   workers);
+  progress.finish();
+  return errors;
+}
+
+nlohmann::ordered_json evaluation_json(const std::string& split, const metrics::ForecastErrors& errors,
+                                       const ForecastOptions& options, const data::Series& series) {
+  nlohmann::ordered_json result = {{"split", split},
+                                   {"windows", errors.windows()},
+                                   {"lookback", options.lookback},
+                                   {"horizon", options.longest()},
+                                   {"scaled", to_json(errors.total())},
+                                   {"units", to_json(errors.total(Scale::units))}};
+  if (errors.has_quantiles()) {
+    result["quantiles"] = to_json(errors.quantiles());
+    result["quantiles_units"] = to_json(errors.quantiles(Scale::units));
+  }
+  nlohmann::ordered_json horizons = nlohmann::ordered_json::object();
+  for (const int64_t steps : options.reported()) {
+    horizons[std::to_string(steps)] = to_json(errors.total(Scale::standard, steps));
+    if (errors.has_quantiles())
+      horizons[std::to_string(steps)]["quantiles"] = to_json(errors.quantiles(Scale::standard, steps));
+  }
+  result["horizons"] = horizons;
+  const std::vector<metrics::QuantileErrors::Interval> intervals =
+      errors.has_quantiles() ? errors.quantiles().intervals
+                             : std::vector<metrics::QuantileErrors::Interval>{};
+  nlohmann::ordered_json by_step = nlohmann::ordered_json::array();
+  for (int64_t step = 0; step < errors.horizon(); ++step) {
+    nlohmann::ordered_json row = to_json(errors.of_step(step));
+    row["step"] = step + 1;
+    for (const metrics::QuantileErrors::Interval& interval : intervals)
+      if (const auto coverage = errors.coverage_of_step(step, interval.nominal);
+          coverage && std::isfinite(*coverage))
+        row[fmt::format("coverage_{:g}", std::round(interval.nominal * 1e6) / 1e4)] = *coverage;
+    by_step.push_back(std::move(row));
+  }
+  result["by_step"] = by_step;
+  nlohmann::ordered_json by_series = nlohmann::ordered_json::array();
+  for (int64_t s = 0; s < errors.series(); ++s) {
+    const metrics::PointErrors units = errors.of_series(s, Scale::units);
+    require(units.count == 0 || std::isfinite(units.mse), ErrorKind::data,
+            "{}: the squared errors of '{}' in its units are beyond what 64-bit floats can hold",
+            series.source, series.series_name(s));
+    by_series.push_back({{"name", series.series_name(s)},
+                         {"scaled", to_json(errors.of_series(s))},
+                         {"units", to_json(units)}});
+  }
+  result["by_series"] = by_series;
+  return result;
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,162 @@
+#include "modewise/tasks/forecasting/report.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "modewise/data/forecasting/future_covariates.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<double> values_of(const at::Tensor& values) {
+  const at::Tensor plain = values.to(at::kDouble).contiguous();
+  return {plain.const_data_ptr<double>(), plain.const_data_ptr<double>() + plain.numel()};
+}
+
+/// The mean of each series over the window's observed rows, [B, N…, 1].
+at::Tensor window_means(const models::ForecastInput& input) {
+  if (!input.observed.defined()) return input.past.mean(-1, true);
+  const at::Tensor count = input.observed.sum(-1, true).clamp_min(1).to(input.past.scalar_type());
+  return at::where(input.observed, input.past, at::zeros({}, input.past.options())).sum(-1, true) / count;
+}
+
+class Occlusion {
+ public:
+  Occlusion(models::Forecaster& model, const models::ForecastInput& input)
+      : model_(model), input_(input), means_(window_means(input)), whole_(forecast(input)) {}
+
+  /// |change| of the forecast [B, N_1 … N_j, H (, Q)] when [begin, end) of dimension `dim` of the past is
+  /// taken away.
+  at::Tensor change(int64_t dim, int64_t begin, int64_t end) const {
+    at::Tensor past = input_.past.clone();
+    const at::Tensor means = means_.expand_as(past);
+    past.narrow(dim, begin, end - begin).copy_(means.narrow(dim, begin, end - begin));
+    models::ForecastInput changed = input_;
+    changed.past = past;
+    return (forecast(changed) - whole_).abs();
+  }
+
+  /// The same when those of the numbers that are known ahead become 0.
+  at::Tensor known_change(const std::vector<int64_t>& numbers) const {
+    models::ForecastInput changed = input_;
+    changed.known = input_.known.clone();
+    for (const int64_t number : numbers) changed.known.select(-2, number).zero_();
+    return (forecast(changed) - whole_).abs();
+  }
+
+ private:
+  at::Tensor forecast(const models::ForecastInput& input) const { return model_.forward(input); }
+
+  models::Forecaster& model_;
+  const models::ForecastInput& input_;
+  at::Tensor means_, whole_;
+};
+
+std::string group_name(const std::vector<std::string>& labels, int64_t begin, int64_t end) {
+  const auto name = [&](int64_t i) {
+    return labels.empty() ? std::to_string(i) : labels[static_cast<size_t>(i)];
+  };
+  return end - begin == 1 ? name(begin) : fmt::format("{} … {}", name(begin), name(end - 1));
+}
+
+/// A series mode: what its places change in all of the output, and in that of each place.
+Influence of_series_mode(const Occlusion& occlusion, const data::SeriesMode& mode, int64_t dim,
+                         int64_t maximum) {
+  Influence out;
+  out.mode = mode.name;
+  const auto size = static_cast<int64_t>(mode.labels.size());
+  const auto groups = place_groups(size, maximum);
+  out.targets = mode.labels;
+  out.matrix.resize(static_cast<size_t>(size) * groups.size());
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const auto [begin, end] = groups[g];
+    const at::Tensor change = occlusion.change(dim, begin, end);
+    out.places.push_back(group_name(mode.labels, begin, end));
+    out.effect.push_back(change.mean().item<double>());
+    const std::vector<double> by_target = values_of(change.movedim(dim, 0).flatten(1).mean(1));
+    for (size_t t = 0; t < by_target.size(); ++t) out.matrix[t * groups.size() + g] = by_target[t];
+  }
+  return out;
+}
+
+/// Parts of the past, as long as the step between patches.
+Influence of_time(const Occlusion& occlusion, int64_t lookback, int64_t step, int64_t maximum, int64_t dim) {
+  Influence out;
+  out.mode = "time";
+  const auto groups = place_groups((lookback + step - 1) / step, maximum);
+  for (const auto& [first, last] : groups) {
+    const int64_t begin = first * step, end = std::min(last * step, lookback);
+    out.places.push_back(fmt::format("−{} … −{}", lookback - begin, lookback - end + 1));
+    out.effect.push_back(occlusion.change(dim, begin, end).mean().item<double>());
+  }
+  return out;
+}
+
+/// Columns that are known ahead, and parts of the date; `labels` has one for each of their numbers.
+Influence of_known(const Occlusion& occlusion, const std::vector<std::string>& labels) {
+  Influence out;
+  out.mode = "known ahead";
+  for (const std::string& label : labels) {
+    if (std::find(out.places.begin(), out.places.end(), label) != out.places.end()) continue;
+    std::vector<int64_t> numbers;
+    for (size_t i = 0; i < labels.size(); ++i)
+      if (labels[i] == label) numbers.push_back(static_cast<int64_t>(i));
+    out.places.push_back(label);
+    out.effect.push_back(occlusion.known_change(numbers).mean().item<double>());
+  }
+  return out;
+}
+
+}  // namespace
+
+Explanation explain_forecast(const ForecastRun& run, const ForecastData& data,
+                             const ExplainOptions& options) {
+  const at::NoGradGuard no_grad;
+  const data::WindowSet& set = windows_of(data.windows, options.split);
+  const std::vector<int64_t> windows = spread_samples(set.size(), options.samples);
+  const data::WindowBatch batch = data.source.gather(set, windows);
+  const models::ForecastInput input = model_input(batch, data.row_offset);
+  models::Forecaster& model = *run.model;
+  model.eval();
+  Explanation e;
+  e.title =
+      fmt::format("{} on {}", model_title(run.config), fs::path(data.series.source).filename().string());
+  e.subtitle = "What the forecaster attends to";
+  e.facts = {{"run", run.folder.path().string()},
+             {"samples", fmt::format("{} windows of the {} rows", windows.size(), options.split)}};
+  for (const data::SeriesMode& mode : data.series.modes) {
+    e.mode_names.push_back(mode.name);
+    e.labels.push_back(mode.labels);
+  }
+  e.mode_names.emplace_back("time");
+  e.labels.emplace_back();
+  const auto shown = std::min<size_t>(windows.size(), static_cast<size_t>(options.singles));
+  for (size_t i = 0; i < shown; ++i) e.sample_names.push_back(fmt::format("window {}", windows[i]));
+  e.attention = model.attention(input);
+  if (!e.attention.maps.empty()) e.combine = run.config.model.attention.combined();
+  e.ranks = analysis::layer_ranks(e.attention);
+  const Occlusion occlusion(model, input);
+  int64_t dim = 1;
+  for (const data::SeriesMode& mode : data.series.modes)
+    e.influences.push_back(of_series_mode(occlusion, mode, dim++, options.places));
+  const int64_t step =
+      e.attention.maps.empty() && e.attention.full.empty() ? 1 : run.config.model.patch.stride;
+  e.influences.push_back(of_time(occlusion, run.config.forecast.lookback, step, options.places, dim));
+  if (input.known.defined())
+    e.influences.push_back(of_known(
+        occlusion,
+        data::known_labels(run.config.data, data.series, run.data.known && run.data.known->missing)));
+  e.effect_unit = "the mean absolute change of the scaled forecast";
+  e.removal = "its values become their mean over the window";
+  if (input.known.defined()) e.removal += ", those that are known ahead that of the training rows";
+  return e;
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,156 @@
+#include "modewise/tasks/forecasting/members.h"
+
+#include <ATen/ops/equal.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "modewise/core/error.h"
+#include "modewise/models/forecasting/ensemble.h"
+#include "modewise/tasks/forecasting/run.h"
+#include "modewise/tasks/load_config.h"
+#include "modewise/train/checkpoint/tensor_file.h"
+
+namespace modewise::tasks {
+namespace {
+
+bool is_ensemble(const ForecastConfig& config) {
+  return config.model.name == "ensemble";
+}
+
+/// What a member's forecast must share with the others'.
+struct ForecastContract {
+  int64_t horizon;
+  bool quantiles;
+  std::vector<double> levels;
+  std::vector<std::string> known, calendar;
+  std::string calendar_code;
+
+  explicit ForecastContract(const ForecastConfig& config)
+      : horizon(config.forecast.longest()),
+        quantiles(config.forecast.probabilistic()),
+        levels(config.forecast.probabilistic() ? config.forecast.quantiles : std::vector<double>()),
+        known(config.data.known),
+        calendar(config.data.calendar),
+        calendar_code(config.data.calendar_code) {}
+  bool operator==(const ForecastContract&) const = default;
+};
+
+/// Products of the members' errors on the validation windows of a further split, where each of them is the
+/// run that was trained there.
+at::Tensor errors_on_split(const ForecastConfig& config, int64_t split) {
+  const models::EnsembleConfig& options = config.model.ensemble;
+  ForecastConfig there = config;
+  there.model.ensemble.members.clear();
+  there.model.ensemble.runs.clear();
+  there.model.ensemble.splits = 1;
+  for (int64_t i = 0; i < options.models(); ++i)
+    there.model.ensemble.runs.push_back(options.runs[static_cast<size_t>(i * options.splits + split)]);
+  there.train.test = false;
+  there.data =
+      read_run_config<ForecastConfig>(train::RunFolder::open(there.model.ensemble.runs.front())).data;
+  take_members(there);
+  const ForecastData data = load_forecast_data(there);
+  const std::shared_ptr<models::Forecaster> model =
+      models::make_forecaster(there.model, there.model_shape(data.series), 0);
+  load_members(*model, there, data);
+  return dynamic_cast<models::EnsembleForecaster&>(*model).error_products(fitting_rows(data));
+}
+
+}  // namespace
+
+void take_members(ForecastConfig& config) {
+  if (!is_ensemble(config) || !config.model.ensemble.members.empty()) return;
+  models::EnsembleConfig& ensemble = config.model.ensemble;
+  require(!ensemble.runs.empty(), ErrorKind::usage,
+          "an ensemble puts runs together: name them by --set model.ensemble.runs=RUN,RUN");
+  const auto splits = static_cast<size_t>(ensemble.splits);
+  require(ensemble.runs.size() % splits == 0, ErrorKind::config,
+          "model.ensemble: {} runs are no multiple of splits = {}", ensemble.runs.size(), splits);
+  config.forecast.lookback = 0;
+  std::optional<ForecastContract> promise;
+  for (size_t i = 0; i < ensemble.runs.size(); ++i) {
+    const std::string& run = ensemble.runs[i];
+    const train::RunFolder folder = train::RunFolder::open(run);
+    folder.require_task("forecast");
+    const auto of_run = read_run_config<ForecastConfig>(folder);
+    require(!is_ensemble(of_run), ErrorKind::config, "{}: an ensemble cannot be the member of another", run);
+    if (!promise) {
+      promise.emplace(of_run);
+      config.data.known = of_run.data.known;
+      config.data.calendar = of_run.data.calendar;
+      config.data.calendar_code = of_run.data.calendar_code;
+      config.forecast.horizon = of_run.forecast.horizon;
+      config.forecast.horizons = of_run.forecast.horizons;
+      config.forecast.validation_stride = of_run.forecast.validation_stride;
+      config.forecast.loss = of_run.forecast.loss;
+      config.forecast.quantiles = of_run.forecast.quantiles;
+    }
+    require(*promise == ForecastContract(of_run), ErrorKind::config,
+            "{}: its horizon, loss, quantiles or what it is told ahead are not those of {}", run,
+            ensemble.runs.front());
+    if (i % splits != 0) continue;
+    config.forecast.lookback = std::max(config.forecast.lookback, of_run.forecast.lookback);
+    ensemble.members.push_back(models::EnsembleMember{of_run.forecast.lookback, of_run.model}.to_toml());
+  }
+  config.train.epochs = 0;
+}
+
+void load_members(models::Forecaster& model, const ForecastConfig& config, const ForecastData& data) {
+  auto* ensemble = dynamic_cast<models::EnsembleForecaster*>(&model);
+  if (ensemble == nullptr) return;
+  const models::EnsembleConfig& options = config.model.ensemble;
+  require(options.models() == ensemble->members(), ErrorKind::config,
+          "model.ensemble: {} runs, but {} members; a new ensemble is given runs alone", options.models(),
+          ensemble->members());
+  for (int64_t i = 0; i < ensemble->members(); ++i) {
+    const std::string& path = options.runs[static_cast<size_t>(i * options.splits)];
+    const ForecastRun run = open_forecast_run(path);
+    // The hash of the data is another where the test part was left unread.
+    require(at::equal(run.data.scaler.mean, data.scaler.mean) &&
+                at::equal(run.data.scaler.stddev, data.scaler.stddev),
+            ErrorKind::data, "{} was trained on other rows (of {}) than those of {}", path, run.data.source,
+            data.series.source);
+    train::copy_into(train::module_tensors(ensemble->member(i)), train::module_tensors(*run.model));
+  }
+}
+
+std::optional<models::SplitWeights> fit_model(models::Forecaster& model, const ForecastConfig& config,
+                                              const ForecastData& data) {
+  auto* ensemble = dynamic_cast<models::EnsembleForecaster*>(&model);
+  const int64_t splits = ensemble == nullptr ? 1 : config.model.ensemble.splits;
+  if (splits == 1) {
+    model.fit(fitting_rows(data));
+    return std::nullopt;
+  }
+  std::vector<at::Tensor> grams = {ensemble->error_products(fitting_rows(data))};
+  for (int64_t split = 1; split < splits; ++split) grams.push_back(errors_on_split(config, split));
+  models::SplitWeights chosen = models::weights_over_splits(grams, config.model.ensemble.picks);
+  ensemble->set_weights(chosen.weights);
+  return chosen;
+}
+
+nlohmann::ordered_json members_json(const models::Forecaster& model, const ForecastConfig& config) {
+  const auto* ensemble = dynamic_cast<const models::EnsembleForecaster*>(&model);
+  if (ensemble == nullptr) return {};
+  const models::EnsembleConfig& options = config.model.ensemble;
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  const std::vector<double> weights = ensemble->weights();
+  for (size_t i = 0; i < weights.size(); ++i)
+    if (weights[i] > 0)
+      all.push_back({{"run", options.runs[i * static_cast<size_t>(options.splits)]}, {"weight", weights[i]}});
+  return all;
+}
+
+std::string members_text(const models::Forecaster& model, const ForecastConfig& config) {
+  std::vector<std::string> parts;
+  for (const auto& member : members_json(model, config))
+    parts.push_back(fmt::format("{} {:.2f}",
+                                std::filesystem::path(member["run"].get<std::string>()).filename().string(),
+                                member["weight"].get<double>()));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,277 @@
+#include "modewise/tasks/forecasting/predict.h"
+
+#include <ATen/ops/empty_like.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/data/forecasting/future_covariates.h"
+#include "modewise/io/arrays/npz.h"
+#include "modewise/tasks/forecasting/task.h"
+#include "modewise/train/checkpoint/tensor_file.h"
+
+namespace modewise::tasks {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using report::csv_cell;
+using report::CsvReader;
+
+std::string quantile_name(const std::string& series, double level) {
+  return fmt::format("{}_q{:g}", series, level);
+}
+
+/// Forecasts carry float32 precision; no more digits are written. Units may make them larger than a float32.
+std::string number_text(double value) {
+  if (std::abs(value) > std::numeric_limits<float>::max()) return fmt::format("{:.9g}", value);
+  return fmt::format("{}", static_cast<float>(value));
+}
+
+/// ",OT,OT_q0.025,…" of each name.
+void append_names(std::string& text, const std::vector<std::string>& names, const std::vector<double>& levels,
+                  CsvReader reader) {
+  for (const std::string& name : names) {
+    text += "," + csv_cell(name, reader);
+    for (const double level : levels) text += "," + csv_cell(quantile_name(name, level), reader);
+  }
+}
+
+/// The forecast of a series at a step and its quantiles, each behind a comma.
+void append_numbers(std::string& text, const Forecast& forecast, size_t s, size_t step) {
+  const size_t at = s * forecast.times.size() + step, levels = forecast.levels.size();
+  text += "," + number_text(forecast.values[at]);
+  for (size_t level = 0; level < levels; ++level)
+    text += "," + number_text(forecast.quantiles[at * levels + level]);
+}
+
+std::string cells_text(const std::vector<std::string>& cells, CsvReader reader) {
+  std::string text;
+  for (size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "" : ",") + csv_cell(cells[i], reader);
+  return text;
+}
+
+/// What the columns of dates are called.
+std::string time_names(const Forecast& forecast, CsvReader reader) {
+  if (!forecast.time_columns.names.empty()) return cells_text(forecast.time_columns.names, reader);
+  return forecast.dated ? "date" : "row";
+}
+
+/// The date of a step, in as many cells as there are columns of dates.
+std::string time_cells(const Forecast& forecast, size_t step) {
+  if (!forecast.time_columns.parts) return csv_cell(forecast.times[step]);
+  const io::CivilTime civil = io::to_civil(forecast.seconds[step]);
+  const std::array<int64_t, 6> parts = {civil.year, civil.month,  civil.day,
+                                        civil.hour, civil.minute, civil.second};
+  return fmt::format("{}", fmt::join(std::span(parts).first(forecast.time_columns.names.size()), ","));
+}
+
+std::string long_csv(const Forecast& forecast, CsvReader reader) {
+  const data::LongLayout& layout = *forecast.layout;
+  const size_t width = layout.values.size();
+  std::string text = cells_text(layout.id, reader) + "," + time_names(forecast, reader);
+  append_names(text, layout.values, forecast.levels, reader);
+  text += "\n";
+  for (size_t id = 0; id < layout.series.size(); ++id) {
+    for (size_t step = 0; step < forecast.times.size(); ++step) {
+      text += cells_text(layout.series[id], reader) + "," + time_cells(forecast, step);
+      for (size_t i = 0; i < width; ++i) append_numbers(text, forecast, id * width + i, step);
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+void require_lookback(const ForecastRun& run, const data::Series& series, const data::WindowBatch& batch) {
+  if (run.data.missing || !batch.past_observed.defined()) return;
+  const int64_t missing = batch.past_observed.logical_not().sum().item<int64_t>();
+  require(missing == 0, ErrorKind::data,
+          "{}: {} cells are missing in its last {} rows, but the run was trained on data without missing "
+          "cells, so its model takes none",
+          series.source, missing, run.config.forecast.lookback);
+}
+
+/// The run's model, or a copy of it fitted to all rows of the series that it goes on from.
+std::shared_ptr<models::Forecaster> model_for_the_end(const ForecastRun& run,
+                                                      const data::WindowSource& source) {
+  if (!run.model->refits()) return run.model;
+  const std::shared_ptr<models::Forecaster> model = models::make_forecaster(
+      run.config.model, run.model->shape(), static_cast<uint64_t>(run.config.train.seed));
+  train::copy_into(train::module_tensors(*model), train::module_tensors(*run.model));
+  model->refit(fitting_rows(source, run.data.scaler));
+  return model;
+}
+
+/// The last observed value of each lookback, for every step; 0 (the training mean) where there is none.
+at::Tensor repeat_forecast(const ForecastBlock& block) {
+  const at::Tensor result = at::empty_like(block.future);
+  const std::span<const float> past = floats(block.past);
+  const std::span<const bool> observed = flags(block.past_observed);
+  const int64_t lookback = block.past.size(-1), horizon = block.future.size(-1);
+  float* out = result.mutable_data_ptr<float>();
+  for (int64_t i = 0; i < block.past.numel() / lookback; ++i) {
+    float last = 0;
+    for (int64_t step = lookback; step-- > 0;) {
+      const auto at = static_cast<size_t>(i * lookback + step);
+      if (!observed.empty() && !observed[at]) continue;
+      last = past[at];
+      break;
+    }
+    std::fill_n(out + i * horizon, horizon, last);
+  }
+  return result;
+}
+
+Json intervals_json(const metrics::ForecastErrors& errors) {
+  Json json = Json::array();
+  for (const auto& interval : errors.quantiles().intervals)
+    json.push_back(
+        {{"nominal", interval.nominal}, {"coverage", interval.coverage}, {"width", interval.width}});
+  return json;
+}
+
+}  // namespace
+
+Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int64_t steps) {
+  const data::WindowShape shape = run.config.window();
+  require(steps >= 0 && steps <= shape.horizon, ErrorKind::usage,
+          "the run forecasts {} rows ahead, {} were asked for: train one with forecast.horizon={}",
+          shape.horizon, steps, steps);
+  if (steps == 0) steps = shape.horizon;
+  require(series.rows() >= shape.lookback, ErrorKind::data, "{}: {} rows, but the model looks back {} rows",
+          series.source, series.rows(), shape.lookback);
+  const int64_t first = series.rows() - shape.lookback;
+  data::require_future_covariates(
+      series, series.rows(), series.rows() + shape.horizon,
+      fmt::format("the model looks ahead at all {} rows of its horizon: fill them behind the last "
+                  "row with other values, or give --future FILE",
+                  shape.horizon));
+  const data::WindowSource source = run_source(run.data, run.config.data, series, first, shape.horizon);
+  data::WindowBatch batch = source.gather_rows(shape, std::span(&first, 1));
+  require_lookback(run, series, batch);
+  if (!run.data.missing) batch.past_observed = at::Tensor();
+  const std::shared_ptr<models::Forecaster> model = model_for_the_end(run, source);
+  const ForecastBlock block = forecast_batch(*model, batch, phase_offset(run, series));
+  const CalibratedForecaster forecaster = run.forecaster();
+  const std::vector<float> quantiles = forecaster.quantiles(block);
+  require_finite(block, quantiles, series);
+  const std::span<const float> values = floats(block.forecast);
+  const std::vector<double> mean = scaler_means(run.data.scaler),
+                            stddev = scaler_stddevs(run.data.scaler);
+
+  Forecast result;
+  result.dated = series.time.dated;
+  result.time_columns = series.time_columns;
+  result.layout = series.long_layout;
+  result.levels = forecaster.levels();
+  const auto horizon = static_cast<size_t>(shape.horizon), count = static_cast<size_t>(steps);
+  const size_t levels = result.levels.size();
+  for (size_t step = 0; step < count; ++step) {
+    const int64_t row = series.rows() + static_cast<int64_t>(step);
+    result.seconds.push_back(series.time.at(row));
+    result.times.push_back(series.time.text_at(row));
+  }
+  for (size_t s = 0; s < mean.size(); ++s) {
+    result.names.push_back(series.series_name(static_cast<int64_t>(s)));
+    for (size_t step = 0; step < count; ++step) {
+      result.values.push_back(values[s * horizon + step] * stddev[s] + mean[s]);
+      for (size_t level = 0; level < levels; ++level)
+        result.quantiles.push_back(quantiles[(s * horizon + step) * levels + level] * stddev[s] + mean[s]);
+    }
+  }
+  return result;
+}
+
+std::string to_csv(const Forecast& forecast, CsvReader reader) {
+  if (forecast.layout) return long_csv(forecast, reader);
+  std::string text = time_names(forecast, reader);
+  append_names(text, forecast.names, forecast.levels, reader);
+  text += "\n";
+  for (size_t step = 0; step < forecast.times.size(); ++step) {
+    text += time_cells(forecast, step);
+    for (size_t s = 0; s < forecast.names.size(); ++s) append_numbers(text, forecast, s, step);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string to_npz(const Forecast& forecast) {
+  const auto series = std::ssize(forecast.names), steps = forecast.steps(),
+             levels = std::ssize(forecast.levels);
+  std::string names;
+  for (const std::string& name : forecast.names) names += name + "\n";
+  const std::span name_bytes(reinterpret_cast<const uint8_t*>(names.data()), names.size());
+  std::map<std::string, io::Array> arrays = {
+      {"times", io::make_array({steps}, std::span<const int64_t>(forecast.seconds))},
+      {"forecast", io::make_array({series, steps}, std::span<const double>(forecast.values))},
+      {"names", io::make_array({std::ssize(names)}, name_bytes)}};
+  if (levels > 0) {
+    arrays["levels"] = io::make_array({levels}, std::span<const double>(forecast.levels));
+    arrays["quantiles"] =
+        io::make_array({series, steps, levels}, std::span<const double>(forecast.quantiles));
+  }
+  return io::format_npz(arrays);
+}
+
+nlohmann::ordered_json to_json(const Forecast& forecast) {
+  const size_t steps = forecast.times.size(), levels = forecast.levels.size();
+  nlohmann::ordered_json series = nlohmann::ordered_json::array();
+  for (size_t s = 0; s < forecast.names.size(); ++s) {
+    const auto begin = forecast.values.begin() + static_cast<std::ptrdiff_t>(s * steps);
+    nlohmann::ordered_json quantiles = nlohmann::ordered_json::object();
+    for (size_t level = 0; level < levels; ++level) {
+      std::vector<double> values;
+      for (size_t step = 0; step < steps; ++step)
+        values.push_back(forecast.quantiles[(s * steps + step) * levels + level]);
+      quantiles[fmt::format("{:g}", forecast.levels[level])] = values;
+    }
+    series.push_back({{"name", forecast.names[s]},
+                      {"forecast", std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(steps))},
+                      {"quantiles", quantiles}});
+  }
+  return {{forecast.dated ? "dates" : "rows", forecast.times}, {"series", series}};
+}
+
+Json backtest(const ForecastRun& run, const ForecastData& data, int64_t stride) {
+  const data::WindowShape shape = run.config.window();
+  if (stride == 0) stride = shape.horizon;
+  const data::WindowSet windows("test", data.splits.test, shape, true, stride);
+  const CalibratedForecaster forecaster = run.forecaster();
+  const std::vector<double> levels = forecaster.levels();
+  metrics::ForecastErrors all = make_errors(run.config, data.scaler, levels);
+  metrics::ForecastErrors all_repeat = make_errors(run.config, data.scaler, {});
+  Json origins = Json::array();
+  const auto evaluate = [&](const ForecastBlock& block) {
+    metrics::ForecastErrors one = make_errors(run.config, data.scaler, levels);
+    metrics::ForecastErrors one_repeat = make_errors(run.config, data.scaler, {});
+    const std::vector<float> quantiles = forecaster.quantiles(block);
+    require_finite(block, quantiles, data.series);
+    const at::Tensor repeat = repeat_forecast(block);
+    for (metrics::ForecastErrors* errors : {&one, &all})
+      errors->add(floats(block.forecast), floats(block.future), flags(block.future_observed), quantiles);
+    for (metrics::ForecastErrors* errors : {&one_repeat, &all_repeat})
+      errors->add(floats(repeat), floats(block.future), flags(block.future_observed));
+    const int64_t row = windows.first_row(block.first_window) + shape.lookback;
+    origins.push_back({{"row", row},
+                       {"time", data.series.time.text_at(row)},
+                       {"scaled", to_json(one.total())},
+                       {"repeat_mae", one_repeat.total().mae},
+                       {"intervals", intervals_json(one)}});
+  };
+  // One origin at a time: its row of the table needs sums of its own.
+  stream_forecasts(*run.model, data, windows, 1, evaluate, 1, train::workers());
+  if (!train::workers().is_rank_zero()) return {};
+  return {{"stride", stride},
+          {"lookback", shape.lookback},
+          {"horizon", shape.horizon},
+          {"scaled", to_json(all.total())},
+          {"units", to_json(all.total(metrics::ForecastErrors::Scale::units))},
+          {"repeat_mae", all_repeat.total().mae},
+          {"intervals", intervals_json(all)},
+          {"origins", origins}};
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,71 @@
+#pragma once
+// Forecasting as the trainer sees it: windows of the training rows, the loss, and errors over the validation
+// rows. In a loss missing targets take no part; sums run over fixed axes in a fixed order, so that it has the
+// same bits for any number of threads.
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <optional>
+
+#include "modewise/metrics/forecast_errors.h"
+#include "modewise/models/forecasting/forecaster.h"
+#include "modewise/tasks/forecasting/config.h"
+#include "modewise/tasks/forecasting/data.h"
+#include "modewise/tasks/forecasting/members.h"
+#include "modewise/tasks/rank_tracking.h"
+#include "modewise/train/loop/module_task.h"
+
+namespace modewise::tasks {
+
+/// The mean loss over observed targets: `forecast` [B, N_1…N_j, H] (with quantiles [B, N_1…N_j, H, Q]),
+/// `future` [B, N_1…N_j, H], `observed` of that shape (bool) or undefined. With several horizons the mean of
+/// the losses on their prefixes. 0 when nothing is observed.
+at::Tensor forecast_loss(const at::Tensor& forecast, const at::Tensor& future, const at::Tensor& observed,
+                         const ForecastOptions& options);
+
+/// The quantile (pinball) loss averaged over levels: `quantiles` [..., Q], `future` [...] -> [...].
+at::Tensor pinball_loss(const at::Tensor& quantiles, const at::Tensor& future,
+                        const std::vector<double>& levels);
+
+class ForecastTask final : public train::ModuleTask {
+ public:
+  /// `data` must outlive the task.
+  ForecastTask(const ForecastConfig& config, const ForecastData& data);
+
+  torch::nn::Module& module() override { return *model_; }
+  int64_t training_samples() const override { return data_.windows.train.size(); }
+  std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
+  at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  std::vector<double> loss_counts(const train::Batch& batch) const override;
+  at::Tensor loss_share(const train::Batch& part, uint64_t seed, uint64_t step,
+                        std::span<const double> all) override;
+  at::Tensor sums(const train::Share& share) override;
+  /// val_mse, val_mae, for quantile models val_pinball and val_crps; with several horizons the mean of the
+  /// prefixes, followed by each (val_mse_96 …).
+  train::Metrics metrics_of(const at::Tensor& sums) override;
+  /// Forecasts of a validation window, and the attention to it where that is cheap to form.
+  std::vector<train::Image> figures() override;
+  train::Criterion criterion() const override;
+  std::string data_hash() const override { return data_.hash; }
+
+  models::Forecaster& model() { return *model_; }
+  const std::optional<models::SplitWeights>& split_weights() const { return split_weights_; }
+
+ private:
+  at::Tensor forecast(const data::WindowBatch& windows, uint64_t seed, uint64_t step);
+  metrics::ForecastErrors no_errors() const;
+  void track_stable_rank(train::Metrics& metrics);
+
+  ForecastConfig config_;
+  const ForecastData& data_;
+  std::shared_ptr<models::Forecaster> model_;
+  RankTracker ranks_;
+  std::optional<models::SplitWeights> split_weights_;  // of an ensemble over several splits
+};
+
+/// Empty sums for forecasts of this config on this scale; `levels` are those of the quantiles to come.
+metrics::ForecastErrors make_errors(const ForecastConfig& config, const data::Scaler& scaler,
+                                    std::vector<double> levels);
+
+}  // namespace modewise::tasks

@@ -1,0 +1,58 @@
+#include "modewise/tasks/image_classification/config.h"
+
+#include <filesystem>
+
+namespace modewise::tasks {
+
+void ImageClassificationOptions::fields(Fields& f) {
+  ClassLossOptions::fields(f);
+  f.add("select", select, "validation metric that chooses the best weights",
+        {.one_of = {"auc", "accuracy", "loss"}});
+  f.add("evaluation_batch", evaluation_batch, "pictures at a time in evaluation", {.min = 1, .max = 65536});
+}
+
+void ImageClassificationOutput::fields(Fields& f) {
+  f.add("report", report, "write report.html after training");
+}
+
+ImageClassificationConfig::ImageClassificationConfig() {
+  model.use_model("cnn");
+  train.epochs = train::TrainConfig::kOpenEpochs;
+  train.batch_size = 128;
+  train.patience = 0;
+  train.optimizer.learning_rate = 2e-3;
+  train.optimizer.weight_decay = 0.05;
+  train.schedule.warmup_steps = 100;
+}
+
+void ImageClassificationConfig::fields(Fields& f) {
+  f.group("data", data);
+  f.group("augment", augment);
+  f.group("model", model);
+  f.group("pictures", images);
+  f.group("train", train);
+  f.group("output", output);
+  train.output_fields(f);
+}
+
+models::VisionShape ImageClassificationConfig::model_shape(const data::ImageSet& set) const {
+  return {{set.height(), set.width()}, set.channels(), std::ssize(set.classes), false};
+}
+
+void ImageClassificationConfig::validate(const std::string& /*source*/) const {
+  train.validate();
+}
+
+std::string model_title(const ImageClassificationConfig& config) {
+  const models::VisionModelConfig& model = config.model;
+  if (model.name == "cnn") return model.cnn.attention == "none" ? "cnn" : "cnn " + model.cnn.attention;
+  return models::is_grid_token_model(model.name) ? title_of(model, model.attention) : model.name;
+}
+
+std::string data_title(const ImageClassificationConfig& config) {
+  std::filesystem::path path(config.data.path);
+  if (!path.has_filename()) path = path.parent_path();
+  return path.stem().string();
+}
+
+}  // namespace modewise::tasks

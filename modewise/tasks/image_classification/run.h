@@ -1,0 +1,50 @@
+#pragma once
+// A run that classifies pictures.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "modewise/data/image_classification/images.h"
+#include "modewise/models/vision/vision_classifier.h"
+#include "modewise/tasks/classification/classification_run.h"
+#include "modewise/tasks/image_classification/config.h"
+
+namespace modewise::tasks {
+
+class ImageClassificationRun final : public ClassificationRunOf<ImageClassificationConfig, data::ImageSet, models::VisionClassifier> {
+ public:
+  const char* task() const override { return "pictures"; }
+  const char* subject() const override { return "pictures"; }
+  const ClassOptions& options() const override { return config.images; }
+  void require_data() const override;
+
+  void load_samples(bool with_test) override;
+  void load_samples_of(const std::string& path, bool with_test) override;
+  std::string samples_text() const override;
+  nlohmann::ordered_json describe() const override;
+  void read_description(const nlohmann::ordered_json& json, const std::string& file) override;
+
+  void make_model(bool to_train) override;
+  analysis::ModelCost cost() const override;
+  data::LabelledBatch gather(std::span<const int64_t> samples) const override;
+  void vary(data::LabelledBatch& batch, int64_t number) const override;
+
+  std::unique_ptr<ClassificationRun> create() const override { return std::make_unique<ImageClassificationRun>(); }
+
+  std::vector<std::string> figures() const override { return {"auc", "accuracy", "loss"}; }
+
+  SampleView sample_view(int64_t sample) const override;
+  std::string figure_text() const override { return "as the model gets them, before they are normalised"; }
+  std::vector<std::string> mode_names() const override { return {"row", "column"}; }
+  std::string combine() const override;
+  std::vector<Influence> influences(const models::ClassifierInput& input, const at::Tensor& whole,
+                                    int64_t max_places) const override;
+  std::string removal_text() const override { return "the band becomes the picture's mean"; }
+
+ private:
+  std::vector<std::string> trained_classes_;
+  at::Tensor mean_, stddev_;  // [C], of the pictures that the run was trained on
+};
+
+}  // namespace modewise::tasks

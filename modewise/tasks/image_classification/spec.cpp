@@ -1,0 +1,112 @@
+#include "modewise/tasks/image_classification/spec.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/io/images/picture.h"
+#include "modewise/tasks/classification/class_tables.h"
+#include "modewise/tasks/classification/classification_spec.h"
+#include "modewise/tasks/image_classification/robustness.h"
+#include "modewise/tasks/image_classification/run.h"
+
+namespace modewise::tasks {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::unique_ptr<ClassificationRun> make_run() {
+  return std::make_unique<ImageClassificationRun>();
+}
+
+Result evaluate_robustness(const EvaluateRequest& request, const RobustnessOptions& options) {
+  std::vector<std::string> paths = {request.run};
+  paths.insert(paths.end(), request.further_runs.begin(), request.further_runs.end());
+  Json runs = Json::array();
+  for (const std::string& path : paths) {
+    const OpenedRun opened = open_run(make_run(), path);
+    opened.run->load_samples_of(request.data, request.split != "validation");
+    runs.push_back(evaluate_robustness(opened, request.split, options));
+  }
+  const std::vector<ResultTable> tables = robustness_tables(runs);
+  if (!options.report.empty()) {
+    report::HtmlPage page("Accuracy on changed pictures");
+    add_tables(page, tables);
+    page.write(options.report);
+  }
+  std::string text;
+  for (const ResultTable& one : tables)
+    text += (text.empty() ? "" : "\n") + one.title + "\n" + one.table.to_text();
+  return {std::move(runs), std::move(text)};
+}
+
+Result evaluate(const EvaluateRequest& request) {
+  RobustnessOptions options;
+  Fields fields = fields_of(options);
+  for (const std::string& setting : request.settings) fields.set(setting);
+  fields.validate("evaluate");
+  if (options.robustness) return evaluate_robustness(request, options);
+  require(request.settings.empty(), ErrorKind::usage, "{}: acts with --robustness alone",
+          request.settings.empty() ? "" : request.settings.front());
+  require(request.further_runs.empty(), ErrorKind::usage,
+          "several runs are evaluated together with --robustness alone");
+  return evaluate_classification(make_run(), request);
+}
+
+Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
+  const data::ImageSet set = data::load_images(load_config<ImageClassificationConfig>(file, assignments).data);
+  Json head = {{"source", set.source},
+               {"pictures", set.count()},
+               {"size", {set.height(), set.width()}},
+               {"channels", set.channels()},
+               {"classes", set.classes}};
+  return describe_set(set, std::move(head),
+                      fmt::format("{}: {} pictures of {} × {} pixels, {} channel{}", set.source, set.count(),
+                                  set.height(), set.width(), set.channels(), set.channels() == 1 ? "" : "s"));
+}
+
+bool owns(const std::filesystem::path& data) {
+  return io::named_as_image(data) || data.filename() == "data_batch_1.bin";
+}
+
+std::vector<Candidate> candidates(const std::string& /*file*/,
+                                  const std::vector<std::string>& /*assignments*/) {
+  return {{"cnn", {"model.name=cnn"}}, {"cnn-dense", {"model.name=cnn", "model.cnn.attention=dense"}},
+          {"hot", {"model.name=hot"}}, {"resnet-narrow", {"model.name=resnet18", "model.resnet.width=16"}},
+          {"vit", {"model.name=vit"}}, {"resnet18", {"model.name=resnet18"}}};
+}
+
+}  // namespace
+
+const TaskSpec image_classification_spec = classification_spec<make_run>({
+    .name = "pictures",
+    .summary = "Trains a classifier of pictures, and judges it on the test pictures.",
+    .example = "modewise train pictures --data cifar-10-batches-bin --attention tensor",
+    .data_help =
+        "CIFAR-10's folder, a folder with a folder of PNG or JPEG for each class, or NPZ (data.path)",
+    .model_help =
+        "model (model.name): cnn, hot, transformer, divided, pooling-attention, vit, resnet18, resnet50, "
+        "ensemble, auto",
+    .options = {{"--attention", "model.cnn.attention", "of cnn: none, or a form of docs/synthesizers.md"},
+                {"--allow-size", "data.allow_size", "decode pictures of any size",
+                 ShortOption::Takes::nothing}},
+    .evaluate_title = "Pictures",
+    .evaluate_options = {{"--robustness", "robustness",
+                          "accuracy on noisy, mirrored, turned and corrupted pictures",
+                          ShortOption::Takes::nothing},
+                         {"--perturbations", "of", "some of them, such as gaussian_noise,rotation"},
+                         {"--limit", "limit", "so many pictures"},
+                         {"--seed", "seed", "of the draws"},
+                         {"--report", "report", "tables and curves as FILE.html"}},
+    .evaluates_several = true,
+    .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
+                   {"/validation/auc", "validation AUC %", "highest", 1, 100}},
+    .owns = owns,
+    .candidates = candidates,
+    .ensemble = classification_ensemble("pictures.select=accuracy"),
+    .evaluate = evaluate,
+    .describe_data = describe_data,
+});
+
+}  // namespace modewise::tasks

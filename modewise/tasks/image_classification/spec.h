@@ -1,0 +1,10 @@
+#pragma once
+// `modewise train pictures`: classes of pictures.
+
+#include "modewise/tasks/task_spec.h"
+
+namespace modewise::tasks {
+
+extern const TaskSpec image_classification_spec;
+
+}  // namespace modewise::tasks

@@ -1,0 +1,150 @@
+#include "modewise/tasks/language_modeling/config.h"
+
+#include <fmt/ranges.h>
+
+#include <array>
+#include <filesystem>
+
+#include "modewise/core/error.h"
+#include "modewise/models/language_modeling/files.h"
+#include "modewise/tasks/load_config.h"
+
+namespace modewise::tasks {
+namespace {
+
+LanguageModelingConfig loaded(LanguageModelingConfig config, const std::string& file,
+                      const std::vector<std::string>& assignments) {
+  Fields fields = fields_of(config);
+  if (!file.empty()) fields.load_toml_file(file);
+  for (const std::string& assignment : assignments) fields.set(assignment);
+  return config;
+}
+
+/// What the weights of a model are made for.
+constexpr std::array<const char*, 9> kFixedByWeights = {
+    "vocabulary", "width", "hidden", "layers", "heads", "kv_heads", "head_width", "norm_epsilon", "tied"};
+
+void require_same_sizes(const models::LanguageModelConfig& wanted, const models::LanguageModelConfig& had,
+                        const std::string& init) {
+  models::LanguageModelConfig a = wanted.resolved(), b = had.resolved();
+  const Fields left = fields_of(a), right = fields_of(b);
+  for (size_t i = 0; i < left.list().size(); ++i)
+    for (const char* name : kFixedByWeights)
+      if (left.list()[i].path == name)
+        require(Fields::value_text(left.list()[i]) == Fields::value_text(right.list()[i]), ErrorKind::config,
+                "model.{} = {} does not fit the weights of {}, which have {}", name,
+                Fields::value_text(left.list()[i]), init, Fields::value_text(right.list()[i]));
+}
+
+}  // namespace
+
+void LanguageOptions::fields(Fields& f) {
+  f.add("evaluation_batch", evaluation_batch, "windows at a time in evaluation", {.min = 1, .max = 65536});
+  f.add("validation_tokens", validation_tokens,
+        "tokens at most of each evaluation while training; 0: the whole validation text", {.min = 0});
+  f.add("lengths", lengths,
+        "after training: predict the test text (with --no-test the validation text) behind so many tokens, "
+        "or recall in samples so long, for each of these lengths",
+        {.min = 2});
+  f.add("variants", variants,
+        "how that is done beyond the trained length: plain, or for attention full with linear (PI), ntk or "
+        "yarn codes stretched to each length, or as lambda (LM-Infinite: window of the trained length and 4 "
+        "first tokens)",
+        {.one_of = {"plain", "linear", "ntk", "yarn", "lambda"}});
+  f.add("length_windows", length_windows, "stretches of test text predicted at each length", {.min = 1});
+  f.add("length_stride", length_stride, "tokens of a stretch", {.min = 1});
+}
+
+void LanguageOutput::fields(Fields& f) {
+  f.add("report", report, "write report.html after training");
+  f.add("export_model", export_model, "write the model as Hugging Face's files into RUN/model");
+}
+
+LanguageModelingConfig::LanguageModelingConfig() {
+  train.epochs = 4;
+  train.batch_size = 16;
+  train.patience = 0;
+  train.optimizer.learning_rate = 2e-3;
+  train.optimizer.weight_decay = 0.1;
+  train.optimizer.betas = {0.9, 0.95};
+  train.schedule.warmup_steps = 100;
+  train.schedule.min_ratio = 0.1;
+}
+
+void LanguageModelingConfig::fields(Fields& f) {
+  f.add("tokenizer", tokenizer,
+        "bytes, tokenizer.bin of llama2.c, a sentencepiece .model, a tokenizer.json, or a folder with one; "
+        "empty: that of init or of the token file, else bytes",
+        {.is_path = [](const std::string& text) { return text != "bytes"; }});
+  f.add("init", init, "model to go on from: a run, a folder of Hugging Face's files, or a llama2.c .bin",
+        {.is_path = always});
+  f.group("data", data);
+  f.group("model", model);
+  f.group("language", language);
+  f.group("train", train);
+  f.group("output", output);
+  train.output_fields(f);
+}
+
+void LanguageModelingConfig::validate(const std::string& source) const {
+  data.validate(source);
+  model.validate(source);
+  require(!data.is_recall() || tokenizer.empty(), ErrorKind::config,
+          "{}: data.path = \"recall\" makes tokens up, so a tokenizer has no effect", source);
+  for (const std::string& variant : language.variants)
+    require(variant == "plain" || variant == "linear" || variant == "ntk" || variant == "yarn" ||
+                model.attention.form == "full",
+            ErrorKind::config, "{}: language.variants: {} changes attention full, but the model's is {}",
+            source, variant, model.attention.form);
+  train.validate();
+}
+
+LanguageModelingConfig load_language_config(const std::string& file, const std::vector<std::string>& assignments) {
+  LanguageModelingConfig probe;
+  probe.model.attention.form.clear();  // tells whether a form is asked for
+  probe = loaded(std::move(probe), file, assignments);
+  const std::string source = file.empty() ? "options" : file;
+  LanguageModelingConfig config;
+  if (is_run_config(file)) {
+    config.model.rope.level_lengths = false;  // what a run of before there was this key means
+    config = loaded(std::move(config), file, assignments);
+  } else {
+    if (!probe.init.empty()) config.model = models::load_language_model(probe.init).model->config();
+    const models::LanguageModelConfig had = config.model;
+    if (!probe.init.empty() && !probe.model.attention.form.empty()) config.model.attention = {};
+    config = loaded(std::move(config), file, assignments);
+    if (!probe.init.empty()) require_same_sizes(config.model, had, probe.init);
+    config.model.rope.require_effect(had.rope, source);
+  }
+  if (config.data.is_recall()) {
+    require(config.init.empty() || config.model.vocabulary == config.data.recall.tokens(), ErrorKind::config,
+            "{}: data.path = \"recall\" makes up {} different tokens, but the model {} knows {}: it is for a "
+            "model trained on recall with the same data.recall.vocabulary",
+            file.empty() ? "options" : file, config.data.recall.tokens(), config.init,
+            config.model.vocabulary);
+    config.model.vocabulary = config.data.recall.tokens();
+    config.model.context = config.data.recall.length;
+  }
+  Fields fields = fields_of(config);
+  fields.make_paths_absolute();
+  fields.validate(source);
+  config.validate(source);
+  return config;
+}
+
+std::string model_title(const LanguageModelingConfig& config) {
+  const models::LanguageAttentionConfig attention = config.model.resolved().attention;
+  std::string title = attention.form;
+  if (!attention.fold.empty()) title += fmt::format(" {}", fmt::join(attention.fold, "·"));
+  if (attention.window > 0) title += fmt::format(" w{}", attention.window);
+  if (attention.slots > 1) title += fmt::format(" r{}", attention.slots);
+  if (attention.form == "random" || attention.form == "topk") title += fmt::format(" {}", attention.density);
+  if (attention.sinks > 0) title += fmt::format(" s{}", attention.sinks);
+  return title;
+}
+
+std::string data_title(const LanguageModelingConfig& config) {
+  return std::filesystem::path(config.data.path).stem().string();
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,303 @@
+#include "modewise/tasks/language_modeling/evaluate.h"
+
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/tasks/language_modeling/data.h"
+#include "modewise/tasks/language_modeling/passkey.h"
+#include "modewise/tasks/language_modeling/question_scores.h"
+#include "modewise/tasks/language_modeling/report.h"
+#include "modewise/tasks/language_modeling/run.h"
+#include "modewise/tasks/language_modeling/scores.h"
+#include "modewise/tasks/test_split.h"
+
+namespace modewise::tasks {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The token before documents: begin, or for rolling the end token where there is no begin.
+std::optional<int32_t> prefix_token(const LanguageSource& source, const std::string& convention) {
+  std::optional<int32_t> prefix = source.tokenizer->begin_id();
+  if (!prefix && convention == "rolling") prefix = source.tokenizer->end_id();
+  const bool unused = source.run && !source.run->data.begin_token;
+  return unused ? std::nullopt : prefix;
+}
+
+std::vector<int64_t> wanted_lengths(const LanguageSource& source, const LanguageEvaluateOptions& options) {
+  if (!options.lengths.empty()) return options.lengths;
+  return {source.model->config().context};
+}
+
+std::shared_ptr<models::LanguageModel> changed_model(const LanguageSource& source,
+                                                     const LanguageEvaluateOptions& options, int64_t length) {
+  if (options.changes.empty()) return source.model;
+  return remade_model(*source.model, evaluation_config(source.model->config(), options, length));
+}
+
+// A header declares any context; passkeys fill one with text.
+constexpr int64_t kLongestPasskey = 1 << 20;
+
+/// The settings of a request: "model.KEY=value" are changes of the model, the others fields.
+LanguageEvaluation evaluation_of(const EvaluateRequest& request) {
+  LanguageEvaluation out;
+  Fields fields = fields_of(out);
+  const std::string of_model = "model.";
+  for (const std::string& setting : request.settings) {
+    if (setting.starts_with(of_model))
+      out.measure.changes.push_back(setting.substr(of_model.size()));
+    else
+      fields.set(setting);
+  }
+  out.measure.data = absolute_path(request.data);
+  out.measure.split = request.data.empty() ? request.split : "all";
+  require(!out.rope.empty() || out.factor == 0, ErrorKind::usage,
+          "--factor {} has no effect without --rope: name how the rotary codes are stretched, such as --rope "
+          "linear",
+          out.factor);
+  if (!out.rope.empty()) {
+    out.measure.changes.push_back("rope.scaling=" + out.rope);
+    if (out.factor > 0)
+      out.measure.changes.push_back(fmt::format("rope.factor={}", out.factor));
+    else
+      out.measure.stretch = true;
+  }
+  return out;
+}
+
+/// What metrics.json says of the run's own text, measured again.
+Json own_figures(const LanguageSource& source, const EvaluateRequest& options) {
+  LanguageModelingConfig config = *source.run;
+  const train::RunFolder run = train::RunFolder::open(options.run);
+  if (options.data.empty() && options.split == "test" && test_is_unread(run)) {
+    Json figures = evaluate_left_out_test(run, *source.model, config, source.tokenizer);
+    return {{"split", "test"}, {"scores", std::move(figures["test"])}};
+  }
+  config.train.test = true;
+  if (!options.data.empty()) {
+    config.data.path = absolute_path(options.data);
+    config.data.split_ratios = {1, 0, 0};
+    config.data.validation = config.data.test = "";
+  }
+  const LanguageData data = load_language_data(config, source.tokenizer);
+  const std::string split = options.data.empty() ? options.split : "all";
+  Json scores = score_part(*source.model, config, data, split);
+  return {{"split", split}, {"scores", std::move(scores)}};
+}
+
+Json passkeys(const LanguageSource& source, const LanguageEvaluation& asked) {
+  const LanguageEvaluateOptions& measure = asked.measure;
+  require(source.tokenizer != nullptr, ErrorKind::usage, "{} has no tokenizer: name it with --tokenizer",
+          source.name);
+  PasskeyOptions wanted;
+  wanted.lengths = measure.lengths;
+  if (wanted.lengths.empty()) {
+    const int64_t context = source.model->config().context;
+    require(context <= kLongestPasskey, ErrorKind::usage,
+            "{}: passkeys are hidden in texts as long as its context, {} tokens, at most {} unless --lengths "
+            "says so",
+            source.name, context, kLongestPasskey);
+    wanted.lengths.push_back(context);
+  }
+  if (!asked.depths.empty()) wanted.depths = asked.depths;
+  wanted.trials = asked.trials;
+  wanted.seed = static_cast<uint64_t>(asked.seed);
+  Json cells = Json::array();
+  for (const int64_t length : wanted.lengths) {
+    const auto model = changed_model(source, measure, length);
+    for (const Json& cell : measure_passkeys(*model, *source.tokenizer, wanted, length))
+      cells.push_back(cell);
+  }
+  return cells;
+}
+
+/// Every task of --tasks.
+Json questions(const LanguageSource& source, const LanguageEvaluation& asked) {
+  const LanguageEvaluateOptions& measure = asked.measure;
+  require(source.tokenizer != nullptr, ErrorKind::usage, "{} has no tokenizer: name it with --tokenizer",
+          source.name);
+  const int64_t length = measure.lengths.empty() ? source.model->config().context : measure.lengths.front();
+  const auto model = changed_model(source, measure, length);
+  Json out = Json::array();
+  for (const std::string& file : asked.tasks)
+    out.push_back(score_questions(*model, source.tokenizer,
+                                  load_questions(file, asked.task_data, asked.limit), length));
+  return out;
+}
+
+}  // namespace
+
+data::TokenPart evaluation_text(const LanguageSource& source, const LanguageEvaluateOptions& options) {
+  require(source.tokenizer != nullptr, ErrorKind::usage,
+          "{} has no tokenizer beside it: name it with --tokenizer", source.name);
+  if (options.data.empty()) {
+    require(source.run.has_value(), ErrorKind::usage, "{} is a model, not a run: name the text with --data",
+            source.name);
+    LanguageModelingConfig config = *source.run;
+    config.train.test = true;
+    return load_language_data(config, source.tokenizer).set.part(options.split);
+  }
+  data::TextConfig config;
+  if (source.run) config = source.run->data;
+  config.path = options.data;
+  config.separator = options.separator;
+  std::vector<std::string> notes;
+  const auto file =
+      data::load_tokens(config, config.path, *source.tokenizer, source.tokenizer->file().string(), notes);
+  for (const std::string& note : notes) spdlog::info("{}", note);
+  return {file, file->documents()};
+}
+
+models::LanguageModelConfig evaluation_config(const models::LanguageModelConfig& model,
+                                              const LanguageEvaluateOptions& options, int64_t length) {
+  std::vector<std::string> changes = options.changes;
+  const double factor = static_cast<double>(length) / static_cast<double>(model.context);
+  if (options.stretch) changes.push_back(fmt::format("rope.factor={}", std::max(1.0, factor)));
+  // A stretch by nothing leaves the codes as they were trained.
+  if (options.stretch && factor <= 1)
+    std::erase_if(changes, [](const std::string& one) { return one.starts_with("rope."); });
+  return changes.empty() ? model : changed_config(model, changes);
+}
+
+Json evaluate_language(const LanguageSource& source, const LanguageEvaluateOptions& options) {
+  return evaluate_text(source, evaluation_text(source, options), options);
+}
+
+Json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
+                   const LanguageEvaluateOptions& options) {
+  require(!text.spans.empty(), ErrorKind::data, "there is no text in the {} split", options.split);
+  const models::LanguageModelConfig& config = source.model->config();
+  const std::vector<int64_t> lengths = wanted_lengths(source, options);
+  Json json = {{"model", source.name},        {"attention", config.attention.form},
+               {"context", config.context},   {"changes", options.changes},
+               {"text", text.file->source()}, {"documents", text.spans.size()},
+               {"tokens", text.tokens()},     {"bytes", text.bytes()},
+               {"words", text.words()},       {"tokenizer", source.tokenizer->name()},
+               {"results", Json::array()}};
+  const auto measure = [&](const std::string& convention, int64_t length) {
+    const auto model = changed_model(source, options, length);
+    PerplexityOptions one;
+    one.convention = convention;
+    one.length = length;
+    one.stride = std::min(options.stride, std::max<int64_t>(1, length - 1));
+    one.windows = options.windows;
+    one.longest = *std::max_element(lengths.begin(), lengths.end());
+    one.max_tokens = options.max_tokens;
+    json["results"].push_back(
+        to_json(measure_perplexity(*model, text, prefix_token(source, convention), one)));
+  };
+  for (const std::string& convention : options.conventions) {
+    if (convention == "stream")
+      measure(convention, std::max(config.context, text.tokens()));
+    else
+      for (const int64_t length : lengths) measure(convention, length);
+  }
+  return json;
+}
+
+Json evaluate_recall(const LanguageSource& source, const LanguageEvaluateOptions& options) {
+  Json json = {{"model", source.name},
+               {"attention", source.model->config().attention.form},
+               {"context", source.model->config().context},
+               {"changes", options.changes},
+               {"results", Json::array()}};
+  for (const int64_t length : wanted_lengths(source, options)) {
+    LanguageModelingConfig config = *source.run;
+    config.data.recall.length = length;
+    config.data.validate(source.name);
+    Json one = {{"length", length}};
+    one.update(to_json(score_recall(*changed_model(source, options, length), config, options.split)));
+    json["results"].push_back(std::move(one));
+  }
+  return json;
+}
+
+void LanguageEvaluation::fields(Fields& f) {
+  const double max_length = 0x1p40;
+  f.add("conventions", measure.conventions, "how text is cut into windows",
+        {.one_of = {"sliding", "halves", "rolling", "stream", "spread"}});
+  f.add("lengths", measure.lengths, "tokens of a window", {.min = 2, .max = max_length});
+  f.add("stride", measure.stride, "tokens predicted a window", {.min = 1});
+  f.add("windows", measure.windows, "windows of each length", {.min = 1});
+  f.add("tokens", measure.max_tokens, "at most so many of each document", {.min = 1});
+  f.add("tokenizer", measure.tokenizer, "in place of the model's own");
+  f.add("separator", measure.separator, "between documents",
+        {.one_of = {"auto", "endoftext", "blank", "none"}});
+  f.add("rope", rope, "stretched rotary codes", {.one_of = {"linear", "ntk", "yarn"}});
+  f.add("factor", factor, "by which they are stretched", {.min = std::numeric_limits<double>::min()});
+  f.add("passkey", passkey, "hide numbers in prompts and ask for them");
+  f.add("depths", depths, "where numbers are hidden", {.min = 0, .max = 1});
+  f.add("trials", trials, "passkeys for each length and depth", {.min = 1});
+  f.add("tasks", tasks, "TOML files of downstream tasks");
+  f.add("task_data", task_data, "folder of their JSONL files");
+  f.add("limit", limit, "questions of each task, at most", {.min = 1});
+  f.add("seed", seed, "of the passkeys", {.min = 0});
+  f.add("report", report, "HTML file with tables and figures");
+}
+
+std::vector<ShortOption> language_evaluate_options() {
+  using enum ShortOption::Takes;
+  return {
+      {"--convention", "conventions", "sliding, halves, rolling, stream, spread; several by commas"},
+      {"--lengths", "lengths",
+       "tokens of a window, or of a sample of recall, such as 512,1024; the trained length without"},
+      {"--stride", "stride", "sliding and spread: tokens predicted a window"},
+      {"--windows", "windows", "spread: windows of each length"},
+      {"--tokens", "tokens", "at most so many of each document"},
+      {"--tokenizer", "tokenizer", "in place of the model's own"},
+      {"--separator", "separator", "between documents of --data: auto, endoftext, blank, none"},
+      {"--attention", "model.attention.form",
+       "another form: causal (or tensor), full, window, lambda, axial, random, topk"},
+      {"--fold", "model.attention.fold", "sizes such as 0,32,32"},
+      {"--window", "model.attention.window", "tokens seen one by one"},
+      {"--slots", "model.attention.slots", "summaries a block"},
+      {"--sinks", "model.attention.sinks", "of lambda: first tokens that stay visible"},
+      {"--rope", "rope", "stretched rotary codes: linear (PI), ntk, yarn"},
+      {"--rope-level", "model.rope.scaled_level",
+       "the only level of positions that --rope stretches: 0 the tokens, 1 blocks of the last mode, …"},
+      {"--factor", "factor", "by which --rope stretches; without it each length over the trained one"},
+      {"--passkey", "passkey", "hide numbers in prompts of --lengths tokens and ask for them", nothing},
+      {"--depths", "depths", "of passkeys: 0 begins, 1 ends the prompt; such as 0,0.5,1"},
+      {"--trials", "trials", "passkeys for each length and depth"},
+      {"--tasks", "tasks", "TOML files of downstream tasks, such as experiments/language_modeling/tasks/race.toml",
+       list},
+      {"--task-data", "task_data", "folder of the tasks' JSONL files; beside each TOML file without"},
+      {"--limit", "limit", "questions of each task, at most"},
+      {"--seed", "seed", "of the passkeys"},
+      {"--report", "report", "tables and figures as FILE.html"},
+  };
+}
+
+Result evaluate_language_model(const EvaluateRequest& request) {
+  const LanguageEvaluation wanted = evaluation_of(request);
+  LanguageEvaluateOptions measure = wanted.measure;
+  const LanguageSource source = open_language_source(request.run, measure.tokenizer);
+  const bool other = wanted.passkey || !wanted.tasks.empty();
+  const bool asked = !measure.conventions.empty() || !measure.lengths.empty() || !measure.changes.empty();
+  const bool recall = source.run && source.run->data.is_recall() && request.data.empty();
+  require(!recall || (measure.conventions.empty() && !other), ErrorKind::usage,
+          "{} has learnt to recall key-value pairs: it knows no text to measure", source.name);
+  if (measure.conventions.empty() && !other && !recall && (asked || !source.run))
+    measure.conventions = {"sliding"};
+  Json result = {{"model", source.name}};
+  if (!asked && source.run && !other) result["own"] = own_figures(source, request);
+  if (recall && asked) result["recall"] = evaluate_recall(source, measure);
+  if (!measure.conventions.empty()) result["perplexity"] = evaluate_language(source, measure);
+  if (wanted.passkey) result["passkey"] = passkeys(source, wanted);
+  if (!wanted.tasks.empty()) result["tasks"] = questions(source, wanted);
+  const std::vector<ResultTable> tables = evaluation_tables(result);
+  if (!wanted.report.empty()) {
+    report::HtmlPage page("Evaluation of " + source.name);
+    add_tables(page, tables);
+    page.write(wanted.report);
+  }
+  return {std::move(result), tables_text(tables)};
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,40 @@
+#pragma once
+// Language modelling as the trainer sees it: windows of packed documents (or recall samples), cross entropy
+// of the token that follows, perplexity over the validation text.
+
+#include <memory>
+
+#include "modewise/models/language_modeling/language_model.h"
+#include "modewise/tasks/language_modeling/data.h"
+#include "modewise/train/loop/module_task.h"
+
+namespace modewise::tasks {
+
+class LanguageModelingTask final : public train::ModuleTask {
+ public:
+  /// `data` must outlive the task. With `from_init` the weights are those of config.init's model; latents
+  /// that it does not have begin at zero.
+  LanguageModelingTask(const LanguageModelingConfig& config, const LanguageData& data, bool from_init);
+
+  torch::nn::Module& module() override { return *model_; }
+  int64_t training_samples() const override;
+  std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override;
+  std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override;
+  at::Tensor loss(const train::Batch& batch, uint64_t seed, uint64_t step) override;
+  std::vector<double> loss_counts(const train::Batch& batch) const override;
+  at::Tensor sums(const train::Share& share) override;
+  /// val_loss in nats a token, val_perplexity, val_bits_per_byte; for recall val_loss and val_accuracy.
+  train::Metrics metrics_of(const at::Tensor& sums) override;
+  train::Criterion criterion() const override { return {"val_loss", true}; }
+  std::string data_hash() const override { return data_.hash; }
+
+  models::LanguageModel& model() { return *model_; }
+
+ private:
+  LanguageModelingConfig config_;
+  const LanguageData& data_;
+  std::shared_ptr<models::LanguageModel> model_;
+  data::TokenWindows train_, validation_;
+};
+
+}  // namespace modewise::tasks

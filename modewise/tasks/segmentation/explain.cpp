@@ -1,0 +1,148 @@
+#include "modewise/tasks/segmentation/report.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "modewise/core/error.h"
+
+namespace modewise::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kMaxMapValues = int64_t{1} << 28;  // of the matrices between all tokens, a layer
+
+/// The input with parts of it taken away, and what that does to the probabilities of the classes.
+class SceneOcclusion {
+ public:
+  SceneOcclusion(models::Segmenter& model, const models::SegmentationInput& input, int64_t batch)
+      : model_(model), input_(input), batch_(batch), seen_(input.valid.any(1)) {
+    const at::Tensor weight = input.valid.unsqueeze(-1).to(at::kFloat);
+    const at::Tensor count = weight.sum({1, 2, 3}, true).clamp_min(1);
+    means_ = (input.image * weight).sum({1, 2, 3}, true) / count;  // [B, 1, 1, 1, bands]
+    whole_ = probabilities(input.image);
+  }
+
+  /// Mean |change| of each class [C] when [begin, end) of dimension `dim` of the image is taken away.
+  std::vector<double> change(int64_t dim, int64_t begin, int64_t end) const {
+    at::Tensor image = input_.image.clone();
+    const at::Tensor means = means_.expand_as(image);
+    image.narrow(dim, begin, end - begin).copy_(means.narrow(dim, begin, end - begin));
+    const at::Tensor weight = seen_.unsqueeze(-1).to(at::kDouble);
+    const at::Tensor change = (probabilities(image) - whole_).abs().to(at::kDouble) * weight;
+    const at::Tensor mean = (change.sum({0, 1, 2}) / weight.sum().clamp_min(1)).contiguous();
+    return {mean.const_data_ptr<double>(), mean.const_data_ptr<double>() + mean.numel()};
+  }
+
+ private:
+  at::Tensor probabilities(const at::Tensor& image) const {
+    std::vector<at::Tensor> parts;
+    for (int64_t begin = 0; begin < image.size(0); begin += batch_) {
+      const int64_t count = std::min(batch_, image.size(0) - begin);
+      parts.push_back(
+          model_.forward({image.narrow(0, begin, count), input_.valid.narrow(0, begin, count)}).softmax(-1));
+    }
+    return at::cat(parts);
+  }
+
+  models::Segmenter& model_;
+  const models::SegmentationInput& input_;
+  int64_t batch_;
+  at::Tensor seen_, means_, whole_;
+};
+
+double mean_of_classes(const std::vector<double>& change) {
+  double sum = 0;
+  for (const double value : change) sum += value;
+  return sum / static_cast<double>(change.size());
+}
+
+/// Each band of the model: what it changes in all classes, and in each.
+Influence of_bands(const SceneOcclusion& occlusion, const data::SegmentationSet& set, int64_t maximum) {
+  Influence out;
+  out.mode = "band";
+  const auto groups = place_groups(set.bands(), maximum);
+  for (const data::SceneClass& one : set.classes().classes()) out.targets.push_back(one.name);
+  out.matrix.resize(out.targets.size() * groups.size());
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const auto [begin, end] = groups[g];
+    const std::vector<int64_t>& bands = set.rule().bands;
+    const int64_t first = bands[static_cast<size_t>(begin)], last = bands[static_cast<size_t>(end - 1)];
+    out.places.push_back(end - begin == 1 ? std::to_string(first) : fmt::format("{} … {}", first, last));
+    const std::vector<double> change = occlusion.change(4, begin, end);
+    out.effect.push_back(mean_of_classes(change));
+    for (size_t c = 0; c < change.size(); ++c) out.matrix[c * groups.size() + g] = change[c];
+  }
+  return out;
+}
+
+/// Strips across dimension `dim` of the image [B, T, N, N, bands], `thick` places each.
+Influence of_strips(const SceneOcclusion& occlusion, const std::string& mode, int64_t dim, int64_t size,
+                    int64_t thick, int64_t maximum) {
+  Influence out;
+  out.mode = mode;
+  for (const auto& [first, last] : place_groups((size + thick - 1) / thick, maximum)) {
+    const int64_t begin = first * thick, end = std::min(last * thick, size);
+    out.places.push_back(end - begin == 1 ? std::to_string(begin) : fmt::format("{} … {}", begin, end - 1));
+    out.effect.push_back(mean_of_classes(occlusion.change(dim, begin, end)));
+  }
+  return out;
+}
+
+/// As many windows as matrices between all tokens may be kept of; all of them for models without these.
+int64_t mapped_windows(const SegmentationRun& run, int64_t windows) {
+  if (run.config.model.name != "transformer") return windows;
+  int64_t tokens = 1;
+  for (const int64_t size : scene_tokens(run.config.model, run.model->shape()).sizes) tokens *= size;
+  return std::clamp<int64_t>(kMaxMapValues / (tokens * tokens * run.config.model.heads), 1, windows);
+}
+
+}  // namespace
+
+Explanation explain_segmenter(const SegmentationRun& run, const data::SegmentationSet& set,
+                              const ExplainOptions& options) {
+  const at::NoGradGuard no_grad;
+  const std::vector<data::SceneArea>& areas = set.areas(scene_split(options.split));
+  require(!areas.empty(), ErrorKind::data, "there is no {} area", options.split);
+  const int64_t side = set.window();
+  const std::vector<data::SceneArea> windows = spread_windows(areas, side, options.samples);
+  const models::SegmentationInput input = gather_windows(set, windows);
+  models::Segmenter& model = *run.model;
+  model.eval();
+  Explanation e;
+  e.title = fmt::format("{} on {}", model_title(run.config), fs::path(set.source()).filename().string());
+  e.subtitle = "What the segmenter attends to";
+  e.facts = {{"run", run.folder.path().string()},
+             {"samples", fmt::format("{} windows of {} × {} pixels of the {} areas", windows.size(), side,
+                                     side, options.split)}};
+  const int64_t mapped = mapped_windows(run, std::ssize(windows));
+  for (int64_t i = 0; i < std::min(mapped, options.singles); ++i) {
+    const data::SceneArea& one = windows[static_cast<size_t>(i)];
+    e.sample_names.push_back(fmt::format("{}, rows from {}, columns from {}",
+                                         set.files()[static_cast<size_t>(one.file)].name, one.area.row,
+                                         one.area.column));
+  }
+  const models::SegmentationInput shown{input.image.narrow(0, 0, mapped), input.valid.narrow(0, 0, mapped)};
+  e.attention = model.attention(shown);
+  if (e.attention.sizes.size() == 3) e.mode_names.emplace_back("date");
+  for (const char* name : {"row", "column"}) e.mode_names.emplace_back(name);
+  e.labels.resize(e.mode_names.size());
+  if (!e.attention.maps.empty()) e.combine = run.config.model.attention.combined();
+  e.ranks = analysis::layer_ranks(e.attention);
+  const SceneOcclusion occlusion(model, input, run.config.segment.evaluation_batch);
+  e.influences.push_back(of_bands(occlusion, set, options.places));
+  if (set.times() > 1)
+    e.influences.push_back(of_strips(occlusion, "date", 1, set.times(), 1, options.places));
+  const int64_t thick = models::window_multiple(run.config.model);
+  e.influences.push_back(of_strips(occlusion, "row", 2, side, thick, options.places));
+  e.influences.push_back(of_strips(occlusion, "column", 3, side, thick, options.places));
+  e.effect_unit = "the mean absolute change of the classes' probabilities";
+  e.removal = "its values become the window's mean of their band";
+  return e;
+}
+
+}  // namespace modewise::tasks

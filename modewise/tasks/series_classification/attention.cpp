@@ -1,0 +1,74 @@
+#include "modewise/tasks/series_classification/attention.h"
+
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "modewise/core/error.h"
+#include "modewise/tasks/series_classification/run.h"
+
+namespace modewise::tasks {
+namespace {
+
+/// The first mode as small as `tokens` let it be.
+std::vector<int64_t> filled_fold(std::vector<int64_t> fold, int64_t tokens) {
+  const int64_t rest = cell_count({fold.begin() + 1, fold.end()});
+  fold.front() = (tokens + rest - 1) / rest;
+  return fold;
+}
+
+std::vector<int64_t> patch_modes(const AttentionRequest& request,
+                                 const nn::SequenceAttentionOptions& attention, int64_t tokens) {
+  if (request.modes.empty()) {
+    require(!attention.fold.empty(), ErrorKind::usage,
+            "the run has attention '{}', which folds nothing: --modes says how to fold the {} patches of a "
+            "case",
+            attention.form, tokens);
+    return filled_fold(attention.fold, tokens);
+  }
+  require(cell_count(request.modes) >= tokens && filled_fold(request.modes, tokens) == request.modes,
+          ErrorKind::usage, "the modes {} do not fold the {} patches of a case: with {} the first must be {}",
+          fmt::join(request.modes, " × "), tokens,
+          request.modes.size() == 1
+              ? "one mode alone"
+              : fmt::format("{} behind it", fmt::join(request.modes.begin() + 1, request.modes.end(), " × ")),
+          filled_fold(request.modes, tokens).front());
+  return request.modes;
+}
+
+}  // namespace
+
+AttentionMatrices series_attention(const AttentionRequest& request) {
+  auto made = std::make_unique<SeriesClassificationRun>();
+  const SeriesClassificationRun* run = made.get();
+  const auto opened = std::make_shared<const OpenedRun>(open_run(std::move(made), request.run));
+  const models::SeriesModelConfig& config = run->config.model;
+  require(config.name == "patchtst", ErrorKind::usage,
+          "{} is a run of '{}', which does not attend: there is no attention matrix", request.run,
+          config.name);
+  require(request.tokenizer.empty(), ErrorKind::usage,
+          "--tokenizer is for language models; {} classifies series", request.run);
+  AttentionMatrices out;
+  out.tokens = config.tokens(run->model().shape().length);
+  out.modes =
+      patch_modes(request, config.attention.options(config.width, config.heads, out.tokens), out.tokens);
+  opened->run->load_samples_of(request.data, true);
+  const auto samples = std::make_shared<const std::vector<int64_t>>(run->set().split(request.split));
+  require(!samples->empty(), ErrorKind::data, "{}: there are no {} cases", run->set().source, request.split);
+  out.model = fmt::format("{}, {}", opened->folder.path().filename().string(), run->model_name());
+  out.sample = "case";
+  out.source = fmt::format("{}, {} split", std::filesystem::path(run->set().source).filename().string(),
+                           request.split);
+  out.layers = config.blocks;
+  out.heads = config.heads;
+  out.samples = std::ssize(*samples);
+  out.of = [opened, run, samples](int64_t sample, int64_t layer) {
+    const data::LabelledBatch batch = run->gather(std::span(&(*samples)[static_cast<size_t>(sample)], 1));
+    return run->model().attention({batch.values, batch.valid}).full[static_cast<size_t>(layer)].squeeze(0);
+  };
+  return out;
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,126 @@
+#include "modewise/tasks/series_classification/spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "modewise/tasks/classification/class_tables.h"
+#include "modewise/tasks/classification/classification_spec.h"
+#include "modewise/tasks/series_classification/attention.h"
+#include "modewise/tasks/series_classification/run.h"
+
+namespace modewise::tasks {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::unique_ptr<ClassificationRun> make_run() {
+  return std::make_unique<SeriesClassificationRun>();
+}
+
+/// Steps of the shortest case.
+int64_t shortest(const data::SeriesCollection& set) {
+  int64_t steps = set.length;
+  for (const at::Tensor& series : set.samples) steps = std::min(steps, series.size(1));
+  return steps;
+}
+
+Result describe_data(const std::string& file, const std::vector<std::string>& assignments) {
+  const SeriesClassificationConfig config = load_config<SeriesClassificationConfig>(file, assignments);
+  const data::SeriesCollection set = data::load_collection(config.data);
+  const int64_t minimum = shortest(set);
+  Json head = {{"source", set.source},   {"name", set.name},
+               {"cases", set.count()},   {"variables", set.variables},
+               {"longest", set.length},  {"shortest", minimum},
+               {"classes", set.classes}, {"protocol", config.data.protocol}};
+  return describe_set(
+      set, std::move(head),
+      fmt::format("{}: {} cases of {} variable{}, {}{} steps; protocol {}", set.source, set.count(),
+                  set.variables, set.variables == 1 ? "" : "s",
+                  minimum == set.length ? "" : fmt::format("{} to ", minimum), set.length, config.data.protocol));
+}
+
+bool owns(const std::filesystem::path& data) {
+  const std::string stem = data.stem().string(), ending = data.extension().string();
+  const bool part = stem.ends_with("_TRAIN") || stem.ends_with("_TEST");
+  return ending == ".ts" || ending == ".arff" || data == "motifs" ||
+         (part && (ending == ".tsv" || ending == ".csv" || ending == ".txt"));
+}
+
+/// data.length for the longest case of all where cases differ in length and the test part will be read: the
+/// candidates train without it, and the one that is chosen must have room. "" where nothing has to be set.
+std::string room_for_test(const std::string& file, const std::vector<std::string>& assignments) {
+  const auto config = load_config<SeriesClassificationConfig>(file, assignments);
+  if (config.data.length > 0 || !config.train.test || config.data.is_simulated()) return "";
+  const data::SeriesCollection set = data::load_collection(config.data);
+  return set.padded() ? fmt::format("data.length={}", set.length) : "";
+}
+
+constexpr int64_t kEnoughToChoose = 200;  // validation cases of which one split is enough
+constexpr int64_t kFurtherSplits = 4;
+
+std::vector<std::string> splits(const std::string& file, const std::vector<std::string>& assignments) {
+  const data::CollectionConfig config = load_config<SeriesClassificationConfig>(file, assignments).data;
+  // Other protocols deal the test cases out, too, and a simulation draws its series by that seed.
+  if (config.protocol != "official" || config.is_simulated()) return {};
+  if (std::ssize(data::load_collection(config, false).validation) >= kEnoughToChoose) return {};
+  std::vector<std::string> all;
+  for (int64_t i = 1; i <= kFurtherSplits; ++i)
+    all.push_back(fmt::format("data.split_seed={}", config.split_seed + i));
+  return all;
+}
+
+/// Of transformers those that experiments/series_classification found on small sets: noise, shifts and mixup, two lengths of
+/// patches.
+std::vector<Candidate> candidates(const std::string& file, const std::vector<std::string>& assignments) {
+  const std::vector<std::string> varied = {"vary.noise=0.1", "vary.scale=0.1", "series.mixup=0.3",
+                                           "model.dropout=0.2", "model.head.dropout=0.3"};
+  const auto patchtst = [&](const std::vector<std::string>& further) {
+    std::vector<std::string> all = {"model.name=patchtst", "model.attention.form=axial"};
+    all.insert(all.end(), varied.begin(), varied.end());
+    all.insert(all.end(), further.begin(), further.end());
+    return all;
+  };
+  std::vector<Candidate> all = {
+      {"minirocket", {"model.name=minirocket"}, true},
+      {"nearest", {"model.name=nearest"}, true},
+      {"shapelet-forest", {"model.name=shapelet-forest"}, true},
+      {"resnet", {"model.name=resnet"}},
+      {"patchtst-short", patchtst({"model.patch.length=3", "model.patch.stride=1"})},
+      {"patchtst", patchtst({})},
+      {"resnet-varied", {"model.name=resnet", "vary.noise=0.1", "vary.scale=0.1", "series.mixup=0.3"}},
+      {"tcn", {"model.name=tcn"}},
+      {"dlinear", {"model.name=dlinear"}}};
+  if (const std::string room = room_for_test(file, assignments); !room.empty())
+    for (Candidate& one : all) one.settings.push_back(room);
+  return all;
+}
+
+}  // namespace
+
+const TaskSpec series_classification_spec = classification_spec<make_run>({
+    .name = "series",
+    .summary = "Trains a classifier of series, and judges it on the test cases.",
+    .example = "modewise train series --train BasicMotions_TRAIN.ts --test BasicMotions_TEST.ts",
+    .data_help = "folder with X_TRAIN.ts and X_TEST.ts (or .tsv, .csv, .txt, .arff), one of the two, a file "
+                 "of all cases, or motifs (data.path)",
+    .model_help = "model (model.name): patchtst, nearest, dlinear, tcn, resnet, shapelet-forest, minirocket, "
+                  "ensemble, auto",
+    .options = {{"--train", "data.train", "training file, .ts, .tsv, .csv, .txt or .arff"},
+                {"--test", "data.test", "test file"},
+                {"--protocol", "data.protocol", "official, paper or tslib"},
+                {"--attention", "model.attention.form",
+                 "full, axial, pooled, causal, window, random, topk, linformer, …"},
+                {"--fold", "model.attention.fold", "sizes such as 0,32"}},
+    .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
+                   {"/validation/loss", "validation loss", "lowest", 3}},
+    .owns = owns,
+    .candidates = candidates,
+    .ensemble = classification_ensemble("series.select=accuracy"),
+    .splits = splits,
+    .attention = series_attention,
+    .describe_data = describe_data,
+});
+
+}  // namespace modewise::tasks

@@ -1,0 +1,68 @@
+#include "modewise/tasks/volume_classification/config.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "modewise/core/error.h"
+
+namespace modewise::tasks {
+
+void VolumeClassificationOptions::fields(Fields& f) {
+  ClassLossOptions::fields(f);
+  f.add("select", select, "validation metric that chooses the best weights",
+        {.one_of = {"auc", "accuracy", "loss"}});
+  f.add("mirrors", flips, "axes: in evaluation the probabilities of all mirror images are averaged",
+        {.min = 0, .max = 15});
+  f.add("evaluation_batch", evaluation_batch, "volumes at a time in evaluation", {.min = 1, .max = 65536});
+}
+
+void VolumeClassificationOutput::fields(Fields& f) {
+  f.add("scores", scores, "write the test scores as MedMNIST's evaluator does");
+  f.add("report", report, "write report.html after training");
+}
+
+VolumeClassificationConfig::VolumeClassificationConfig() {
+  // What does not depend on how the volumes lie: mirrors, quarter turns and other sizes are for the user to
+  // allow.
+  augment.shift = 2;
+  augment.rotate = 15;
+  train.epochs = train::TrainConfig::kOpenEpochs;
+  train.patience = 0;
+  train.ema_decay = 0.98;
+  train.optimizer.learning_rate = 2e-3;
+  train.optimizer.weight_decay = 0.1;
+  train.schedule.warmup_steps = 100;
+}
+
+void VolumeClassificationConfig::fields(Fields& f) {
+  f.group("data", data);
+  f.group("augment", augment);
+  f.group("model", model);
+  f.group("classify", classify);
+  f.group("train", train);
+  f.group("output", output);
+  train.output_fields(f);
+}
+
+models::VisionShape VolumeClassificationConfig::model_shape(const data::VolumeSet& set) const {
+  return {set.size(), set.channels(), std::ssize(set.classes), set.masked()};
+}
+
+void VolumeClassificationConfig::validate(const std::string& source) const {
+  for (size_t i = 0; i < classify.flips.size(); ++i)
+    require(std::count(classify.flips.begin(), classify.flips.end(), classify.flips[i]) == 1,
+            ErrorKind::config, "{}: classify.mirrors holds {} twice", source, classify.flips[i]);
+  require(classify.flips.size() <= 6, ErrorKind::config, "{}: classify.mirrors: at most 6 axes, got {}",
+          source, classify.flips.size());
+  train.validate();
+}
+
+std::string model_title(const VolumeClassificationConfig& config) {
+  return config.model.name == "hot" ? title_of(config.model, config.model.attention) : config.model.name;
+}
+
+std::string data_title(const VolumeClassificationConfig& config) {
+  return std::filesystem::path(config.data.path).stem().string();
+}
+
+}  // namespace modewise::tasks

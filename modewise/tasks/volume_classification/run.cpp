@@ -1,0 +1,132 @@
+#include "modewise/tasks/volume_classification/run.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "modewise/analysis/image_cost.h"
+#include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
+#include "modewise/core/file.h"
+#include "modewise/data/volume_classification/augment.h"
+#include "modewise/tasks/classification/choose_epochs.h"
+#include "modewise/tasks/classification/members.h"
+#include "modewise/tasks/volume_classification/score_file.h"
+
+namespace modewise::tasks {
+
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int64_t kUsualVolumeEpochs = 40;
+
+}  // namespace
+
+void VolumeClassificationRun::require_data() const {
+  require(!config.data.path.empty(), ErrorKind::usage,
+          "no data: give --data FILE, such as adrenalmnist3d.npz or a folder of NIfTI files");
+}
+
+void VolumeClassificationRun::load_samples(bool with_test) {
+  take_members(*this);
+  data::VolumeSet set = data::load_volumes(config.data, with_test);
+  require_parts(set, with_test);
+  const std::vector<int64_t> seen = set.class_counts(set.validation);
+  require(std::ssize(seen) - std::count(seen.begin(), seen.end(), int64_t{0}) >= 2, ErrorKind::data,
+          "{}: the validation volumes are all of one class, so that no AUC can choose the best weights",
+          set.source);
+  take(std::move(set));
+  if (config.augment.interpolation == "auto")
+    config.augment.interpolation = data::two_valued(this->set()) ? "nearest" : "linear";
+  choose_epochs(config.train, std::ssize(this->set().train), kUsualVolumeEpochs);
+  require(config.model.vit.from.empty(), ErrorKind::config,
+          "model: vit.from is an option of `train pictures`, not of volumes");
+  config.model.choose_patch(shape_);
+  models::validate(config.model, shape_);
+}
+
+void VolumeClassificationRun::load_samples_of(const std::string& path, bool with_test) {
+  data::VolumeConfig wanted = config.data;
+  if (!path.empty()) {
+    wanted.path = path;
+    wanted.format = "auto";
+    wanted.labels.clear();
+  }
+  wanted.classes = trained_classes_;
+  data::VolumeSet set = data::load_volumes(wanted, with_test);
+  require(set.modes() == std::ssize(shape_.size) && set.channels() == shape_.channels, ErrorKind::data,
+          "{}: volumes of {} axes and {} channels, but the run was trained on {} axes and {} channels ({})",
+          set.source, set.modes(), set.channels(), shape_.size.size(), shape_.channels, source_);
+  const std::vector<int64_t> size = set.size();
+  for (size_t i = 0; i < size.size(); ++i)
+    require(size[i] <= shape_.size[i], ErrorKind::data,
+            "{}: volumes of up to {} voxels, but the run was trained on {} ({}); data.size resamples them",
+            set.source, fmt::join(size, " × "), fmt::join(shape_.size, " × "), source_);
+  require(
+      shape_.missing || (size == shape_.size && !set.masked()), ErrorKind::data,
+      "{}: volumes with missing voxels or of other sizes than {}, but the run was trained on complete ones "
+      "({}), so its model takes no masks",
+      set.source, fmt::join(shape_.size, " × "), source_);
+  show(std::move(set));
+}
+
+std::string VolumeClassificationRun::samples_text() const {
+  return fmt::format("volumes of {} voxels", fmt::join(set_.size(), " × "));
+}
+
+nlohmann::ordered_json VolumeClassificationRun::describe() const {
+  return {{"source", set_.source},    {"hash", hash()},
+          {"flag", set_.flag},        {"classes", set_.classes},
+          {"size", set_.size()},      {"channels", set_.channels()},
+          {"missing", set_.masked()}, {"samples", part_sizes(set_)}};
+}
+
+void VolumeClassificationRun::read_description(const nlohmann::ordered_json& json, const std::string& /*file*/) {
+  source_ = json.at("source").get<std::string>();
+  trained_classes_ = json.at("classes").get<std::vector<std::string>>();
+  shape_ = {json.at("size").get<std::vector<int64_t>>(), json.at("channels").get<int64_t>(),
+            std::ssize(trained_classes_), json.at("missing").get<bool>()};
+}
+
+void VolumeClassificationRun::make_model(bool to_train) {
+  model_ = models::make_grid_classifier(config.model, shape_, seed());
+  if (to_train) mixture_ = join_members(*this);
+}
+
+analysis::ModelCost VolumeClassificationRun::cost() const {
+  return analysis::grid_classifier_cost(config.model, shape_);
+}
+
+data::LabelledBatch VolumeClassificationRun::gather(std::span<const int64_t> samples) const {
+  return data::gather_volumes(set_, samples, shape_.size);
+}
+
+void VolumeClassificationRun::vary(data::LabelledBatch& batch, int64_t number) const {
+  data::augment(batch, config.augment, seed(), static_cast<uint64_t>(number));
+}
+
+void VolumeClassificationRun::prepare(data::LabelledBatch& batch) const {
+  data::transform_for_evaluation(batch, config.augment);
+}
+
+data::LabelledBatch VolumeClassificationRun::view(const data::LabelledBatch& batch, int64_t number) const {
+  return data::flipped(batch, config.classify.flips, static_cast<uint64_t>(number));
+}
+
+void VolumeClassificationRun::keep_scores(const train::RunFolder& folder, const metrics::ScoreTable& table,
+                             const metrics::ClassMetrics& metrics) const {
+  if (!config.output.scores) return;
+  const std::string flag = set_.flag.empty() ? escape_text(fs::path(set_.source).stem().string()) : set_.flag;
+  // An earlier evaluation of this run may have left a file with other figures in its name.
+  for (const auto& entry : fs::directory_iterator(folder.path())) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(flag) && name.find("_test_[AUC]") != std::string::npos) fs::remove(entry.path());
+  }
+  const int64_t size = set_.flag.empty() ? 28 : set_.size().front();
+  write_file_atomically(folder.file(score_file_name(flag, size, "test", metrics.auc, metrics.accuracy,
+                                                    std::to_string(config.train.seed))),
+                        format_scores(table));
+}
+
+}  // namespace modewise::tasks

@@ -1,0 +1,60 @@
+#pragma once
+// A run that classifies volumes. Besides what every classifier keeps it writes, where the config asks for it,
+// the test scores in a file as MedMNIST's evaluator does.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "modewise/data/volume_classification/volumes.h"
+#include "modewise/models/vision/vision_classifier.h"
+#include "modewise/tasks/classification/classification_run.h"
+#include "modewise/tasks/volume_classification/config.h"
+
+namespace modewise::tasks {
+
+class VolumeClassificationRun final : public ClassificationRunOf<VolumeClassificationConfig, data::VolumeSet, models::VisionClassifier> {
+ public:
+  const char* task() const override { return "classify"; }
+  const char* subject() const override { return "volumes"; }
+  const ClassOptions& options() const override { return config.classify; }
+  void require_data() const override;
+
+  void load_samples(bool with_test) override;
+  void load_samples_of(const std::string& path, bool with_test) override;
+  std::string samples_text() const override;
+  nlohmann::ordered_json describe() const override;
+  void read_description(const nlohmann::ordered_json& json, const std::string& file) override;
+
+  void make_model(bool to_train) override;
+  analysis::ModelCost cost() const override;
+  data::LabelledBatch gather(std::span<const int64_t> samples) const override;
+  void vary(data::LabelledBatch& batch, int64_t number) const override;
+  void prepare(data::LabelledBatch& batch) const override;
+  int64_t views() const override { return int64_t{1} << config.classify.flips.size(); }
+  data::LabelledBatch view(const data::LabelledBatch& batch, int64_t number) const override;
+
+  std::unique_ptr<ClassificationRun> create() const override { return std::make_unique<VolumeClassificationRun>(); }
+  std::vector<std::string> judging_settings() const override {
+    return {"classify.mirrors", "augment.shape_transform"};
+  }
+
+  std::vector<std::string> figures() const override { return {"auc", "accuracy", "loss"}; }
+  void keep_scores(const train::RunFolder& folder, const metrics::ScoreTable& table,
+                   const metrics::ClassMetrics& metrics) const override;
+
+  SampleView sample_view(int64_t sample) const override;
+  std::string figure_text() const override {
+    return "the slice along the first axis that holds the most of each";
+  }
+  std::vector<std::string> mode_names() const override;
+  std::string combine() const override { return config.model.attention.combined(); }
+  std::vector<Influence> influences(const models::ClassifierInput& input, const at::Tensor& whole,
+                                    int64_t max_places) const override;
+  std::string removal_text() const override { return "the slab becomes the volume's mean"; }
+
+ private:
+  std::vector<std::string> trained_classes_;
+};
+
+}  // namespace modewise::tasks

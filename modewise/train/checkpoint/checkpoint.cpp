@@ -1,0 +1,240 @@
+#include "modewise/train/checkpoint/checkpoint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include "modewise/core/error.h"
+#include "modewise/core/file.h"
+#include "modewise/core/folder.h"
+#include "modewise/core/hash.h"
+#include "modewise/core/output_file.h"
+#include "modewise/core/parse_json.h"
+#include "modewise/io/mapped_file.h"
+#include "modewise/train/checkpoint/tensor_file.h"
+
+namespace modewise::train {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kManifest = "manifest.json";
+constexpr const char* kState = "state.json";
+constexpr std::string_view kLatest = "latest", kStep = "step_";
+
+/// Reads digits at the front of `text` and drops them.
+std::optional<int64_t> take_number(std::string_view& text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value < 0) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return value;
+}
+
+std::string manifest_text(Json manifest) {
+  manifest["hash"] = content_hash(as_bytes(manifest.dump()));
+  return manifest.dump(1) + "\n";
+}
+
+void io_check(const std::error_code& error, std::string_view what, const fs::path& path) {
+  require(!error, ErrorKind::io, "cannot {} {}: {}", what, path.string(), error.message());
+}
+
+/// Writes the file into the new folder; its entry in the manifest.
+Json write_content(const fs::path& folder, const CheckpointFile& file) {
+  OutputFile output(folder / file.name, Appears::at_once);
+  ContentHash hash;
+  uint64_t size = 0;
+  file.content([&](std::span<const std::byte> bytes) {
+    output.write(bytes);
+    hash.add(bytes);
+    size += bytes.size();
+  });
+  output.finish();
+  return {{"size", size}, {"hash", hash.text()}};
+}
+
+/// Writes all files of a checkpoint into the new folder `temporary`, the manifest last.
+void write_folder(const fs::path& temporary, int64_t step, const std::vector<CheckpointFile>& files) {
+  std::error_code error;
+  fs::create_directory(temporary, error);
+  io_check(error, "create folder", temporary);
+  Json entries = Json::object();
+  for (const CheckpointFile& file : files) entries[file.name] = write_content(temporary, file);
+  write_file_synced(temporary / kManifest,
+                    as_bytes(manifest_text({{"format", 1}, {"step", step}, {"files", entries}})));
+  sync_directory(temporary);
+}
+
+/// The damage of one file against its entry in the manifest.
+std::string file_damage(const fs::path& path, const Json& entry) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error) return fmt::format("{} is missing", path.string());
+  const auto wanted = entry.at("size").get<uintmax_t>();
+  if (size != wanted) return fmt::format("{} has {} bytes, {} are wanted", path.string(), size, wanted);
+  const io::MappedFile file(path);
+  if (content_hash(file.bytes()) != entry.at("hash").get<std::string>())
+    return fmt::format("the content of {} is not what was written", path.string());
+  return "";
+}
+
+/// Compares the files in `folder` with its manifest, whose names it gives to `files`; what is wrong, "" for
+/// nothing.
+std::string manifest_damage(const fs::path& folder, std::vector<std::string>& files) {
+  const fs::path path = folder / kManifest;
+  try {
+    const std::string text = read_file(path);
+    Json manifest = parse_json(text, path.string());
+    Json hashed = manifest;
+    hashed.erase("hash");
+    if (manifest_text(hashed) != text) return fmt::format("{} does not fit its own hash", path.string());
+    const int64_t format = manifest.at("format").get<int64_t>();
+    if (format != 1)
+      return fmt::format("{} has format {}, this program knows format 1", path.string(), format);
+    for (const auto& [name, entry] : manifest.at("files").items()) {
+      if (std::string damage = file_damage(folder / name, entry); !damage.empty()) return damage;
+      files.push_back(name);
+    }
+    return "";
+  } catch (const nlohmann::json::exception&) {
+    return fmt::format("{} is not a manifest", path.string());
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+/// Reads the state of a checkpoint whose files are whole; what is wrong with it, "" for nothing.
+std::string read_state(Checkpoint& checkpoint, const CheckpointStore::Check& check) {
+  const fs::path path = checkpoint.folder / kState;
+  if (!checkpoint.has(kState))
+    return fmt::format("{} lists no {}", (checkpoint.folder / kManifest).string(), kState);
+  try {
+    checkpoint.state = parse_json(read_file(path), path.string());
+    if (!checkpoint.state.is_object()) return fmt::format("{} is not a JSON object", path.string());
+    return check ? check(checkpoint.state) : "";
+  } catch (const nlohmann::json::exception& error) {
+    return fmt::format("{}: {}", path.string(), error.what());
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+CheckpointFile text_file(std::string name, std::string text) {
+  return {std::move(name), [text = std::move(text)](const ByteSink& sink) { sink(as_bytes(text)); }};
+}
+
+CheckpointFile weight_file(std::string name, std::span<const NamedTensor> tensors) {
+  return {std::move(name), [writer = writer_of(tensors)](const ByteSink& sink) { writer.write(sink); }};
+}
+
+std::string checkpoint_damage(const fs::path& folder) {
+  std::vector<std::string> files;
+  return manifest_damage(folder, files);
+}
+
+std::vector<CheckpointStore::Name> CheckpointStore::list() const {
+  std::vector<Name> names;
+  // Being unable to look is an error there: "no checkpoints" would mean starting anew.
+  for (const fs::path& path : entries_of(folder_)) {
+    const std::string text = path.filename().string();
+    std::string_view rest = text;
+    if (!rest.starts_with(kStep)) continue;
+    rest.remove_prefix(kStep.size());
+    const auto step = take_number(rest);
+    std::optional<int64_t> revision = 0;
+    if (rest.starts_with(".")) {
+      rest.remove_prefix(1);
+      revision = take_number(rest);
+    }
+    if (step && revision && rest.empty()) names.push_back({*step, *revision, path});
+  }
+  std::sort(names.begin(), names.end(), [](const Name& a, const Name& b) {
+    return std::pair(a.step, a.revision) > std::pair(b.step, b.revision);
+  });
+  return names;
+}
+
+void CheckpointStore::save(int64_t step, const Json& state, const std::vector<CheckpointFile>& files,
+                           int64_t keep) const {
+  int64_t revision = 0;
+  for (const Name& name : list())
+    if (name.step == step) revision = std::max(revision, name.revision + 1);
+  const std::string name =
+      fmt::format("{}{}{}", kStep, step, revision > 0 ? fmt::format(".{}", revision) : "");
+  const fs::path temporary = temporary_beside(folder_ / name);
+  std::vector<CheckpointFile> all = files;
+  all.push_back(text_file(kState, state.dump(1) + "\n"));
+  try {
+    make_folders(folder_);
+    write_folder(temporary, step, all);
+    std::error_code error;
+    fs::rename(temporary, folder_ / name, error);
+    io_check(error, "rename", temporary);
+    sync_directory(folder_);
+    write_file_atomically(folder_ / kLatest, name + "\n");
+    prune(keep);
+  } catch (const Error& failure) {
+    std::error_code ignored;
+    fs::remove_all(temporary, ignored);
+    fail(ErrorKind::io, "checkpoint of step {} not saved: {}", step, failure.what());
+  }
+}
+
+void CheckpointStore::prune(int64_t keep) const {
+  const std::vector<Name> names = list();
+  for (size_t i = static_cast<size_t>(keep); i < names.size(); ++i) {
+    // Renamed first, so that a removal cut short leaves a leftover and not a damaged checkpoint.
+    const fs::path removed = temporary_beside(names[i].path);
+    std::error_code error;
+    fs::rename(names[i].path, removed, error);
+    io_check(error, "rename", names[i].path);
+    fs::remove_all(removed, error);
+    io_check(error, "remove", removed);
+  }
+}
+
+std::optional<Checkpoint> CheckpointStore::newest(const Check& check) const {
+  std::vector<std::string> damages;
+  for (const Name& name : list()) {
+    Checkpoint checkpoint{name.step, name.path, Json(), {}};
+    std::string damage = manifest_damage(name.path, checkpoint.files);
+    if (damage.empty()) damage = read_state(checkpoint, check);
+    if (damage.empty()) {
+      for (const std::string& text : damages)  // an error: quiet commands say it too
+        spdlog::error("damaged checkpoint: {}; falling back to {}", text, name.path.filename().string());
+      return checkpoint;
+    }
+    damages.push_back(damage);
+  }
+  require(damages.empty(), ErrorKind::data, "no checkpoint in {} is whole: {}", folder_.string(),
+          fmt::join(damages, "; "));
+  require(!fs::exists(folder_ / kLatest), ErrorKind::data, "{} names a checkpoint, but {} holds none",
+          (folder_ / kLatest).string(), folder_.string());
+  return std::nullopt;
+}
+
+void CheckpointStore::set_aside_newer_than(const Checkpoint& whole) const {
+  for (const Name& name : list()) {
+    if (name.path == whole.folder) return;
+    fs::path aside = name.path.string() + ".damaged";
+    for (int i = 2; fs::exists(aside); ++i) aside = fmt::format("{}.damaged{}", name.path.string(), i);
+    std::error_code error;
+    fs::rename(name.path, aside, error);
+    io_check(error, "rename", name.path);
+  }
+}
+
+void CheckpointStore::remove_leftovers() const {
+  remove_temporaries(folder_,
+                     [](std::string_view name) { return name == kLatest || name.starts_with(kStep); });
+}
+
+}  // namespace modewise::train

@@ -1,0 +1,33 @@
+#pragma once
+// What a checkpoint keeps besides tensors: state.json.
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "modewise/train/loop/task.h"
+#include "modewise/train/loop/train_config.h"
+
+namespace modewise::train {
+
+struct TrainState {
+  int64_t step = 0;             // optimizer steps made
+  int64_t evaluated_step = -1;  // of the last evaluation; −1 before the first
+  int64_t best_step = -1;
+  Metrics best, last;  // metrics of the best and of the last evaluation
+  int64_t without_improvement = 0;
+  double loss_sum = 0;  // over the steps since the last line of metrics.jsonl
+  int64_t loss_steps = 0;
+  int64_t metrics_bytes = 0;  // length of metrics.jsonl
+
+  nlohmann::ordered_json to_json() const;
+  /// Throws nlohmann's exceptions when a key is missing.
+  static TrainState from_json(const nlohmann::ordered_json& json);
+};
+
+/// path → text of each field.
+nlohmann::ordered_json config_to_json(const TrainConfig& config);
+/// The fields that change numbers and differ from `saved` (config_to_json of an earlier run), each as
+/// "path was A, is B". A field that `saved` does not know counts as its default.
+std::vector<std::string> config_differences(const TrainConfig& config, const nlohmann::ordered_json& saved);
+
+}  // namespace modewise::train

@@ -1,0 +1,41 @@
+#include "modewise/train/loop/gradients.h"
+
+#include <cmath>
+#include <vector>
+
+#include "modewise/ops/training/sum_of_squares.h"
+
+namespace modewise::train {
+namespace {
+
+double pairwise_sum(std::span<const double> values) {
+  if (values.empty()) return 0;
+  if (values.size() == 1) return values[0];
+  const size_t half = values.size() / 2;
+  return pairwise_sum(values.first(half)) + pairwise_sum(values.subspan(half));
+}
+
+}  // namespace
+
+double sum_of_squares(const at::Tensor& x) {
+  return ops::sum_of_squares(x).item<double>();
+}
+
+double gradient_norm(std::span<const NamedTensor> parameters) {
+  std::vector<double> sums;
+  for (const NamedTensor& parameter : parameters)
+    if (parameter.tensor.grad().defined()) sums.push_back(sum_of_squares(parameter.tensor.grad()));
+  return std::sqrt(pairwise_sum(sums));
+}
+
+std::string first_not_finite(std::span<const NamedTensor> parameters, bool values) {
+  for (const NamedTensor& parameter : parameters) {
+    const at::Tensor& tensor = values ? parameter.tensor : parameter.tensor.grad();
+    // Σ x² of float32 values in float64 cannot overflow, so it is finite exactly when every element is; a
+    // float64 tensor with elements above 1e150 counts as diverged, too.
+    if (tensor.defined() && !std::isfinite(sum_of_squares(tensor.detach()))) return parameter.name;
+  }
+  return "";
+}
+
+}  // namespace modewise::train

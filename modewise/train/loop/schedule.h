@@ -1,0 +1,40 @@
+#pragma once
+// The learning rate of each optimizer step, a function of the step alone.
+
+#include <cstdint>
+
+#include "modewise/train/loop/train_config.h"
+
+namespace modewise::train {
+
+struct StepRate {
+  double learning_rate;
+  double beta1;
+};
+
+/// Steps are counted from 0, epochs from 0. With r the factor on the peak rate:
+/// - constant: r = 1;
+/// - cosine: r = m + (1 − m)·(1 + cos(π t / T))/2 over the T steps after warm-up, m = min_ratio;
+/// - step: r = step_factor^c, c the epochs of step_at that have come (at most `epoch`), or ⌊epoch /
+///   step_epochs⌋ where step_at is empty;
+/// - type1 (TSLib's): r = step_factor^max(0, epoch − 1), so the first two epochs run at the full rate;
+/// - one_cycle: torch's OneCycleLR with cosine annealing over the T steps after warm-up.
+/// In the first W = warmup_steps steps the rate is (t + 1)/W of what step and type1 give, or of the peak.
+class Schedule {
+ public:
+  Schedule(const ScheduleConfig& config, const OptimizerConfig& optimizer, int64_t steps_per_epoch,
+           int64_t total_steps);
+  StepRate at(int64_t step) const;
+
+ private:
+  StepRate after_warmup(int64_t step) const;
+  StepRate one_cycle(int64_t step) const;
+  /// How often `step` has cut the rate before `epoch` begins.
+  int64_t cuts_before(int64_t epoch) const;
+
+  ScheduleConfig config_;
+  double peak_, beta1_;
+  int64_t steps_per_epoch_, total_steps_;
+};
+
+}  // namespace modewise::train

@@ -1,0 +1,420 @@
+// Series from CSV files.
+
+#include <gmock/gmock.h>
+
+#include "modewise/data/forecasting/load_series.h"
+#include "tests/data/scratch.h"
+
+namespace modewise::data {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class CsvSource : public testing::Test {
+ protected:
+  Series load(const std::string& text, ForecastDataConfig config = {}, const std::string& name = "f.csv") {
+    config.path = folder_.write(name, text);
+    return load_series(config);
+  }
+  std::string load_error(ErrorKind kind, const std::string& text, const ForecastDataConfig& config = {}) {
+    std::string message = error_of(kind, [&] { load(text, config); });
+    const std::string path = folder_.path("f.csv");
+    for (size_t at; (at = message.find(path)) != std::string::npos;)
+      message.replace(at, path.size(), "f.csv");
+    return message;
+  }
+  ScratchFolder folder_;
+};
+
+TEST_F(CsvSource, DateColumnIsTheTimeAxisAndNumbersAreTheVariablesInFileOrder) {
+  const Series s = load("OT,date,b,a\n1,2020-01-01 00:00:00,2,3\n4,2020-01-01 01:00:00,5,6\n");
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("OT", "b", "a"));
+  EXPECT_EQ(s.modes[0].name, "variable");
+  EXPECT_FALSE(s.modes[0].ordered);
+  EXPECT_THAT(s.shape(), ElementsAre(3));
+  EXPECT_EQ(s.rows(), 2);
+  EXPECT_EQ(value_at(s, 4), 5);
+  EXPECT_FALSE(s.observed.defined());
+  EXPECT_TRUE(s.time.dated);
+  EXPECT_EQ(s.time.text_at(2), "2020-01-01 02:00:00");
+  EXPECT_THAT(s.notes, IsEmpty());
+  EXPECT_EQ(s.source, folder_.path("f.csv"));
+}
+
+TEST_F(CsvSource, MissingCellsAreMaskedAndHoldZero) {
+  const Series s = load("date,a,b\n2020-01-01,1,NA\n2020-01-02,,5\n2020-01-03,7,8\n");
+  EXPECT_EQ(s.missing_cells(), 2);
+  EXPECT_FALSE(seen_at(s, 1));
+  EXPECT_FALSE(seen_at(s, 2));
+  EXPECT_EQ(value_at(s, 1), 0);
+  EXPECT_EQ(value_at(s, 2), 0);
+  EXPECT_TRUE(seen_at(s, 3));
+}
+
+TEST_F(CsvSource, NumbersAndTextsMayStandForMissing) {
+  ForecastDataConfig config;
+  config.missing_values = {-9999};
+  config.missing_texts = {"broken"};
+  const Series s = load("a,b\n1,-9999\nbroken,2\n3,4\n", config);
+  EXPECT_EQ(s.missing_cells(), 2);
+  EXPECT_THAT(s.notes, ElementsAre("1 cell of -9999 taken as missing"));
+}
+
+TEST_F(CsvSource, GapsInDatesAreMissingRows) {
+  const Series s = load("date,a\n2020-01-01,1\n2020-01-02,2\n2020-01-04,4\n");
+  EXPECT_EQ(s.rows(), 4);
+  EXPECT_FALSE(seen_at(s, 2));
+  EXPECT_EQ(value_at(s, 3), 4);
+  EXPECT_THAT(s.notes, ElementsAre("a gap of 1 row after 2020-01-02 is filled as missing"));
+}
+
+TEST_F(CsvSource, TextDatesAndRowNumbersAreLeftOutWithNotes) {
+  const Series s = load(
+      "No,when,wd,a,checked\n1,2020-01-01,NW,5,2021-01-01\n2,2020-01-02,N,6,2021-01-02\n3,2020-01-03,E,7,\n");
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("a"));
+  EXPECT_THAT(s.notes, ElementsAre("column 'No' counts the rows and is left out",
+                                   "column 'wd' holds text and is left out; data.categories = wd takes its "
+                                   "words as variables"));
+  EXPECT_THAT(s.warnings, ElementsAre("columns 'when' and 'checked' both hold dates, and the first is taken as "
+                                    "the time: data.time_column = checked takes the other"));
+}
+
+TEST_F(CsvSource, RowNumbersCountFromZeroOrOneByOne) {
+  const auto labels = [&](const char* cells) {
+    return load(std::string("date,id,a\n") + cells).modes[0].labels;
+  };
+  EXPECT_THAT(labels("2020-01-01,0,5\n2020-01-02,1,6\n"), ElementsAre("a"));
+  EXPECT_THAT(labels("2020-01-01,1,5\n2020-01-02,2,6\n"), ElementsAre("a"));
+  EXPECT_THAT(labels("2020-01-01,5,5\n2020-01-02,6,6\n"), ElementsAre("id", "a"));
+  EXPECT_THAT(labels("2020-01-01,1,5\n2020-01-02,3,6\n"), ElementsAre("id", "a"));
+}
+
+TEST_F(CsvSource, AnEmptyColumnStaysAsAMissingVariable) {
+  const Series s = load("date,a,b\n2020-01-01,1,\n2020-01-02,2,\n");
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("a", "b"));
+  EXPECT_EQ(s.missing_cells(), 2);
+  EXPECT_THAT(s.notes, ElementsAre("column 'b' has no value in any row"));
+}
+
+TEST_F(CsvSource, ColumnsSelectAndOrder) {
+  ForecastDataConfig config;
+  config.columns = {"c", "a"};
+  const Series s = load("date,a,b,c\n2020-01-01,1,2,3\n2020-01-02,4,5,6\n", config);
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("c", "a"));
+  EXPECT_EQ(value_at(s, 0), 3);
+  EXPECT_EQ(value_at(s, 1), 1);
+  ForecastDataConfig without;
+  without.drop = {"b"};
+  EXPECT_THAT(load("date,a,b,c\n2020-01-01,1,2,3\n2020-01-02,4,5,6\n", without).modes[0].labels,
+              ElementsAre("a", "c"));
+}
+
+TEST_F(CsvSource, UnknownColumnsAreConfigErrorsWithTheNearestName) {
+  ForecastDataConfig config;
+  config.columns = {"presure"};
+  EXPECT_EQ(load_error(ErrorKind::config, "date,pressure\n2020-01-01,1\n2020-01-02,2\n", config),
+            "data.columns: f.csv has no column 'presure' (did you mean 'pressure'?)");
+  config = {};
+  config.drop = {"x"};
+  EXPECT_THAT(load_error(ErrorKind::config, "date,a\n2020-01-01,1\n2020-01-02,2\n", config),
+              HasSubstr("data.drop: f.csv has no column 'x'"));
+  config = {};
+  config.time_column = "dat";
+  EXPECT_THAT(load_error(ErrorKind::config, "date,a\n2020-01-01,1\n2020-01-02,2\n", config),
+              HasSubstr("data.time_column: f.csv has no column 'dat' (did you mean 'date'?)"));
+}
+
+TEST_F(CsvSource, ColumnsAskedForMustBeNumbers) {
+  ForecastDataConfig config;
+  config.columns = {"wd"};
+  EXPECT_EQ(load_error(ErrorKind::data, "date,wd\n2020-01-01,\n2020-01-02,NW\n2020-01-03,N\n", config),
+            "f.csv: column 'wd' must hold numbers, it holds text ('NW' in line 3)");
+  EXPECT_EQ(load_error(ErrorKind::data, "date,wd\n2020-01-01,2019-05-05\n2020-01-02,2019-05-06\n", config),
+            "f.csv: column 'wd' must hold numbers, it holds dates");
+  config = {};
+  config.time_column = "a";
+  EXPECT_EQ(load_error(ErrorKind::data, "date,a\n2020-01-01,1\n2020-01-02,2\n", config),
+            "f.csv: the time column 'a' must hold dates, it holds numbers");
+}
+
+TEST_F(CsvSource, NoNumbersIsAnError) {
+  EXPECT_EQ(load_error(ErrorKind::data, "date,wd\n2020-01-01,N\n2020-01-02,NW\n"),
+            "f.csv: expected at least one column of numbers, got date, wd");
+  EXPECT_EQ(load_error(ErrorKind::data, "a,b\n,\nNA,NA\n,NA\n"), "f.csv: every cell is missing");
+}
+
+TEST_F(CsvSource, TheTimeColumnMayBeNamed) {
+  ForecastDataConfig config;
+  config.time_column = "measured";
+  const Series s =
+      load("sent,measured,a\n2020-02-01,2020-01-01 00:00,1\n2020-02-01,2020-01-01 01:00,2\n", config);
+  EXPECT_EQ(s.time.frequency_text(), "1 h");
+  EXPECT_THAT(s.notes, Contains("column 'sent' holds dates besides the time column and is left out"));
+  EXPECT_THAT(s.warnings, IsEmpty());
+}
+
+TEST_F(CsvSource, UnevenRowsArePooledToSteps) {
+  ForecastDataConfig config;
+  config.resample = "1h";
+  const std::string text =
+      "date,a,b\n2020-01-01 09:59:59,1,5\n2020-01-01 10:00:00,2,\n2020-01-01 10:00:00,4,\n"
+      "2020-01-01 10:59:59,9,7\n2020-01-01 12:30:00,8,9\n";
+  Series s = load(text, config);
+  EXPECT_EQ(s.time.frequency_text(), "1 h");
+  EXPECT_EQ(s.time.text_at(0), "2020-01-01 09:00:00");
+  EXPECT_EQ(s.time.text_at(4), "2020-01-01 13:00:00");
+  EXPECT_EQ(s.rows(), 4);
+  EXPECT_EQ(value_at(s, 2), 5);  // (2 + 4 + 9) / 3
+  EXPECT_EQ(value_at(s, 3), 7);
+  EXPECT_FALSE(seen_at(s, 4));
+  EXPECT_EQ(value_at(s, 6), 8);
+  EXPECT_THAT(s.notes, ElementsAre("5 dates are pooled to 4 steps of 1 h, 1 of them missing"));
+  EXPECT_EQ(s.where(1, 1), folder_.path("f.csv") + ":3: column 'b'");
+  config.resample_by = "sum";
+  s = load(text, config);
+  EXPECT_EQ(value_at(s, 2), 15);
+  EXPECT_EQ(value_at(s, 3), 7);
+  config.resample_by = "last";
+  EXPECT_EQ(value_at(load(text, config), 2), 9);
+}
+
+TEST_F(CsvSource, PoolingThatCannotBeIsRefused) {
+  ForecastDataConfig config;
+  const std::string text = "date,a\n2020-01-01 00:00,1\n2020-01-01 01:00,2\n2020-01-01 02:00,3\n";
+  config.resample = "10 min";
+  EXPECT_EQ(
+      load_error(ErrorKind::data, text, config),
+      "f.csv: data.resample = 10 min is shorter than the step of the rows: half of them or more are 1 h "
+      "apart or farther");
+  config.resample = "often";
+  EXPECT_EQ(load_error(ErrorKind::config, text, config),
+            "data.resample: expected a number and a unit (s, min, h, day, week, month, year), got 'often'");
+  config.resample = "1 day";
+  EXPECT_EQ(load_error(ErrorKind::data, "a\n1\n2\n", config),
+            "f.csv: data.resample pools rows by their dates, but no column holds dates");
+  EXPECT_EQ(error_of(ErrorKind::config,
+                     [&] {
+                       ForecastDataConfig simulated = config;
+                       simulated.simulate = "seasonal";
+                       load_series(simulated);
+                     }),
+            "data.resample pools the rows of CSV files by their dates, seasonal (simulated) is none");
+  EXPECT_EQ(load_error(ErrorKind::data, "date,a\n2020-01-02,1\n2020-01-01,2\n", config),
+            "f.csv:3: dates must increase, but 2020-01-01 comes before the date of line 2, 2020-01-02; "
+            "data.dates = \"rows\" would take the rows as equally spaced");
+  EXPECT_EQ(
+      load_error(ErrorKind::data,
+                 "date,a\n2020-01-01 00:00,1\n2020-01-01 01:00,2\n2020-01-01 02:00,3\n2021-01-01 00:00,4\n",
+                 config),
+      "f.csv: the dates from 2020-01-01 00:00 to 2021-01-01 00:00 make 367 steps of data.resample = 1 d, but "
+      "no row falls in 365 of them: a longer step has fewer empty ones");
+  config.dates = "rows";
+  EXPECT_EQ(
+      load_error(ErrorKind::config, text, config),
+      "data.resample pools rows by their dates, which data.dates = rows passes over: give one of the two");
+}
+
+TEST_F(CsvSource, WordsMayBeVariables) {
+  ForecastDataConfig config;
+  config.categories = {"open", "wind"};
+  const std::string text =
+      "date,open,a,wind\n2020-01-01,yes,1,N\n2020-01-02,no,2,SW\n2020-01-03,,3,E\n2020-01-04,no,4,N\n";
+  const Series s = load(text, config);
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("open", "a", "wind=E", "wind=N", "wind=SW"));
+  const auto row = [&](int64_t at) {
+    std::vector<double> cells;
+    for (int64_t i = 0; i < 5; ++i) cells.push_back(seen_at(s, at * 5 + i) ? value_at(s, at * 5 + i) : -1);
+    return cells;
+  };
+  EXPECT_THAT(row(0), ElementsAre(1, 1, 0, 1, 0));
+  EXPECT_THAT(row(1), ElementsAre(0, 2, 0, 0, 1));
+  EXPECT_THAT(row(2), ElementsAre(-1, 3, 1, 0, 0));
+  EXPECT_EQ(s.categories, (Categories{{"open", {"no", "yes"}}, {"wind", {"E", "N", "SW"}}}));
+  config.columns = {"wind", "a"};
+  EXPECT_THAT(load(text, config).modes[0].labels, ElementsAre("wind=E", "wind=N", "wind=SW", "a"));
+  config.columns = {};
+  config.drop = {"wind"};
+  EXPECT_THAT(load(text, config).modes[0].labels, ElementsAre("open", "a"));
+  // A run keeps the words of its training: a later file may have fewer, but no other ones.
+  config = {};
+  config.categories = {"open"};
+  config.words = s.categories;
+  config.words.erase("wind");
+  EXPECT_EQ(value_at(load("date,open,a\n2020-01-01,yes,1\n2020-01-02,yes,1\n", config), 0), 1);
+  EXPECT_EQ(load_error(ErrorKind::data, "date,open,a\n2020-01-01,yes,1\n2020-01-02,maybe,1\n", config),
+            "f.csv:3: column 'open' holds 'maybe', but its categories are no, yes");
+}
+
+TEST_F(CsvSource, WhatIsNoCategoryIsRefused) {
+  ForecastDataConfig config;
+  config.categories = {"w"};
+  EXPECT_EQ(load_error(ErrorKind::data, "date,w,a\n2020-01-01,x,1\n2020-01-02,x,2\n", config),
+            "f.csv: column 'w' must hold two words at least to be of categories, it holds 'x' alone");
+  EXPECT_EQ(load_error(ErrorKind::data, "date,w,a\n2020-01-01,1,1\n2020-01-02,2,2\n", config),
+            "f.csv: data.categories takes columns of words, but column 'w' holds numbers");
+  EXPECT_EQ(load_error(ErrorKind::data,
+                       "date,w,w=y,a\n2020-01-01,x,1,1\n2020-01-02,y,2,2\n2020-01-03,z,2,2\n", config),
+            "f.csv: a category of column 'w' would be called 'w=y', as another column is");
+  EXPECT_EQ(load_error(ErrorKind::config, "date,wd,a\n2020-01-01,x,1\n2020-01-02,y,2\n", config),
+            "data.categories: f.csv has no column 'w' (did you mean 'wd'?)");
+  std::string many = "date,w,a\n";
+  for (int day = 0; day < 65; ++day)
+    many += io::format_date_time(86400 * day) + ",w" + std::to_string(day) + ",1\n";
+  EXPECT_EQ(load_error(ErrorKind::data, many, config),
+            "f.csv: column 'w' holds more than 64 different words, which are no categories");
+}
+
+TEST_F(CsvSource, YearMonthDayHourColumnsAreTheTimeAxis) {
+  const Series s = load("No,year,month,day,hour,a\n1,2013,2,28,23,5\n2,2013,3,1,0,6\n3,2013,3,1,1,7\n");
+  EXPECT_THAT(s.modes[0].labels, ElementsAre("a"));
+  EXPECT_EQ(s.time.frequency_text(), "1 h");
+  EXPECT_EQ(s.time.text_at(3), "2013-03-01 02:00");
+  EXPECT_TRUE(s.time_columns.parts);
+  EXPECT_THAT(s.time_columns.names, ElementsAre("year", "month", "day", "hour"));
+  const Series months = load("Year,Month,a\n2019,12,5\n2020,1,6\n2020,2,7\n");
+  EXPECT_EQ(months.time.frequency_text(), "1 month");
+  EXPECT_EQ(months.time.text_at(3), "2020-03");
+  const Series years = load("year,a\n2018,5\n2019,6\n2020,7\n");
+  EXPECT_EQ(years.time.frequency_text(), "1 year");
+  EXPECT_EQ(load("a,year\n2,1990\n3,1890\n").modes[0].labels.size(), 2u)
+      << "a year that is not first is a variable";
+}
+
+TEST_F(CsvSource, ImpossibleDatePartsAreAnError) {
+  EXPECT_EQ(load_error(ErrorKind::data, "year,month,day,a\n2013,2,28,1\n\n2013,2,30,2\n"),
+            "f.csv:4: the columns year, month, day must give a date, got 2013, 2, 30");
+  EXPECT_EQ(load_error(ErrorKind::data, "year,month,day,a\n2013,2,28,1\n2013,,1,2\n"),
+            "f.csv:3: the columns year, month, day must give a date, got 2013, empty, 1");
+}
+
+TEST_F(CsvSource, ErrorsNameTheLineEvenAfterEmptyLinesAndQuotedLineEnds) {
+  EXPECT_THAT(
+      load_error(ErrorKind::data,
+                 "date,note,a\n2020-01-01,\"two\nlines\",1\n\n2020-01-02,x,2\n2020-01-02,x,3\n"),
+      HasSubstr("f.csv:6: dates must increase, but 2020-01-02 equals the date of line 5, 2020-01-02"));
+}
+
+TEST_F(CsvSource, WithoutHeaderAndDates) {
+  const Series s = load("1,2.5\n3,4\n5,6\n");
+  EXPECT_EQ(s.rows(), 3);
+  EXPECT_FALSE(s.time.dated);
+  EXPECT_EQ(s.time.length, 3);
+  EXPECT_EQ(value_at(s, 1), 2.5);
+}
+
+TEST_F(CsvSource, TheHeaderMayBeSaidAndWhatWasDecidedIsADoubt) {
+  const std::string text = "773869,767541\n64.375,67.625\n62.5,68.5\n64.5,63.75\n";
+  const Series names = load(text);
+  EXPECT_THAT(names.modes[0].labels, ElementsAre("773869", "767541"));
+  EXPECT_EQ(names.header, true);
+  EXPECT_THAT(
+      names.warnings,
+      ElementsAre("the first row (773869, 767541) is taken as names, since its whole numbers are unlike "
+                  "the values below: data.header=no takes it as values"));
+  ForecastDataConfig config;
+  config.header = "no";
+  const Series values = load(text, config);
+  EXPECT_THAT(values.modes[0].labels, ElementsAre("1", "2"));
+  EXPECT_EQ(values.rows(), 4);
+  EXPECT_THAT(values.warnings, IsEmpty());
+  config.header = "yes";
+  const Series counts = load("60,62\n61,63\n59,62\n60,61\n", config);
+  EXPECT_THAT(counts.modes[0].labels, ElementsAre("60", "62"));
+  EXPECT_THAT(load("60,62\n61,63\n59,62\n60,61\n").warnings,
+              ElementsAre("the first row (60, 62) is taken as values: data.header=yes takes it as names"));
+}
+
+TEST_F(CsvSource, DatesThatStayOpenAreADoubt) {
+  EXPECT_THAT(
+      load("d,a\n01.01.2020,1\n02.01.2020,2\n").warnings,
+      ElementsAre("dates are read as day.month.year; day and month could be exchanged too, no row tells"));
+  EXPECT_THAT(load("d,a\n12.01.2020,1\n13.01.2020,2\n").warnings, IsEmpty());
+}
+
+TEST_F(CsvSource, TextUnderANameThatSaysNothingMayBeginWithNames) {
+  const std::string values = "64.375,67.625\n62.5,68.5\n64.5,63.75\n";
+  EXPECT_THAT(load("773869,767541\n" + values, {}, "speeds.txt").modes[0].labels,
+              ElementsAre("773869", "767541"));
+  ForecastDataConfig config;
+  config.header = "no";
+  EXPECT_THAT(load("773869,767541\n" + values, config, "speeds.txt").modes[0].labels, ElementsAre("1", "2"));
+  const Series counts = load("60,62\n61,63\n59,62\n", {}, "counts.txt");
+  EXPECT_THAT(counts.modes[0].labels, ElementsAre("1", "2"));
+  EXPECT_THAT(counts.warnings,
+              ElementsAre("the first row (60, 62) is taken as values: data.header=yes takes it as names"));
+  config.header = "yes";
+  config.format = "text";
+  config.path = folder_.path("counts.txt");
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { load_series(config); }),
+              HasSubstr("data.format = text reads plain numbers without a header"));
+}
+
+TEST_F(CsvSource, UsualFillValuesAreADoubtUntilTheyAreNamed) {
+  const std::string text =
+      "date,a,b\n2020-01-01,1,2\n2020-01-02,1e20,4\n2020-01-04,5,-1e20\n2020-01-05,1e20,9.96921e36\n";
+  const std::string end = " takes them as missing",
+                    why = ", which usually stands for a missing value, the first at ";
+  EXPECT_THAT(load(text).warnings, ElementsAre("2 cells hold 1e+20" + why + folder_.path("f.csv") +
+                                                 ":3: column 'a': data.missing_values=1e+20" + end,
+                                             "1 cell holds -1e+20" + why + folder_.path("f.csv") +
+                                                 ":4: column 'b': data.missing_values=-1e+20" + end,
+                                             "1 cell holds 9.96921e+36" + why + folder_.path("f.csv") +
+                                                 ":5: column 'b': data.missing_values=9.96921e+36" + end));
+  ForecastDataConfig config;
+  config.missing_values = {1e20, -1e20, 9.96921e36};
+  const Series named = load(text, config);
+  EXPECT_THAT(named.warnings, IsEmpty());
+  EXPECT_EQ(named.missing_cells(), 4 + 2);  // and the two of the day that is not there
+}
+
+TEST_F(CsvSource, StartAndStepDateTheRowsOfSourcesWithoutDates) {
+  ForecastDataConfig config;
+  config.start = "2019-03-01";
+  config.step = "1 h";
+  EXPECT_EQ(load("a\n1\n2\n3\n", config).time.text_at(3), "2019-03-01 03:00");
+  config.start = "2019-01-31";
+  config.step = "1 month";
+  EXPECT_EQ(load("a\n1\n2\n3\n", config).time.text_at(1), "2019-02-28");
+  config.step = "90 s";
+  EXPECT_EQ(load("a\n1\n2\n3\n", config).time.text_at(2), "2019-01-31 00:03:00");
+  config.step = "";
+  EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", config),
+              HasSubstr("belong together, only data.start"));
+  config.start = "soon";
+  config.step = "1 h";
+  EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", config), HasSubstr("data.start: expected a date"));
+  config.start = "2019-01-31";
+  EXPECT_THAT(load_error(ErrorKind::config, "date,a\n2020-01-01,1\n2020-01-02,2\n", config),
+              HasSubstr("are for sources without dates, f.csv has dates"));
+}
+
+TEST_F(CsvSource, DelimiterMustBeOneCharacter) {
+  ForecastDataConfig config;
+  config.delimiter = ";;";
+  EXPECT_EQ(load_error(ErrorKind::config, "a;b\n1;2\n", config),
+            "data.delimiter: expected one character or the word tab, got ';;'");
+  config.delimiter = "tab";
+  EXPECT_THAT(load("a\tb\n1\t2\n3\t4\n", config).modes[0].labels, ElementsAre("a", "b"));
+}
+
+TEST_F(CsvSource, AFileThatIsNotThereAndNoFileAtAll) {
+  ForecastDataConfig config;
+  config.path = folder_.path("absent.csv");
+  EXPECT_THAT(error_of(ErrorKind::no_input, [&] { load_series(config); }), HasSubstr("absent.csv"));
+  EXPECT_THAT(error_of(ErrorKind::config, [] { load_series({}); }), HasSubstr("got neither"));
+  config.simulate = "lorenz96";
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { load_series(config); }),
+            "data: expected data.path or data.simulate, got both (" + config.path + " and lorenz96)");
+}
+
+TEST_F(CsvSource, FormatFollowsTheNameOrTheFirstLine) {
+  EXPECT_THAT(load("1.5,2\n3,4\n", {}, "numbers.txt").modes[0].labels, ElementsAre("1", "2"));
+  EXPECT_THAT(load("date,a\n2020-01-01,1\n2020-01-02,3\n", {}, "table.txt").modes[0].labels,
+              ElementsAre("a"));
+}
+
+}  // namespace
+}  // namespace modewise::data

@@ -1,0 +1,183 @@
+// What a set of scenes chooses and measures: windows, tiles, classes, scales.
+
+#include "modewise/data/segmentation/segmentation_set.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cmath>
+
+#include "tests/data/segmentation/scene_files.h"
+
+namespace modewise::data {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Scenes, ChooseTheirWindow) {
+  const ScratchFolder folder;
+  const auto window = [&](int64_t side, bool scene, int64_t multiple, int64_t asked = 0) {
+    const std::string image = scene ? "image.npy" : "images/a.npy", mask = scene ? "mask.npy" : "masks/a.npy";
+    write_image(folder, image, side, side + 5, 1);
+    write_mask(folder, mask, side, side + 5, [](int64_t r, int64_t) { return r % 2; });
+    SegmentationDataConfig config = plain(folder.path(scene ? image : "images"), folder.path(scene ? mask : "masks"));
+    config.validation = config.test = scene ? 0.2 : 0;
+    config.guard = 0;
+    config.window = asked;
+    return SegmentationSet(config, multiple).window();
+  };
+  EXPECT_EQ(window(70, false, 1), 64);
+  EXPECT_EQ(window(50, false, 1), 50);
+  EXPECT_EQ(window(50, false, 16), 48);
+  EXPECT_EQ(window(10, false, 16), 16);
+  EXPECT_EQ(window(90, true, 1), 30);
+  EXPECT_EQ(window(210, true, 8), 64);
+  EXPECT_EQ(window(50, false, 4, 20), 20);
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { window(50, false, 8, 20); }),
+            "data.window = 20 must be a multiple of 8, the model's patch or its halvings");
+}
+
+TEST(Scenes, CutTrainingTilesEvenly) {
+  const ScratchFolder folder;
+  write_image(folder, "images/a.npy", 30, 50, 1);
+  write_mask(folder, "masks/a.npy", 30, 50, [](int64_t r, int64_t) { return r % 2; });
+  SegmentationDataConfig config = plain(folder.path("images"), folder.path("masks"));
+  config.validation = config.test = 0;
+  config.window = 16;
+  const auto tiles = [&] {
+    std::vector<PixelRect> out;
+    const SegmentationSet set(config, 1);
+    for (const SceneArea& tile : set.training_tiles()) out.push_back(tile.area);
+    return out;
+  };
+  // Tiles of a window and a stride, 24: 30 rows take (30 − 16 + 7) / 8 + 1 of them, 50 columns 6.
+  const std::vector<PixelRect> cut = tiles();
+  ASSERT_EQ(cut.size(), 18U);
+  EXPECT_EQ(cut[0], (PixelRect{0, 0, 24, 24}));
+  EXPECT_EQ(cut[1], (PixelRect{0, 5, 24, 24}));
+  EXPECT_EQ(cut[6], (PixelRect{3, 0, 24, 24}));
+  EXPECT_EQ(cut[17], (PixelRect{6, 26, 24, 24}));
+  config.stride = 33;  // tiles of 49: 3 across, and the 30 rows twice
+  EXPECT_EQ(tiles().size(), 6U);
+  EXPECT_EQ(tiles().back(), (PixelRect{0, 1, 30, 49}));
+  config.stride = 34;  // hardly larger than a window: one
+  EXPECT_EQ(tiles(), (std::vector<PixelRect>{{0, 0, 30, 50}}));
+  EXPECT_FALSE(SegmentationSet(config, 1).missing());
+  config.window = 31;
+  const SegmentationSet small(config, 1);
+  EXPECT_TRUE(small.missing());
+  EXPECT_THAT(small.notes(),
+              testing::Contains("some training areas are smaller than the window of 31 pixels: "
+                                "what is left of it counts as missing"));
+}
+
+TEST(Scenes, JudgeTheCentreOfTilesAlone) {
+  Tiles tiles({"train/a", "val/b", "test/c"});
+  tiles.config.centre = 5;
+  const SegmentationSet set(tiles.config, 1);
+  EXPECT_EQ(set.areas(SceneSplit::train)[0].area, (PixelRect{0, 0, 8, 8}));
+  EXPECT_EQ(set.areas(SceneSplit::validation)[0].area, (PixelRect{1, 1, 5, 5}));
+  EXPECT_EQ(set.areas(SceneSplit::test)[0].area, (PixelRect{1, 1, 5, 5}));
+  EXPECT_EQ(set.class_pixels(SceneSplit::test), (std::vector<int64_t>{10, 15}));
+  tiles.config.centre = 9;
+  EXPECT_EQ(SegmentationSet(tiles.config, 1).areas(SceneSplit::test)[0].area, (PixelRect{0, 0, 8, 8}));
+  const SegmentationSet without(tiles.config, 1, false);
+  EXPECT_EQ(without.files().size(), 2U);
+  EXPECT_TRUE(without.areas(SceneSplit::test).empty());
+  tiles.config.split = "random";
+  tiles.config.validation = tiles.config.test = 0;
+  EXPECT_EQ(SegmentationSet(tiles.config, 1).training_tiles().size(), 3U);
+}
+
+TEST(Scenes, FindTheClassesOfTheirMasks) {
+  const ScratchFolder folder;
+  write_image(folder, "image.npy", 30, 30, 1);
+  const auto set = [&](const std::function<int64_t(int64_t, int64_t)>& id, std::vector<int64_t> ignore = {}) {
+    write_mask(folder, "mask.npy", 30, 30, id);
+    SegmentationDataConfig config = plain(folder.path("image.npy"), folder.path("mask.npy"));
+    config.ignore = std::move(ignore);
+    config.guard = 0;
+    return SegmentationSet(config, 1);
+  };
+  const auto five = [](int64_t row, int64_t) {
+    return std::array<int64_t, 5>{7, -1, 255, 3, 0}[static_cast<size_t>(row % 5)];
+  };
+  EXPECT_THAT(set(five).notes(), testing::Contains("classes found in the masks: 0, 3, 7; ignored: -1, 255"));
+  EXPECT_THAT(set(five, {7, 3, 7, 9}).notes(),
+              testing::Contains("classes found in the masks: -1, 0, 255; ignored: 3, 7"));
+  const auto two = [](int64_t row, int64_t) { return row % 2; };
+  EXPECT_THAT(set(two).notes(), testing::Contains("classes found in the masks: 0, 1; ignored: nothing"));
+  EXPECT_THAT(error_of(ErrorKind::data,
+                       [&] {
+                         set(two, {0, 1});
+                       }),
+              HasSubstr("the masks hold no class id that is not ignored (0, 1)"));
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { set([](int64_t r, int64_t c) { return r * 30 + c; }); }),
+              HasSubstr("more than 300 different numbers"));
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { set([](int64_t, int64_t) { return 1000000; }); }),
+              HasSubstr("a mask holds whole class ids, but this has 1"));
+  std::vector<float> half(900, 0.5F);
+  folder.write("half.npy", io::format_npy(io::make_array({30, 30}, std::span<const float>(half))));
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [&] { SegmentationSet(plain(folder.path("image.npy"), folder.path("half.npy")), 1); }),
+            folder.path("half.npy") + ": a mask holds whole class ids, but this has 0.5");
+  for (size_t i = 0; i < half.size(); ++i) half[i] = i % 3 == 0 ? NAN : static_cast<float>(i % 3);
+  folder.write("holes.npy", io::format_npy(io::make_array({30, 30}, std::span<const float>(half))));
+  SegmentationDataConfig holes = plain(folder.path("image.npy"), folder.path("holes.npy"));
+  holes.guard = 0;
+  const SegmentationSet with_holes(holes, 1);
+  EXPECT_THAT(with_holes.notes(), testing::Contains("classes found in the masks: 1, 2; ignored: nothing"));
+  EXPECT_EQ(with_holes.labels(0, {0, 0, 1, 3}), (std::vector<int16_t>{ClassMap::ignored, 0, 1}));
+  SegmentationDataConfig list = plain(folder.path("image.npy"), folder.path("mask.npy"));
+  write_mask(folder, "mask.npy", 30, 30, two);
+  list.classes = "list";
+  list.class_ids = {0, 255, 1};  // a class is not ignored by itself
+  list.class_names = {"x", "y", "z"};
+  const SegmentationSet listed(list, 1);
+  EXPECT_EQ(listed.classes().ignored_ids(), (std::vector<int64_t>{-1}));
+  EXPECT_EQ(listed.classes().classes()[1].name, "y");
+}
+
+TEST(Scenes, MeasureEachBand) {
+  const ScratchFolder folder;
+  std::vector<float> values;
+  for (int i = 0; i < 64; ++i) values.insert(values.end(), {5.0F, i % 2 == 0 ? 1.0F : 4.0F});
+  folder.write("images/train/a.npy",
+               io::format_npy(io::make_array({8, 8, 2}, std::span<const float>(values))));
+  write_mask(folder, "masks/train/a.npy", 8, 8, [](int64_t r, int64_t) { return r % 2; });
+  SegmentationDataConfig config = plain(folder.path("images"), folder.path("masks"));
+  config.scale = "standard";
+  config.validation = config.test = 0;
+  const SegmentationSet set(config, 1);
+  EXPECT_EQ(set.rule().scale.mean, (std::vector<double>{5, 2.5}));
+  EXPECT_EQ(set.rule().scale.stddev, (std::vector<double>{1, 1.5}));
+  EXPECT_THAT(set.notes(), testing::Contains("band 0 is constant in the training part"));
+  EXPECT_THAT(set.notes(), testing::Not(testing::Contains(HasSubstr("measured on"))));  // all are
+  EXPECT_FALSE(set.missing());
+  const SceneWindow window = set.read_image(set.areas(SceneSplit::train)[0]);
+  EXPECT_EQ(window.image[0], 0);
+  EXPECT_EQ(window.image[1], -1);
+  config.scale = "divide";
+  config.divide = 4;
+  const SegmentationSet divided(config, 1);
+  EXPECT_EQ(divided.rule().scale.stddev, (std::vector<double>{4, 4}));
+  EXPECT_EQ(divided.rule().scale.mean, (std::vector<double>{0, 0}));
+  config.scale = "none";
+  config.bands = {1};
+  config.nodata = "4";
+  const SegmentationSet half(config, 1);
+  EXPECT_TRUE(half.missing());
+  EXPECT_EQ(half.rule().bands, (std::vector<int64_t>{1}));
+  EXPECT_NE(half.hash(), "");
+  const std::string before = half.hash();
+  EXPECT_EQ(before, set.hash());
+  write_mask(folder, "masks/train/a.npy", 8, 8, [](int64_t r, int64_t) { return 1 - r % 2; });
+  EXPECT_NE(SegmentationSet(config, 1).hash(), before);
+  config.bands = {0};
+  config.nodata = "5";
+  EXPECT_EQ(error_of(ErrorKind::data, [&] { SegmentationSet(config, 1); }),
+            config.path + ": no pixel of the training part has data");
+}
+
+}  // namespace
+}  // namespace modewise::data

@@ -1,0 +1,235 @@
+// Volumes from NIfTI files and folders of them with their tables.
+
+#include "modewise/data/volume_classification/volumes.h"
+
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "modewise/core/random.h"
+#include "modewise/data/volume_classification/medmnist.h"
+#include "modewise/data/volume_classification/sources.h"
+#include "tests/data/volume_classification/volume_files.h"
+
+namespace modewise::data {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A NIfTI-1 file of float32, x fastest: voxel (x, y, z) holds x + 10 y + 100 z.
+std::string nifti_bytes(int16_t x, int16_t y, int16_t z, float right = 1) {
+  std::string bytes(352, '\0');
+  const auto put = [&](size_t at, const auto& value) {
+    std::memcpy(bytes.data() + at, &value, sizeof(value));
+  };
+  put(0, int32_t{348});
+  const int16_t dims[8] = {3, x, y, z, 1, 1, 1, 1};
+  put(40, dims);
+  put(70, int16_t{16});
+  put(72, int16_t{32});
+  const float pixdim[8] = {1, 1, 2, 3, 0, 0, 0, 0};
+  put(76, pixdim);
+  put(108, 352.0F);
+  put(112, 1.0F);
+  put(254, int16_t{1});
+  const float rows[12] = {right, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3, 0};
+  put(280, rows);
+  std::memcpy(bytes.data() + 344, "n+1", 4);
+  for (int k = 0; k < z; ++k)
+    for (int j = 0; j < y; ++j)
+      for (int i = 0; i < x; ++i) {
+        const auto value = static_cast<float>(i + 10 * j + 100 * k);
+        bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
+      }
+  return bytes;
+}
+
+TEST_F(Volumes, OfAFolderOfNiftiFollowTheirTable) {
+  scratch_.write("scans/a.nii", nifti_bytes(4, 3, 2));
+  scratch_.write("scans/b.nii", nifti_bytes(4, 3, 2, -1));
+  scratch_.write("scans/more/c.nii", nifti_bytes(2, 3, 1));
+  scratch_.write("scans/d.nii", nifti_bytes(4, 3, 2));
+  scratch_.write("scans/labels.csv",
+                 "file,label,split\na.nii,ill,train\nb,well,validation\nmore/c.nii,well,test\n");
+  VolumeConfig config = config_of(scratch_.path("scans"));
+  config.intensity = "none";
+  const VolumeSet set = load_volumes(config);
+  EXPECT_THAT(set.names, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(set.classes, ElementsAre("ill", "well"));
+  EXPECT_THAT(set.labels, ElementsAre(0, 1, 1));
+  EXPECT_THAT(set.train, ElementsAre(0));
+  EXPECT_THAT(set.test, ElementsAre(2));
+  EXPECT_THAT(set.notes, ElementsAre(HasSubstr("names no class for it, left out")));
+  EXPECT_THAT(set.size(), ElementsAre(4, 3, 2));
+  EXPECT_TRUE(set.masked());  // c is smaller
+  const std::vector<int64_t> all = {0, 1, 2};
+  const LabelledBatch batch = gather_volumes(set, all);
+  EXPECT_EQ(batch.values[0][3][2][1][0].item<float>(), 123);
+  EXPECT_EQ(batch.values[1][3][2][1][0].item<float>(), 120);  // stored from right to left, turned to RAS
+  EXPECT_EQ(batch.valid[2].sum().item<int64_t>(), 6);
+  EXPECT_TRUE(batch.valid[0].all().item<bool>());
+
+  config.spacing = 1;  // voxels of 1 × 2 × 3 mm
+  EXPECT_THAT(load_volumes(config).size(), ElementsAre(4, 6, 6));
+  config.spacing = 0;
+  config.size = {2, 3, 2};
+  EXPECT_FALSE(load_volumes(config).masked());
+}
+
+TEST_F(Volumes, OfFoldersHaveTheirNamesAsClasses) {
+  for (const char* file : {"ill/a.nii", "ill/b.nii", "well/a.nii", "well/deep/b.nii"})
+    scratch_.write(std::string("scans/") + file, nifti_bytes(2, 2, 2));
+  VolumeConfig config = config_of(scratch_.path("scans"));
+  config.split_ratios = {0.5, 0.0, 0.5};
+  const VolumeSet set = load_volumes(config);
+  EXPECT_THAT(set.classes, ElementsAre("ill", "well"));
+  EXPECT_THAT(set.labels, ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(set.names, ElementsAre("a", "b", "a", "b"));
+  EXPECT_THAT(
+      set.notes,
+      ElementsAre(scratch_.path("scans") + ": classes by the names of its folders: ill, well", testing::_));
+  // Other classes than a run has: the folders say nothing of them.
+  config.classes = {"ill", "unsure"};
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(-1, -1, -1, -1));
+  config.classes = {"well", "ill"};
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(1, 1, 0, 0));
+  // A table goes before them; a file beside the folders leaves nothing to go by.
+  config.classes = {};
+  scratch_.write("scans/labels.csv", "file,label\na,x\nb,y\n");
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(0, 1, 0, 1));
+  std::filesystem::remove(scratch_.path("scans/labels.csv"));
+  scratch_.write("scans/c.nii", nifti_bytes(2, 2, 2));
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(-1, -1, -1, -1, -1));
+}
+
+TEST_F(Volumes, OfFoldersOfSplitsKeepThem) {
+  for (const char* file : {"train/ill/a.nii", "train/well/b.nii", "val/ill/c.nii", "test/well/d.nii"})
+    scratch_.write(std::string("scans/") + file, nifti_bytes(2, 2, 2));
+  const VolumeSet set = load_volumes(config_of(scratch_.path("scans")));
+  EXPECT_THAT(set.names, ElementsAre("d", "a", "b", "c"));
+  EXPECT_THAT(set.labels, ElementsAre(1, 0, 1, 0));
+  EXPECT_THAT(set.test, ElementsAre(0));
+  EXPECT_THAT(set.train, ElementsAre(1, 2));
+  EXPECT_THAT(set.validation, ElementsAre(3));
+}
+
+TEST_F(Volumes, OfOneFolderHaveNoClasses) {
+  for (const char* file : {"ill/a.nii", "ill/b.nii"})
+    scratch_.write(std::string("scans/") + file, nifti_bytes(2, 2, 2));
+  EXPECT_THAT(load_volumes(config_of(scratch_.path("scans"))).labels, ElementsAre(-1, -1));
+}
+
+TEST_F(Volumes, OfAFolderMayHaveNumbersAsClasses) {
+  scratch_.write("scans/a.nii", nifti_bytes(2, 2, 2));
+  scratch_.write("scans/b.nii", nifti_bytes(2, 2, 2));
+  scratch_.write("scans/labels.csv", "file,label,split\na,7,train\nb,3,test\n");
+  const VolumeSet set = load_volumes(config_of(scratch_.path("scans")));
+  EXPECT_THAT(set.classes, ElementsAre("3", "7"));
+  EXPECT_THAT(set.labels, ElementsAre(1, 0));
+}
+
+TEST_F(Volumes, OfAFolderNeedATableThatFits) {
+  EXPECT_THAT(refusal(config_of(scratch_.path(""))), HasSubstr("found none"));
+  scratch_.write("scans/a.nii", nifti_bytes(2, 2, 2));
+  scratch_.write("scans/labels.csv", "file,kind\na,1\nb,2\n");
+  EXPECT_THAT(refusal(config_of(scratch_.path("scans"))),
+              HasSubstr("expected a column of files (file) and one of"));
+  scratch_.write("scans/labels.csv", "file,label,split\na,1,holdout\nb,2,train\n");
+  EXPECT_THAT(refusal(config_of(scratch_.path("scans"))),
+              HasSubstr("'holdout' is none of train, validation"));
+  scratch_.write("scans/labels.csv", "file,label\na,1\na.nii,2\n");
+  EXPECT_THAT(refusal(config_of(scratch_.path("scans"))), HasSubstr("'a' stands there twice"));
+}
+
+TEST_F(Volumes, OfAFolderTakeTheirColumnsAndSplitsByManyNames) {
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    scratch_.write(std::string("scans/") + name + (name[0] == 'e' ? ".txt" : ".nii"), nifti_bytes(2, 2, 2));
+  const std::string rows = "a,x,training\nb,y,valid\nc,x,val\nd,y,test\n";
+  VolumeConfig config = config_of(scratch_.path("scans"));
+  const std::string table = scratch_.path("scans/labels.csv");
+  for (const std::string header : {"file,label,split", "filename,class,set", "path,target,subset",
+                                   "image,diagnosis,split", "name,label,split", "id,label,split"}) {
+    scratch_.write("scans/labels.csv", header + "\n" + rows);
+    const VolumeSet set = load_volumes(config);
+    EXPECT_THAT(set.train, ElementsAre(0)) << header;
+    EXPECT_THAT(set.validation, ElementsAre(1, 2));
+    EXPECT_THAT(set.test, ElementsAre(3));
+    EXPECT_THAT(set.labels, ElementsAre(0, 1, 0, 1));
+  }
+  const VolumeSet without = load_volumes(config, false);
+  EXPECT_THAT(without.names, ElementsAre("a", "b", "c"));
+  scratch_.write("scans/labels.csv",
+                 "file,other,label,split,half\na,u,x,train,test\nb,v,y,train,train\n"
+                 "c,u,x,val,train\nd,v,y,test,train\n");
+  config.label_column = "other";
+  config.split_column = "half";
+  VolumeSet set = load_volumes(config);
+  EXPECT_THAT(set.classes, ElementsAre("u", "v"));
+  EXPECT_THAT(set.test, ElementsAre(0));
+  config.classes = {"v", "w", "u"};
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(2, 0, 2, 0));
+  config.classes = {"v"};
+  EXPECT_EQ(refusal(config), table + ": class 'u' is not among data.classes");
+  config.classes = {};
+  config.label_column = "none";
+  EXPECT_EQ(refusal(config), table + ": there is no column 'none'");
+  config.label_column = config.split_column = "";
+  scratch_.write("scans/labels.csv", "file,label,split\na,x,train\nb,y,\nc,x,val\nd,y,test\n");
+  EXPECT_EQ(refusal(config), table + ": some rows name a split and others do not");
+  scratch_.write("scans/labels.csv", "file,label\na,x\nb,\nc,x\nd,y\n");
+  EXPECT_EQ(refusal(config), table + ": row 2 names no class");
+  scratch_.write("scans/labels.csv", "file,label\na,x\n,y\nc,x\nd,y\n");
+  EXPECT_EQ(refusal(config), table + ": row 2 names no file");
+  scratch_.write("scans/labels.csv", "file,label\nq,x\nr,y\n");
+  EXPECT_EQ(refusal(config), scratch_.path("scans") + ": " + table + " names none of the files there");
+  config.labels = scratch_.path("nowhere.csv");
+  EXPECT_EQ(error_of(ErrorKind::no_input, [&] { load_volumes(config); }),
+            "there is no file " + config.labels + " with the labels");
+}
+
+TEST_F(Volumes, OfAFolderSortNumbersAsNumbers) {
+  for (const char* name : {"a", "b", "c"})
+    scratch_.write(std::string("scans/") + name + ".nii", nifti_bytes(2, 2, 2));
+  VolumeConfig config = config_of(scratch_.path("scans"));
+  scratch_.write("scans/labels.csv", "file,label,split\na,10,train\nb,9,val\nc,-1.5,test\n");
+  EXPECT_THAT(load_volumes(config).classes, ElementsAre("-1.5", "9", "10"));
+  scratch_.write("scans/labels.csv", "file,label,split\na,9b,train\nb,10b,val\nc,9b,test\n");
+  EXPECT_THAT(load_volumes(config).classes, ElementsAre("10b", "9b"));
+}
+
+TEST_F(Volumes, OfOneNiftiFileNeedNoTable) {
+  VolumeConfig config = config_of(scratch_.write("a.nii", nifti_bytes(2, 2, 2)));
+  config.classes = {"x", "y"};
+  const VolumeSet set = load_volumes(config);
+  EXPECT_THAT(set.names, ElementsAre("a"));
+  EXPECT_THAT(set.labels, ElementsAre(-1));
+  config.spacing = 2.0 / 4096;  // 2 voxels of 1 mm: 4096 voxels; the next axis has twice as many
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { load_volumes(config); }),
+              HasSubstr("makes 8192 voxels of an axis of 2 × 2 mm"));
+  config.spacing = 100;
+  EXPECT_THAT(load_volumes(config).size(), ElementsAre(1, 1, 1));
+  config.spacing = 100;
+  config.size = {3, 2, 1};
+  EXPECT_THAT(load_volumes(config).size(), ElementsAre(3, 2, 1));
+  config = config_of(scratch_.write("b.nii", nifti_bytes(3, 1, 1, -1)));
+  config.classes = {"x", "y"};
+  config.intensity = "none";
+  const std::vector<int64_t> first = {0};
+  EXPECT_EQ(gather_volumes(load_volumes(config), first).values.flatten()[0].item<float>(), 2);
+  config.orientation = "stored";
+  EXPECT_EQ(gather_volumes(load_volumes(config), first).values.flatten()[0].item<float>(), 0);
+}
+
+}  // namespace
+}  // namespace modewise::data

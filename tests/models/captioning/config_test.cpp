@@ -1,0 +1,119 @@
+// What captioners are refused, as whole sentences.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "modewise/core/error.h"
+#include "tests/models/captioning/small_captioner.h"
+
+namespace modewise::models {
+namespace {
+
+std::string said(const std::function<void()>& action, ErrorKind kind = ErrorKind::config) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind);
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+using Change = std::function<void(CaptionModelConfig&, CaptionShape&)>;
+
+std::string refused(const Change& change, const std::string& name = "transformer") {
+  CaptionModelConfig config = small_config(name);
+  CaptionShape shape = small_shape();
+  change(config, shape);
+  return said([&] { validate(config, shape, "run.toml"); });
+}
+
+TEST(CaptionModelConfig, RefusesFormsThatCannotStandInADecoder) {
+  for (const nn::AttentionEntry& form : nn::attention_entries()) {
+    const std::string form_name(form.name);
+    if (!form.causal) {
+      EXPECT_EQ(refused([&](auto& c, auto&) { c.decoder.attention = form_name; }),
+                "run.toml: decoder.attention = \"" + form_name +
+                    "\" cannot be causal, since each of its rows sees every token, and a word must not see "
+                    "later ones; it can be dot-product, dense, random, random-fixed, factorized-random, "
+                    "mixture-dense");
+    }
+    if (!form.rectangular) {
+      EXPECT_EQ(
+          refused([&](auto& c, auto&) { c.decoder.cross_attention = form_name; }),
+          "run.toml: decoder.cross_attention = \"" + form_name +
+              "\" has as many keys as tokens, and a picture's cells are not as many as its words; it can "
+              "be dot-product, linformer, dense, random, random-fixed, factorized-random, mixture-dense");
+    }
+  }
+}
+
+TEST(CaptionModelConfig, RefusesWhatDoesNotFit) {
+  EXPECT_EQ(refused([](auto& c, auto&) { c.decoder.heads = 3; }),
+            "run.toml: decoder.heads = 3 must divide decoder.width = 10");
+  EXPECT_EQ(refused([](auto& c, auto&) { c.encoder.heads = 4; }),
+            "run.toml: encoder.heads = 4 must divide decoder.width = 10");
+  EXPECT_EQ(refused([](auto& c, auto&) { c.encoder.kernel = 4; }),
+            "run.toml: encoder.kernel = 4 must be odd");
+  EXPECT_EQ(refused([](auto& c, auto&) { c.encoder.widths = {}; }),
+            "run.toml: encoder.widths is empty: one convolution at least");
+  EXPECT_EQ(refused([](auto&, auto& s) { s.vocabulary = 4; }),
+            "run.toml: a captioner needs a vocabulary with words besides its 4 marks, got 4");
+  EXPECT_EQ(refused([](auto&, auto& s) { s.height = 0; }),
+            "run.toml: a captioner needs pictures of 1 × 1 × 1 at least, got 3 × 0 × 9");
+  CaptionModelConfig config = small_config();
+  config.encoder.attention = "none";
+  config.encoder.heads = 4;
+  validate(config, small_shape());  // heads of nothing
+}
+
+TEST(CaptionModelConfig, MakesCellsOfImagesAndTakesFeaturesAsTheyAre) {
+  const CaptionModelConfig config = small_config();
+  EXPECT_EQ(caption_cells(config, small_shape()), (std::vector<int64_t>{5, 3}));
+  EXPECT_EQ(caption_cells(CaptionModelConfig(), {.height = 128, .width = 96}), (std::vector<int64_t>{8, 6}));
+  EXPECT_EQ(caption_cells(config, {.height = 7, .width = 5, .features = 3}), (std::vector<int64_t>{7, 5}));
+}
+
+TEST(Captioner, RefusesTensorsOfOtherSizes) {
+  const auto captioner = small_captioner(small_config());
+  const at::Tensor cells = captioner->encode(some_images());
+  const auto data = [](const std::function<void()>& action) { return said(action, ErrorKind::data); };
+  EXPECT_EQ(data([&] {
+              captioner->encode(at::randn({2, 3, 9, 17}, at::kDouble));
+            }),
+            "expected pictures [B, 3, 17, 9], got [2, 3, 9, 17]");
+  EXPECT_EQ(data([&] { captioner->logits(cells, some_captions(2, 8)); }),
+            "a captioner made for 7 words takes so many or fewer, got 8");
+  EXPECT_EQ(data([&] { captioner->logits(cells, some_captions(3)); }),
+            "each of 2 pictures needs as many captions, got 3");
+  EXPECT_EQ(data([&] {
+              captioner->logits(cells, at::randn({2, 7}));
+            }),
+            "the tokens of captions must be [R, T] int64, got Float [2, 7]");
+  CaptionState state = captioner->begin(cells);
+  EXPECT_EQ(data([&] { captioner->step(state, some_captions(2)); }),
+            "the next token of each caption must be [R] int64, got Long [2, 7]");
+  for (int64_t place = 0; place < 7; ++place) captioner->step(state, some_captions(2).select(1, place));
+  EXPECT_EQ(data([&] { captioner->step(state, some_captions(2).select(1, 1)); }),
+            "a captioner made for 7 words takes so many or fewer, got 8");
+  const auto reader =
+      small_captioner(small_config(), {.height = 3, .width = 2, .vocabulary = 11, .features = 5});
+  EXPECT_EQ(data([&] {
+              reader->encode(at::randn({2, 5, 3, 2}, at::kDouble));
+            }),
+            "expected features [B, 3, 2, 5], got [2, 5, 3, 2]");
+}
+
+TEST(Captioner, RefusesOptionsThatItDoesNotHave) {
+  CaptionModelConfig config = small_config("lstm");
+  config.decoder.cross_attention = "random";
+  EXPECT_EQ(said([&] { validate(config, small_shape(), "run.toml"); }),
+            "run.toml: decoder.cross_attention = 'random' has no effect, model 'lstm' has no such option "
+            "(it is an "
+            "option of transformer)");
+}
+
+}  // namespace
+}  // namespace modewise::models

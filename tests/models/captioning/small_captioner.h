@@ -1,0 +1,70 @@
+#pragma once
+// Captioners of odd sizes in float64, of any form of attention.
+
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "modewise/models/captioning/captioner.h"
+#include "modewise/models/captioning/config.h"
+#include "modewise/nn/attention/attention_registry.h"
+
+namespace modewise::models {
+
+inline CaptionShape small_shape() {
+  return {.channels = 3, .height = 17, .width = 9, .vocabulary = 11};
+}
+
+/// Pictures of 17 × 9 pixels make 5 × 3 cells.
+inline CaptionModelConfig small_config(const std::string& name = "transformer") {
+  CaptionModelConfig config;
+  config.name = name;
+  config.max_words = 7;
+  config.encoder.widths = {4, 6};
+  config.encoder.heads = 2;
+  config.decoder.width = 10;
+  if (name == "transformer") config.decoder.heads = 2;
+  config.decoder.feed_forward = 2;
+  return config;
+}
+
+inline std::shared_ptr<Captioner> small_captioner(const CaptionModelConfig& config,
+                                                  const CaptionShape& shape = small_shape()) {
+  auto captioner = make_captioner(config, shape, 3);
+  captioner->to(at::kDouble);
+  captioner->eval();
+  return captioner;
+}
+
+/// Every pair of forms that may stand in the decoder, and the recurrent one.
+inline std::vector<CaptionModelConfig> all_decoders() {
+  std::vector<CaptionModelConfig> out = {small_config("lstm")};
+  for (const nn::AttentionEntry& self : nn::attention_entries())
+    for (const nn::AttentionEntry& cross : nn::attention_entries()) {
+      if (!self.causal || !cross.rectangular) continue;
+      out.push_back(small_config());
+      out.back().decoder.attention = self.name;
+      out.back().decoder.cross_attention = cross.name;
+    }
+  return out;
+}
+
+inline std::string title_of(const CaptionModelConfig& config) {
+  return config.name + " " + config.decoder.attention + " " + config.decoder.cross_attention;
+}
+
+inline at::Tensor some_images(int64_t count = 2) {
+  return at::randn({count, 3, 17, 9}, at::kDouble);
+}
+
+/// [rows, words], the begin mark first.
+inline at::Tensor some_captions(int64_t rows, int64_t words = 7) {
+  at::Tensor tokens = at::randint(CaptionToken::first_word, 11, {rows, words}, at::kLong);
+  tokens.select(1, 0).fill_(CaptionToken::begin);
+  return tokens;
+}
+
+}  // namespace modewise::models

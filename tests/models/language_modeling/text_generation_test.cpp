@@ -1,0 +1,230 @@
+// Sampling against its definition, and generation against llama2.c's own text.
+
+#include "modewise/models/language_modeling/text_generation.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/equal.h>
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "modewise/text/load_tokenizer.h"
+#include "tests/models/language_modeling/language_vectors.h"
+
+namespace modewise::models {
+namespace {
+
+using testing::HasSubstr;
+
+std::map<int64_t, double> shares(const std::vector<float>& logits, const SamplingConfig& config) {
+  constexpr int kDraws = 20000;
+  std::map<int64_t, double> out;
+  for (uint64_t position = 0; position < kDraws; ++position)
+    out[sample_token(logits, config, position)] += 1.0 / kDraws;
+  return out;
+}
+
+TEST(Sampling, GreedyTakesTheFirstOfTheLargest) {
+  EXPECT_EQ(sample_token(std::vector<float>{1, 3, 3, 2}, {.temperature = 0}, 9), 1);
+  EXPECT_EQ(sample_token(std::vector<float>{-INFINITY, -2, -INFINITY}, {.temperature = 0}, 9), 1);
+}
+
+TEST(Sampling, SharesAreThoseOfTheSoftmax) {
+  const std::vector<float> logits = {0, std::log(2.0f), std::log(5.0f), -INFINITY};
+  const auto plain = shares(logits, {.seed = 3});
+  EXPECT_NEAR(plain.at(0), 1 / 8.0, 0.01);
+  EXPECT_NEAR(plain.at(1), 2 / 8.0, 0.01);
+  EXPECT_NEAR(plain.at(2), 5 / 8.0, 0.01);
+  EXPECT_FALSE(plain.contains(3));
+  const auto cold = shares(logits, {.temperature = 0.5, .seed = 3});
+  EXPECT_NEAR(cold.at(2), 25 / 30.0, 0.01);
+}
+
+TEST(Sampling, TopKAndTopPKeepTheLikeliest) {
+  const std::vector<float> logits = {std::log(.1f), std::log(.4f), std::log(.2f), std::log(.3f)};
+  const auto two = shares(logits, {.top_k = 2, .seed = 1});
+  EXPECT_EQ(two.size(), 2u);
+  EXPECT_NEAR(two.at(1), 4 / 7.0, 0.01);
+  const auto maximum = shares(logits, {.top_p = 0.75, .seed = 1});  // .4 + .3 < .75 <= .4 + .3 + .2
+  EXPECT_EQ(maximum.size(), 3u);
+  EXPECT_NEAR(maximum.at(3), 3 / 9.0, 0.01);
+  EXPECT_EQ(shares(logits, {.top_p = 0, .seed = 1}).size(), 1u);                // one token always stays
+  EXPECT_EQ(shares(logits, {.top_k = 3, .top_p = 0.5, .seed = 1}).size(), 2u);  // of the three's .9
+  EXPECT_EQ(shares({0, 0, 0, 0}, {.top_k = 2}).size(), 2u);
+  EXPECT_EQ(shares({0, 0, 0, 0}, {.top_p = 0.99}).size(), 4u);
+}
+
+TEST(Sampling, DependsOnSeedAndPositionAlone) {
+  const std::vector<float> logits(100, 0);
+  EXPECT_EQ(sample_token(logits, {.seed = 4}, 17), sample_token(logits, {.seed = 4}, 17));
+  std::map<int64_t, int> seen;
+  for (int64_t seed = 0; seed < 50; ++seed) ++seen[sample_token(logits, {.seed = seed}, 17)];
+  EXPECT_GT(seen.size(), 25u);
+}
+
+TEST(Sampling, DamagedLogitsAreASentence) {
+  for (const float bad : {NAN, INFINITY})
+    EXPECT_THAT(error_of(ErrorKind::data,
+                         [&] {
+                           sample_token(std::vector<float>{0, bad}, {}, 3);
+                         }),
+                HasSubstr("at position 3 are not finite"));
+  EXPECT_THAT(error_of(ErrorKind::usage, [] { SamplingConfig{.top_p = 1.5}.validate(); }),
+              HasSubstr("top-p"));
+}
+
+LanguageModelConfig byte_config(const std::string& form) {
+  LanguageModelConfig c;
+  c.width = 16;
+  c.layers = 2;
+  c.heads = 2;
+  c.attention.form = form;
+  if (form == "causal") c.attention.fold = {0, 2, 4};
+  return c;
+}
+
+TEST(TextGeneration, AnyBytesAreAPrompt) {
+  const auto tokenizer = text::load_tokenizer("bytes");
+  LanguageModelConfig config = byte_config("causal");
+  config.vocabulary = tokenizer->size();
+  const auto model = make_language_model(config, 1);
+  const std::string prompt = "\xFF\xC3 no UTF-8 \xE2\x82";
+  std::string shown;
+  const Generation whole =
+      generate_text(*model, tokenizer, prompt,
+                    {.tokens = 40, .sampling = {.seed = 2}, .stop_at_eos = false, .prompt_chunk = 3},
+                    [&](std::string_view text) {
+                      shown += text;
+                      return true;
+                    });
+  EXPECT_EQ(shown, whole.text);
+  EXPECT_EQ(whole.ids.size(), 40u);
+  EXPECT_EQ(whole.stopped_by, "tokens");
+  const Generation again = generate_text(*model, tokenizer, prompt,
+                                         {.tokens = 40, .sampling = {.seed = 2}, .stop_at_eos = false});
+  EXPECT_EQ(again.ids, whole.ids);
+  const std::string stop = whole.text.substr(10, 3);
+  const Generation stopped =
+      generate_text(*model, tokenizer, prompt,
+                    {.tokens = 40, .sampling = {.seed = 2}, .stop_at_eos = false, .stop = {"", stop}});
+  EXPECT_EQ(stopped.text, whole.text.substr(0, whole.text.find(stop)));
+  EXPECT_EQ(stopped.stopped_by, "stop text");
+  const Generation ended =
+      generate_text(*model, tokenizer, prompt, {.tokens = 40}, [](std::string_view) { return false; });
+  EXPECT_EQ(ended.stopped_by, "caller");
+  EXPECT_EQ(generate_text(*model, tokenizer, prompt, {.tokens = 0}).text, "");
+}
+
+TEST(TextGeneration, APromptOfAnotherVocabularyIsASentence) {
+  const auto tokenizer = text::load_tokenizer("bytes");
+  LanguageModelConfig config = byte_config("full");
+  config.vocabulary = 100;
+  const auto model = make_language_model(config, 1);
+  EXPECT_THAT(
+      error_of(ErrorKind::data, [&] { generate_text(*model, tokenizer, "abc~", {.tokens = 1}); }),
+      HasSubstr("is outside of the model's vocabulary of 100: text and model have different tokenizers"));
+}
+
+/// Threads in use while `model` writes.
+int threads_of(LanguageModel& model, const std::shared_ptr<text::Tokenizer>& tokenizer) {
+  int threads = 0;
+  generate_text(model, tokenizer, "abc", {.tokens = 3, .stop_at_eos = false}, [&](std::string_view) {
+    threads = at::get_num_threads();
+    return true;
+  });
+  return threads;
+}
+
+TEST(TextGeneration, TakesSeveralThreadsWhereATokenReadsMuch) {
+  const auto tokenizer = text::load_tokenizer("bytes");
+  const int before = at::get_num_threads();
+  at::set_num_threads(3);
+  LanguageModelConfig config = byte_config("causal");
+  config.vocabulary = tokenizer->size();
+  EXPECT_EQ(threads_of(*make_language_model(config, 1), tokenizer), 1);
+  config.width = 1024;
+  config.hidden = 4096;
+  config.layers = 4;
+  const auto large = make_unset_language_model(config);
+  for (auto& item : large->named_parameters()) {
+    const at::NoGradGuard no_grad;
+    item.value().fill_(0.01);
+  }
+  EXPECT_EQ(threads_of(*large, tokenizer), 3);
+  at::set_num_threads(before);
+}
+
+// Sizes of which no part is a multiple of another, and large enough to be shared among threads.
+TEST(TextGeneration, StepsHaveTheSameBitsForAnyNumberOfThreads) {
+  const int before = at::get_num_threads();
+  for (const char* form : {"causal", "full"})
+    for (const char* precision : {"float32", "bf16"}) {
+      LanguageModelConfig config = byte_config(form);
+      config.vocabulary = 2003;
+      config.width = 1028;
+      config.hidden = 4099;
+      config.precision = precision;
+      const auto model = make_language_model(config, 4);
+      if (config.precision == "bf16") model->to(at::kBFloat16);
+      const auto logits = [&](int threads) {
+        at::set_num_threads(threads);
+        const at::NoGradGuard no_grad;
+        auto caches = model->new_cache();
+        model->step(token_tensor({3, 1, 4, 1, 5, 9, 2, 6, 5}), caches);
+        at::Tensor out;
+        for (const int64_t token : {35, 897, 2002}) out = model->step(token_tensor({token}), caches);
+        return out;
+      };
+      const at::Tensor alone = logits(1);
+      for (const int threads : {2, 3, 4})
+        EXPECT_TRUE(at::equal(alone, logits(threads))) << form << precision << threads;
+    }
+  at::set_num_threads(before);
+}
+
+/// Of the bytes, without a mark that opens or closes a text.
+class UnmarkedTokenizer final : public text::Tokenizer {
+ public:
+  UnmarkedTokenizer() : Tokenizer("unmarked", {}) {}
+  int64_t size() const override { return 256; }
+  std::vector<Id> encode(std::string_view text) const override { return {text.begin(), text.end()}; }
+  std::optional<Id> begin_id() const override { return std::nullopt; }
+  std::optional<Id> end_id() const override { return std::nullopt; }
+  std::string name() const override { return "bytes without marks"; }
+
+ private:
+  void append_future_covariates(Id id, bool& start, std::string& text) const override {
+    text += static_cast<char>(id);
+    start = false;
+  }
+};
+
+TEST(TextGeneration, WhatCannotBeDoneIsASentence) {
+  const auto tokenizer = text::load_tokenizer("bytes");
+  LanguageModelConfig config = byte_config("full");
+  config.vocabulary = tokenizer->size();
+  const auto model = make_language_model(config, 1);
+  const auto unmarked = std::make_shared<UnmarkedTokenizer>();
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { generate_text(*model, unmarked, "", {}); }),
+            "a prompt is needed: the tokenizer (bytes without marks) has no mark that opens a text");
+  EXPECT_THAT(error_of(ErrorKind::general,
+                       [&] { generate_text(*model, tokenizer, "a", {.tokens = int64_t{1} << 50}); }),
+              HasSubstr("of memory are free; --attention causal needs hardly any"));
+}
+
+TEST(TextGeneration, Stories260KWritesWhatLlama2cWrites) {
+  const std::string path = language_data("stories260K.bin");
+  if (path.empty()) GTEST_SKIP() << "no stories260K.bin in MODEWISE_DATA";
+  const auto vectors = language_vectors("stories260K.json");
+  const LoadedLanguageModel loaded = load_language_model(path);
+  const Generation result =
+      generate_text(*loaded.model, loaded.tokenizer, "", {.tokens = 200, .sampling = {.temperature = 0}});
+  EXPECT_EQ(result.ids, vectors["ids"].get<std::vector<text::Tokenizer::Id>>());
+  EXPECT_EQ(result.text, vectors["text"].get<std::string>());
+  const auto prompt = static_cast<int64_t>(result.prompt.size());
+  EXPECT_EQ(static_cast<double>(result.cache_bytes),
+            cache_bytes(loaded.model->config(), {.prompt = prompt, .chunk = 512, .tokens = 199}).kept);
+}
+
+}  // namespace
+}  // namespace modewise::models

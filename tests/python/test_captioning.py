@@ -1,0 +1,218 @@
+"""Captioning as its users meet it: COCO's files, every command, and what is refused. Scores are those of `modewise score`, which
+tests/metrics compares with pycocoevalcap."""
+import itertools
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from cli_helpers import DATA, fails, ok
+
+Image = pytest.importorskip("PIL.Image")
+
+COLORS = {"red": (220, 40, 40), "green": (40, 200, 60), "blue": (50, 60, 230)}
+SMALL = ["--size", "16", "--set", "model.encoder.widths=[8,16]", "--set", "model.encoder.heads=2", "--set", "model.encoder.dropout=0",
+         "--set", "model.decoder.width=16", "--set", "model.decoder.heads=2", "--set", "model.decoder.layers=1",
+         "--set", "model.decoder.dropout=0", "--set", "model.max_words=9", "--set", "captions.smoothing=0",
+         "--set", "train.batch_size=8", "--set", "train.schedule.warmup_steps=0", "--set", "train.optimizer.learning_rate=0.01",
+         "--set", "train.evaluations_per_epoch=1"]
+KEYS = ["bleu_1", "bleu_2", "bleu_3", "bleu_4", "meteor_exact_stem", "rouge_l", "cider_d"]
+COCO = DATA / "captions"
+
+
+def captions_of(color, side, height):
+    return [f"A {color} square at the {height} {side}.", f"There's a {color} box, {side} of the {height}."]
+
+
+def write_data(folder, copies=3, seed=0, first=1):
+    """Squares of a colour in a corner, on noise, with two captions each."""
+    rng = np.random.default_rng(seed)
+    (folder / "pictures").mkdir(parents=True)
+    images, annotations = [], []
+    cases = list(itertools.product(COLORS, ("left", "right"), ("top", "bottom"))) * copies
+    for image, (color, side, height) in enumerate(cases, first):
+        pixels = rng.integers(0, 50, size=(20, 24, 3))
+        top, left = (1 if height == "top" else 11), (1 if side == "left" else 14)
+        pixels[top:top + 8, left:left + 9] = COLORS[color]
+        name = f"{image:012}.png"
+        Image.fromarray(pixels.astype(np.uint8)).save(folder / "pictures" / name)
+        images.append({"id": image, "file_name": name})
+        annotations += [{"image_id": image, "caption": caption} for caption in captions_of(color, side, height)]
+    (folder / "captions.json").write_text(json.dumps({"images": images, "annotations": annotations}))
+    return folder
+
+
+def source(folder):
+    return ["--data", folder / "captions.json", "--pictures", folder / "pictures"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return write_data(tmp_path_factory.mktemp("captions") / "squares")
+
+
+@pytest.fixture(scope="module")
+def run(data):
+    ok("train", "captions", *source(data), "--out", data.parent / "run", *SMALL, "--set", "train.epochs=25",
+       "--set", "model.decoder.attention=dense", timeout=300)
+    return data.parent / "run"
+
+
+def references(data, tmp_path):
+    return data / "captions.json"
+
+
+def test_a_run_learns_its_captions_and_is_judged(run, data, tmp_path):
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert (metrics["train"]["images"], metrics["validation"]["images"], metrics["test"]["images"]) == (29, 3, 4)
+    assert metrics["train"]["cider_d"] > 3
+    described = json.loads((run / "data.json").read_text())
+    assert described["pictures"] == {"train": 29, "validation": 3, "test": 4}
+    assert described["words"][:2] == ["a", "the"] and "'s" in described["words"]
+    page = (run / "report.html").read_text()
+    for words in ("How good its captions are", "Word by word", "data:image/png;base64", "transformer dense, dense words", "Settings"):
+        assert words in page, words
+    # Figures are those of `score` of the captions that the run keeps.
+    scores = json.loads(ok("score", run / "captions.json", data / "captions.json", "--json").stdout)
+    assert [scores[key] for key in KEYS] == [metrics["test"][key] for key in KEYS]
+
+
+def test_evaluate_judges_parts_and_other_captions(run, data, tmp_path):
+    metrics = json.loads((run / "metrics.json").read_text())
+    again = json.loads(ok("evaluate", run, "--json").stdout)
+    assert again == metrics["test"]
+    held = json.loads(ok("evaluate", run, "--split", "validation", "--json").stdout)
+    assert held == metrics["validation"]
+    other = write_data(tmp_path / "other", copies=1, seed=5, first=70)
+    out = tmp_path / "found.json"
+    judged = json.loads(ok("evaluate", run, *source(other), "--out", out, "--json").stdout)
+    assert judged["split"] == "all" and judged["images"] == 12
+    scores = json.loads(ok("score", out, other / "captions.json", "--json").stdout)
+    assert [scores[key] for key in KEYS] == [judged[key] for key in KEYS]
+    fails(73, "found.json", arguments=["evaluate", run, *source(other), "--out", out])
+    one = json.loads(ok("evaluate", run, "--beams", "1", "--json").stdout)
+    assert one["beams"] == 1 and one["loss"] == again["loss"]
+
+
+def test_caption_tells_of_files_and_folders_in_cocos_form(run, data, tmp_path):
+    pictures = data / "pictures"
+    text = ok("caption", run, pictures / "000000000001.png").stdout
+    assert text.startswith(f"{pictures / '000000000001.png'}: ") and len(text.split(": ")[1].split()) > 3
+    out = tmp_path / "captions.json"
+    assert ok("caption", run, pictures, "--out", out).stdout.strip() == ""
+    results = json.loads(out.read_text())
+    assert [one["image_id"] for one in results] == list(range(1, 37))
+    assert results[0]["file_name"] == "000000000001.png" and text.strip().endswith(results[0]["caption"])
+    kept = {one["image_id"]: one["caption"] for one in json.loads((run / "captions.json").read_text())}
+    assert {one["image_id"]: one["caption"] for one in results if one["image_id"] in kept} == kept
+    ok("score", out, data / "captions.json")
+    shutil.copy(pictures / "000000000002.png", tmp_path / "no-number.png")
+    named = json.loads(ok("caption", run, tmp_path / "no-number.png", pictures / "000000000007.png", "--json").stdout)
+    assert [one["image_id"] for one in named] == [1, 2]
+    fails(73, "captions.json", arguments=["caption", run, pictures, "--out", out])
+
+
+def test_reports_explanations_and_comparisons(run, data, tmp_path):
+    page = tmp_path / "report.html"
+    ok("report", run, "--out", page)
+    assert "Nearest to what people wrote" in page.read_text()
+    ok("explain", run, "--split", "train", "--samples", "4", "--out", tmp_path / "why")
+    explained = json.loads((tmp_path / "why" / "explain.json").read_text())
+    assert "row" in json.dumps(explained) and "column" in json.dumps(explained)
+    compared = json.loads(ok("compare", run, run, "--json").stdout)
+    assert "cider_d" in json.dumps(compared)
+
+
+def test_the_same_bits_for_any_threads_and_after_a_resume(data, tmp_path):
+    common = ["train", "captions", *source(data), *SMALL, "--set", "train.epochs=4", "--set", "output.report=false",
+              "--set", "captions.scheduled_sampling=0.5", "--set", "captions.self_critical_epochs=2",
+              "--set", "captions.captions_per_picture=1", "--set", "train.checkpoint_every_steps=3", "--set", "train.keep_checkpoints=99"]
+    ok(*common, "--out", tmp_path / "one", "--threads", "1", timeout=200)
+    ok(*common, "--out", tmp_path / "two", "--threads", "2", timeout=200)
+    one = (tmp_path / "one" / "metrics.json").read_text()
+    assert (tmp_path / "two" / "metrics.json").read_text() == one
+    assert (tmp_path / "two" / "metrics.jsonl").read_text() == (tmp_path / "one" / "metrics.jsonl").read_text()
+    steps = sorted((tmp_path / "two" / "checkpoints").glob("step_*"), key=lambda path: int(path.name.split("_")[1]))
+    for later in steps[len(steps) // 2:]:
+        shutil.rmtree(later)
+    ok("train", "captions", "--resume", tmp_path / "two", timeout=200)
+    assert (tmp_path / "two" / "metrics.json").read_text() == one
+
+
+def test_test_pictures_left_unread_are_judged_once(data, tmp_path):
+    out = tmp_path / "run"
+    ok("train", "captions", *source(data), *SMALL, "--out", out, "--no-test", "--set", "train.epochs=1", timeout=200)
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert "test" not in metrics and metrics["test_read"] is False
+    judged = json.loads(ok("evaluate", out, "--json").stdout)
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert metrics["test"] == judged and metrics["test_read"] is True
+    assert len(json.loads((out / "captions.json").read_text())) == judged["images"]
+
+
+def test_lstm_features_and_no_held_back_pictures(data, tmp_path):
+    ids = np.arange(1, 37)
+    pixels = np.stack([np.asarray(Image.open(data / "pictures" / f"{i:012}.png").resize((3, 2)), np.float32) for i in ids]) / 255
+    np.savez(tmp_path / "features.npz", ids=ids.astype(np.int64), features=pixels)
+    out = tmp_path / "run"
+    ok("train", "captions", "--data", data / "captions.json", "--model", "lstm", "--attention", "none", "--out", out,
+       "--set", f"data.features={tmp_path / 'features.npz'}", "--set", "data.split_ratios=[1,0,0]", "--set", "train.epochs=2",
+       "--set", "model.decoder.width=16", "--set", "model.max_words=9", timeout=200)
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert metrics["validation"]["split"] == "train" and "test" not in metrics
+    assert json.loads((out / "data.json").read_text())["size"] == [2, 3, 3]
+    fails(2, "features in place of pixels", arguments=["caption", out, data / "pictures"])
+
+
+BAD = [
+    ('{"images": [], "annotations": []}', "captions.json: there is no picture with a caption"),
+    ('[{"image_id": 1, "caption": "a"}]', "this file is a list, as results are"),
+    ('{"images": [{"id": 1, "file_name": "1.png"}], "annotations": [{"image_id": 2, "caption": "a"}]}',
+     "annotations[0] is of image 2, which is not among the images"),
+    ('{"images": [{"id": 1, "file_name": "9.png"}], "annotations": [{"image_id": 1, "caption": "a"}]}', "1 of 1 pictures are not in"),
+    ('{"images": [{"id": 1, "file_name": "1.png"}], "annotations": [{"image_id": 1, "caption": " . "}]}',
+     "there is no picture with a caption"),
+    ('{"images": [{"id": 1, "file_name": "broken.png"}], "annotations": [{"image_id": 1, "caption": "a"}]}', "expected a picture, PNG or JPEG"),
+    ('{"images": [{"id": 1}], "annotations": []}', 'has no "file_name"'),
+]
+
+
+@pytest.mark.parametrize("text, words", BAD)
+def test_bad_captions_are_refused_in_a_sentence(tmp_path, text, words):
+    (tmp_path / "captions.json").write_text(text)
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "broken.png").write_text("no picture")
+    Image.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "pictures" / "1.png")
+    fails(65, words, arguments=["train", "captions", *source(tmp_path), "--out", tmp_path / "run"])
+    assert not (tmp_path / "run").exists()
+
+
+def test_wrong_requests_are_refused_in_a_sentence(run, data, tmp_path):
+    fails(2, "no captions: give --data captions.json, of COCO's form, and --pictures FOLDER", arguments=["train", "captions"])
+    fails(78, "data.pictures: expected the folder", arguments=["train", "captions", "--data", data / "captions.json"])
+    fails(66, "there is no folder", arguments=["train", "captions", "--data", data / "captions.json", "--pictures", tmp_path / "none"])
+    fails(78, "captions.self_critical_epochs = 9 are the last of train.epochs = 3",
+          arguments=["train", "captions", *source(data), "--set", "train.epochs=3", "--set", "captions.self_critical_epochs=9"])
+    fails(2, f"{run} is a captioner: modewise caption tells what pictures show", arguments=["predict", run])
+    fails(66, "there is no picture", arguments=["caption", run, tmp_path])
+    (tmp_path / "broken.jpg").write_text("no picture")
+    fails(65, "broken.jpg", "expected a picture, PNG or JPEG", arguments=["caption", run, tmp_path / "broken.jpg"])
+    fails(66, "missing.png", arguments=["caption", run, tmp_path / "missing.png"])
+    broken = tmp_path / "broken-run"
+    shutil.copytree(run, broken)
+    description = json.loads((broken / "data.json").read_text())
+    description["words"][1] = description["words"][0]
+    (broken / "data.json").write_text(json.dumps(description))
+    fails(65, "data.json: words[1]: 'a' stands twice", arguments=["evaluate", broken])
+    description["words"] = 3
+    (broken / "data.json").write_text(json.dumps(description))
+    fails(65, "data.json", arguments=["evaluate", broken])
+
+
+@pytest.mark.skipif(not (COCO / "train2017").exists(), reason=f"{COCO} is not there")
+def test_eighty_pictures_of_coco_are_read(tmp_path):
+    shown = json.loads(ok("data", "show", COCO / "annotations" / "captions_train2017.json", "--set", f"data.pictures={COCO / 'train2017'}",
+                          "--set", f"data.test_path={COCO / 'captions_val2017.json'}", "--set", f"data.test_image_classification={COCO / 'val2017'}",
+                          "--set", "data.allow_missing=true", "--set", "data.split_ratios=[0.9,0.1,0]", "--json").stdout)
+    assert shown["pictures"] == {"train": 72, "validation": 8, "test": 159}
