@@ -8,9 +8,9 @@
 namespace modewise::models {
 
 void PositionConfig::fields(Fields& f) {
-  f.add("code", code, "position codes over time and the ordered series modes",
+  f.add("encoding", code, "position codes over time and the ordered series modes",
         {.one_of = {"none", "learned", "sincos"}});
-  f.add("identity", identity,
+  f.add("mode_embeddings", identity,
         "learn a code for each place of the series modes without order (variables, stations)");
   f.add("rotary", rotary, "modes with rotary codes: ordered (time and ordered series modes), time or none",
         {.one_of = {"ordered", "time", "none"}});
@@ -30,7 +30,7 @@ std::vector<std::string> attention_form_names() {
 }  // namespace
 
 void AttentionConfig::fields(Fields& f) {
-  f.add("form", form, "the model's own attention, or another in its place (docs/synthesizers.md)",
+  f.add("type", form, "the model's own attention, or another in its place (docs/synthesizers.md)",
         {.one_of = attention_form_names()});
   f.add("combine", combine, "product, sum (as released) or mean (the paper's sum, Eq. 4) of the factors",
         {.one_of = {"product", "sum", "mean"}});
@@ -62,7 +62,7 @@ void AttentionConfig::fields(Fields& f) {
 void EncoderConfig::block_fields(Fields& f) {
   f.add("width", width, "width D of a token", {.min = 1, .max = 65536});
   f.add("hidden", hidden, "width of the feed-forward", {.min = 1, .max = 262144});
-  f.add("blocks", blocks, "transformer blocks", {.min = 1, .max = 1000});
+  f.add("layers", blocks, "transformer blocks", {.min = 1, .max = 1000});
   f.add("heads", heads, "attention heads; divide the width", {.min = 1, .max = 4096});
   f.add("feed_forward", feed_forward, "swiglu (as released), gelu (the paper's), or none: blocks without it",
         {.one_of = {"swiglu", "gelu", "none"}});

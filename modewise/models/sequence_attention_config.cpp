@@ -28,7 +28,7 @@ std::vector<int64_t> equal_fold(int64_t order, int64_t tokens) {
 void FoldConfig::fields(Fields& f, const std::string& help, std::vector<std::string> forms,
                         std::string tensor) {
   forms.emplace_back("tensor");
-  f.add_preset("form", form, help, {.one_of = std::move(forms)}, [this, tensor = std::move(tensor)] {
+  f.add_preset("type", form, help, {.one_of = std::move(forms)}, [this, tensor = std::move(tensor)] {
     if (form == "tensor") form = tensor;  // what the form is often called
   });
   f.add("fold", fold,
@@ -36,7 +36,7 @@ void FoldConfig::fields(Fields& f, const std::string& help, std::vector<std::str
         {.min = 0});
   f.add("window", window, "tokens that a token sees one by one; causal: 0 is twice the last size of fold",
         {.min = 0});
-  f.add("slots", slots, "causal: summaries a finished block", {.min = 1, .max = 1024});
+  f.add("summary_tokens", slots, "causal: summaries a finished block", {.min = 1, .max = 1024});
 }
 
 void FoldConfig::refuse(bool given, const char* name, const std::string& source) const {

@@ -44,7 +44,7 @@ ImagePaths list_all(CaptionSet& set, const CaptionConfig& config, bool with_test
   if (!with_test) leave_test_out(set);
   const size_t first_apart = set.images.size();
   if (with_test && !config.test_path.empty()) {
-    if (pixels && !config.test_image_classification.empty()) test_folder = config.test_image_classification;
+    if (pixels && !config.test_images.empty()) test_folder = config.test_images;
     std::set<int64_t> known;
     for (const CaptionedImage& image : set.images) known.insert(image.id);
     set.test = list_captions(set, config.test_path, test_folder, config);

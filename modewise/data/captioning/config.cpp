@@ -7,10 +7,10 @@ namespace modewise::data {
 void CaptionConfig::fields(Fields& f) {
   f.add("path", path, "captions: JSON of COCO's form, with the lists images and annotations",
         {.is_path = always});
-  f.add("pictures", images, "folder of the PNG and JPEG files that it names", {.is_path = always});
+  f.add("images", images, "folder of the PNG and JPEG files that it names", {.is_path = always});
   f.add("test_path", test_path, "captions of the test pictures, where they have a file of their own",
         {.is_path = always});
-  f.add("test_image_classification", test_image_classification, "folder of the test pictures; empty: data.pictures",
+  f.add("test_images", test_images, "folder of the test pictures; empty: data.pictures",
         {.is_path = always});
   f.add("features", features,
         "NPZ of features in place of pixels: ids [n] and features [n, height, width, features]",

@@ -12,7 +12,7 @@ namespace modewise::data {
 struct CaptionConfig {
   std::string path;                                    // captions of COCO's form
   std::string images;                                // folder of the files that it names
-  std::string test_path, test_image_classification;                // the same of the test pictures, where these are apart
+  std::string test_path, test_images;                // the same of the test pictures, where these are apart
   std::string features;                                // NPZ of features in place of pixels
   std::string validation_ids, test_ids;                // files of ids, one a line
   std::vector<double> split_ratios = {0.8, 0.1, 0.1};  // of the pictures that no file gives to a part

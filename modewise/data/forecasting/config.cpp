@@ -44,14 +44,14 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add("simulate_seed", simulate_seed, "seed of the simulated system", {.min = 0, .max = kAnyInteger});
   f.add("columns", columns, "variables to use, in this order; empty uses all");
   f.add("drop", drop, "variables not to use");
-  f.add("known", known,
+  f.add("future_covariates", known,
         "columns whose values are known for the rows to come too (a plan, prices, holidays): inputs of tide "
         "and of hot and its siblings, not forecast");
   f.add("calendar", calendar,
         "parts of the date as further such inputs: hour, weekday, day, yearday, month; auto: those that the "
         "step of the rows tells apart",
         {.one_of = {"auto", "hour", "weekday", "day", "yearday", "month"}});
-  f.add("calendar_code", calendar_code,
+  f.add("calendar_encoding", calendar_code,
         "a part of the date as its place on a circle (sine and cosine) or on a line from -0.5 to 0.5",
         {.one_of = {"cyclic", "scaled"}});
   f.add("categories", categories,
@@ -79,9 +79,9 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add("time_axis", time_axis, "axis of an array that is time; -1 is the last", {.min = -64, .max = 63});
   f.add("mode_names", mode_names, "names of the axes besides time");
   f.add("ordered_modes", ordered_modes, "names of the modes whose positions have an order (grids)");
-  f.add("knock_out", knock_out, "fraction of cells hidden at random, to try missing values",
+  f.add("missing_fraction", knock_out, "fraction of cells hidden at random, to try missing values",
         {.min = 0, .max = 1});
-  f.add("knock_out_seed", knock_out_seed, "seed of the hidden cells", {.min = 0, .max = kAnyInteger});
+  f.add("missing_seed", knock_out_seed, "seed of the hidden cells", {.min = 0, .max = kAnyInteger});
   f.add("split", split, "rule that splits the rows; auto is ratio",
         {.one_of = {"auto", "ratio", "solar", "ett_hour", "ett_minute", "dates"}});
   f.add("split_ratios", split_ratios, "shares of training, validation and test", {.min = 0, .max = 1});

@@ -13,8 +13,8 @@ void SegmentationAugmentConfig::fields(Fields& f) {
         {.min = 0.05, .max = 1});
   f.add("stretch", stretch, "with crop below 1: the most that width : height of the part differs from 1",
         {.min = 1, .max = 4});
-  f.add("flips", flips, "mirror windows at random");
-  f.add("turns", turns, "turn windows by quarters at random");
+  f.add("flip", flips, "mirror windows at random");
+  f.add("rotate90", turns, "turn windows by quarters at random");
 }
 
 void SegmentationDataConfig::fields(Fields& f) {

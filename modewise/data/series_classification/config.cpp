@@ -5,7 +5,7 @@
 namespace modewise::data {
 
 void MotifsConfig::fields(Fields& f) {
-  f.add("cases", samples, "training cases; half as many for the test", {.min = 8, .max = 1e6});
+  f.add("samples", samples, "training cases; half as many for the test", {.min = 8, .max = 1e6});
   f.add("steps", steps, "steps of a case", {.min = 64, .max = 1 << 24});
   f.add("variables", variables, "variables of a case", {.min = 1, .max = 1024});
   f.add("noise", noise, "deviation of the noise; the motifs have amplitude 1", {.min = 0, .max = 1e3});

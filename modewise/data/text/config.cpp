@@ -63,9 +63,9 @@ DocumentConfig TextDataConfig::documents() const {
 }
 
 void MaskingConfig::fields(Fields& f) {
-  f.add("share", share, "share of the tokens that are asked for", {.min = 0.001, .max = 0.9});
-  f.add("hidden", hidden, "share of these that become the mask", {.min = 0, .max = 1});
-  f.add("exchanged", exchanged, "share of these that become any other token; the rest stays as it is",
+  f.add("mask_rate", share, "share of the tokens that are asked for", {.min = 0.001, .max = 0.9});
+  f.add("mask_token_probability", hidden, "share of these that become the mask", {.min = 0, .max = 1});
+  f.add("random_token_probability", exchanged, "share of these that become any other token; the rest stays as it is",
         {.min = 0, .max = 1});
   f.add("whole_words", whole_words, "ask for all tokens of a word or for none");
 }

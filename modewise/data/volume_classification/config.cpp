@@ -52,8 +52,8 @@ void VolumeConfig::fields(Fields& f) {
 }
 
 void AugmentConfig::fields(Fields& f) {
-  f.add("flips", flips, "axes mirrored in half of the training samples", {.min = 0, .max = 15});
-  f.add("quarter_turns", quarter_turns,
+  f.add("flip_axes", flips, "axes mirrored in half of the training samples", {.min = 0, .max = 15});
+  f.add("rotate90_axes", quarter_turns,
         "axes about which training samples are turned by a multiple of 90 degrees", {.min = 0, .max = 2});
   f.add("shift", shift, "voxels along each axis by which training samples are moved, at most",
         {.min = 0, .max = 1024});

@@ -77,7 +77,7 @@ void ForecasterConfig::fields(Fields& f) {
   f.group("position", position);
   f.group("attention", attention);
   f.group("head", head);
-  f.group("known", known);
+  f.group("future_covariates", known);
   f.group("tide", tide);
   f.group("baseline", baseline);
   f.group("ensemble", ensemble);

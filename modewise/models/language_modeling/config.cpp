@@ -120,7 +120,7 @@ void LanguageAttentionConfig::fields(Fields& f) {
       "causal (tensor attention, exactly causal), full, window, lambda (window and first tokens), axial, or "
       "sparse: random, topk",
       std::move(forms), "causal");
-  f.add("latent_deviation", latent_stddev, "causal: spread of the first latents; 0 pools by the mean",
+  f.add("latent_std", latent_stddev, "causal: spread of the first latents; 0 pools by the mean",
         {.min = 0});
   f.add("sinks", sinks, "lambda: first tokens that every token sees", {.min = 0});
   f.add("density", density, "random, topk: share of the earlier tokens that a token sees; above 0",
@@ -138,7 +138,7 @@ void LanguageModelConfig::fields(Fields& f) {
   f.add("norm_epsilon", norm_epsilon, "added to the mean square in RMSNorm", {.min = 0, .max = 1});
   f.add("tied", tied, "the embedding is the output's matrix too");
   f.add("context", context, "length of the texts trained on, in tokens", {.min = 1});
-  f.add("deviation", stddev, "of the first weights, which are normal; 0: 1/√width", {.min = 0, .max = 10});
+  f.add("init_std", stddev, "of the first weights, which are normal; 0: 1/√width", {.min = 0, .max = 10});
   f.add("dropout", dropout, "dropout of what attention and feed-forward add", {.min = 0, .max = 0.99});
   f.add("precision", precision, "of activations; weights, statistics and sums are float32",
         {.one_of = {"float32", "bf16"}});

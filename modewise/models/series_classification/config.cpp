@@ -50,7 +50,7 @@ void SeriesModelConfig::fields(Fields& f) {
         {.one_of = {"float32", "bf16"}});
   f.add("width", width, "width D of a token", {.min = 1, .max = 65536});
   f.add("hidden", hidden, "width of the feed-forward", {.min = 1, .max = 262144});
-  f.add("blocks", blocks, "transformer blocks", {.min = 1, .max = 1000});
+  f.add("layers", blocks, "transformer blocks", {.min = 1, .max = 1000});
   f.add("heads", heads, "attention heads; divide the width", {.min = 1, .max = 4096});
   f.add("dropout", dropout, "dropout of what attention and feed-forward add, and within tcn",
         {.min = 0, .max = 0.99});

@@ -16,9 +16,9 @@ void TextModelConfig::fields(Fields& f) {
   f.add("hidden", hidden, "width of the feed-forward; 0: four times the width", {.min = 0, .max = 1048576});
   f.add("layers", layers, "transformer blocks", {.min = 1, .max = 1000});
   f.add("heads", heads, "attention heads; divide the width", {.min = 1, .max = 4096});
-  f.add("positions", positions, "tokens of the longest text, each place with a learned code",
+  f.add("max_positions", positions, "tokens of the longest text, each place with a learned code",
         {.min = 1, .max = 16777216});
-  f.add("types", types, "kinds of token, such as first and second text; 0: bert 2, roberta 1",
+  f.add("token_types", types, "kinds of token, such as first and second text; 0: bert 2, roberta 1",
         {.min = 0, .max = 65536});
   f.add("padding_id", padding_id, "token that fills up texts; -1: bert 0, roberta 1",
         {.min = -1, .max = 16777215});
@@ -29,8 +29,8 @@ void TextModelConfig::fields(Fields& f) {
   f.add("head_dropout", head_dropout, "dropout before the classes; -1: as dropout", {.min = -1, .max = 0.99});
   f.add("norm_epsilon", norm_epsilon, "added to the variance in LayerNorm; 0: bert 1e-12, roberta 1e-5",
         {.min = 0, .max = 1});
-  f.add("deviation", stddev, "of the first weights, which are normal", {.min = 0, .max = 10});
-  f.add("first_positions", first_positions,
+  f.add("init_std", stddev, "of the first weights, which are normal", {.min = 0, .max = 10});
+  f.add("position_init", first_positions,
         "where the learned codes of the positions begin: normal, as the other weights, or sinusoid (waves, "
         "by which "
         "neighbours are found sooner)",

@@ -7,23 +7,23 @@
 namespace modewise::tasks {
 
 void CaptionOptions::fields(Fields& f) {
-  f.add("smoothing", smoothing, "share of the target spread over all words", {.min = 0, .max = 0.99});
+  f.add("label_smoothing", smoothing, "share of the target spread over all words", {.min = 0, .max = 0.99});
   f.add("scheduled_sampling", scheduled_sampling,
         "share of the inputs that are the model's own words at the end of training; it grows from 0",
         {.min = 0, .max = 1});
   f.add("self_critical_epochs", self_critical_epochs,
         "the last epochs, which reward drawn captions by their CIDEr-D less that of the likeliest",
         {.min = 0});
-  f.add("drawn", drawn, "captions that these epochs draw for a picture", {.min = 1, .max = 64});
+  f.add("samples", drawn, "captions that these epochs draw for a picture", {.min = 1, .max = 64});
   f.add("captions_per_picture", captions_per_image, "captions of a picture in a step, at most",
         {.min = 1, .max = 1024});
   f.add("select", select, "validation metric that chooses the best weights", {.one_of = {"cider_d", "loss"}});
-  f.add("beams", beams, "beginnings kept in the search for a caption; 1: the likeliest word at each place",
+  f.add("beam_size", beams, "beginnings kept in the search for a caption; 1: the likeliest word at each place",
         {.min = 1, .max = 1024});
   f.add("length_penalty", length_penalty,
         "captions are compared by the logarithm of their probability over their length to this power",
         {.min = 0, .max = 10});
-  f.add("judged_training", evaluated_training, "training pictures that are judged at the end, at most",
+  f.add("train_eval_samples", evaluated_training, "training pictures that are judged at the end, at most",
         {.min = 1});
   f.add("evaluation_batch", evaluation_batch, "pictures at a time in evaluation", {.min = 1, .max = 65536});
 }
@@ -43,7 +43,7 @@ CaptioningConfig::CaptioningConfig() {
 void CaptioningConfig::fields(Fields& f) {
   f.group("data", data);
   f.group("model", model);
-  f.group("captions", captions);
+  f.group("caption", captions);
   f.group("train", train);
   f.group("output", output);
   train.output_fields(f);

@@ -85,12 +85,12 @@ struct CaptionEvaluation {
   int64_t beams = 0;  // 0: as the run's config says
   bool allow_missing = false, allow_outside = false, force = false;
   void fields(Fields& f) {
-    f.add("pictures", images, "with --data: the folder of its pictures");
+    f.add("images", images, "with --data: the folder of its pictures");
     f.add("out", out, "captions as a JSON file of COCO's results");
-    f.add("beams", beams, "beginnings kept in the search", {.min = 0, .max = 1024});
+    f.add("beam_size", beams, "beginnings kept in the search", {.min = 0, .max = 1024});
     f.add("allow_missing", allow_missing, "with --data: leave out images without a picture");
     f.add("allow_outside", allow_outside, "read pictures that the captions name outside the folder");
-    f.add("force", force, "overwrite the file");
+    f.add("overwrite", force, "overwrite the file");
   }
 };
 
@@ -183,7 +183,7 @@ const TaskSpec captioning_spec = {
     .options =
         {{"--pictures", "data.pictures", "folder of the pictures that it names"},
          {"--test", "data.test_path", "captions of test pictures, where they have a file of their own"},
-         {"--test-pictures", "data.test_image_classification", "folder of these"},
+         {"--test-pictures", "data.test_images", "folder of these"},
          {"--attention", "model.encoder.attention", "of cells: none, or a form of docs/synthesizers.md"},
          {"--size", "data.size", "pixels of each side"},
          {"--allow-missing", "data.allow_missing", "leave out images without a picture",

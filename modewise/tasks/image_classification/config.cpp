@@ -29,7 +29,7 @@ void ImageClassificationConfig::fields(Fields& f) {
   f.group("data", data);
   f.group("augment", augment);
   f.group("model", model);
-  f.group("pictures", images);
+  f.group("classify", images);
   f.group("train", train);
   f.group("output", output);
   train.output_fields(f);

@@ -18,7 +18,7 @@ void SegmentationOptions::fields(Fields& f) {
 }
 
 void SegmentationOutput::fields(Fields& f) {
-  f.add("pictures", figures, "test areas shown in the report", {.min = 0, .max = 100});
+  f.add("figures", figures, "test areas shown in the report", {.min = 0, .max = 100});
   f.add("report", report, "write report.html after training");
 }
 

@@ -28,9 +28,9 @@ SeriesClassificationConfig::SeriesClassificationConfig() {
 
 void SeriesClassificationConfig::fields(Fields& f) {
   f.group("data", data);
-  f.group("vary", augment);
+  f.group("augment", augment);
   f.group("model", model);
-  f.group("series", series);
+  f.group("classify", series);
   f.group("train", train);
   f.group("output", output);
   train.output_fields(f);

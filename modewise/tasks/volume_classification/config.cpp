@@ -11,7 +11,7 @@ void VolumeClassificationOptions::fields(Fields& f) {
   ClassLossOptions::fields(f);
   f.add("select", select, "validation metric that chooses the best weights",
         {.one_of = {"auc", "accuracy", "loss"}});
-  f.add("mirrors", flips, "axes: in evaluation the probabilities of all mirror images are averaged",
+  f.add("flip_axes", flips, "axes: in evaluation the probabilities of all mirror images are averaged",
         {.min = 0, .max = 15});
   f.add("evaluation_batch", evaluation_batch, "volumes at a time in evaluation", {.min = 1, .max = 65536});
 }

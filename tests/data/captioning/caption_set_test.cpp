@@ -181,7 +181,7 @@ TEST_F(Captions, OfTheTestMayHaveAFileOfTheirOwn) {
   CaptionConfig config = ten();
   write("more.json", "more", {{21, "New words."}, {20, "Picture twenty."}}, {20, 21});
   config.test_path = scratch_.path("more.json");
-  config.test_image_classification = scratch_.path("more");
+  config.test_images = scratch_.path("more");
   const CaptionSet set = load_captions(config);
   EXPECT_THAT(ids_of(set, set.test), ElementsAre(20, 21));
   EXPECT_EQ(set.train.size() + set.validation.size(), 10U);
